@@ -1,0 +1,273 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Speaker says who an entry is from. The system prompt is no entry: it stays outside of the history.
+type Speaker string
+
+// The speakers of the native form. Any other value is carried, and no strategy touches such an entry.
+const (
+	Human Speaker = "human"
+	AI    Speaker = "ai"
+	Tool  Speaker = "tool"
+)
+
+// Known reports whether s is one of [Human], [AI] and [Tool].
+func (s Speaker) Known() bool { return s == Human || s == AI || s == Tool }
+
+// Content is one entry of a history: what one speaker said at one time.
+//
+// The zero value is an entry without speaker and blocks; it is carried but never sent to a model.
+type Content struct {
+	Speaker Speaker
+	// Blocks are the parts of the entry in order. Nil means that the entry had none at all.
+	Blocks []Block
+	// Metadata is a JSON object (timestamp, model, usage, isSummary, …) that no model sees, or nil.
+	Metadata json.RawMessage
+	// Extra holds the entry's fields that this version does not know, in their order.
+	Extra Fields
+
+	origin int // 1 + the position in the history that a strategy was given; 0: made anew
+}
+
+// Origin returns the position that c had in the history that a strategy was given. ok is false for an entry that was
+// made anew. A copy of an entry keeps its origin, whatever is changed in it: that is how the SDK knows, without
+// comparing texts, which entries a strategy kept.
+func (c Content) Origin() (index int, ok bool) { return c.origin - 1, c.origin > 0 }
+
+// WithOrigin returns a copy of c that says it stood at index. It is for the SDK and for tests.
+func (c Content) WithOrigin(index int) Content {
+	c.origin = index + 1
+	return c
+}
+
+// Equal reports whether c and d say the same: speaker, blocks, metadata and extra fields. Origins do not count.
+// Raw JSON is compared byte by byte.
+func (c Content) Equal(d Content) bool {
+	return c.Speaker == d.Speaker &&
+		(c.Blocks == nil) == (d.Blocks == nil) &&
+		slices.EqualFunc(c.Blocks, d.Blocks, Equal) &&
+		bytes.Equal(c.Metadata, d.Metadata) &&
+		c.Extra.Equal(d.Extra)
+}
+
+// HasContent reports whether a model would see anything of c: a block that is neither blank nor empty.
+// A thinking block counts when it holds a thought or encrypted reasoning.
+func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
+
+func hasContent(b Block) bool {
+	switch b := b.(type) {
+	case Text:
+		return strings.TrimSpace(b.Text) != ""
+	case Code:
+		return strings.TrimSpace(b.Code) != ""
+	case Thinking:
+		return b.Thought != "" || b.Extra.Has("encryptedContent")
+	case ToolCall:
+		return b.Name != ""
+	case ToolResponse:
+		return b.CallID != ""
+	case Media:
+		return b.Data != ""
+	case Opaque:
+		return !isNull(b.JSON)
+	default:
+		return false
+	}
+}
+
+// Block is one part of an entry: [Text], [ToolCall], [ToolResponse], [Media], [Thinking], [Code], or [Opaque] for
+// whatever this version does not know. The set is closed; a type switch over these seven is complete.
+type Block interface {
+	// Kind is the block's "type" in the native form; for Opaque whatever stood there, "" if nothing did.
+	Kind() string
+	block()
+}
+
+// Text is what a speaker said in words.
+type Text struct {
+	Text  string
+	Extra Fields
+}
+
+// ToolCall asks for a tool to be run. It stands in entries of the [AI].
+type ToolCall struct {
+	// ID pairs the call with its response. Ids repeat in real transcripts: a response answers the nearest preceding
+	// unanswered call with its id.
+	ID   string
+	Name string
+	// Parameters is any JSON value, usually an object; nil when the call had none.
+	Parameters json.RawMessage
+	Extra      Fields
+}
+
+// ToolResponse is what a tool answered. It stands in entries of a [Tool].
+type ToolResponse struct {
+	CallID   string
+	ToolName string
+	// Result is any JSON value, usually a string; nil when there was none.
+	Result json.RawMessage
+	// Error is the tool's failure in words. Empty means that the call succeeded as far as the tool said.
+	Error string
+	Extra Fields
+}
+
+// Failed reports whether the tool said that the call failed.
+func (r ToolResponse) Failed() bool { return r.Error != "" }
+
+// ResultText returns the result as a model reads it: the string itself if it is one, else its JSON.
+func (r ToolResponse) ResultText() string { return rawText(r.Result) }
+
+// WithResultText returns a copy of r whose result is the string s; every other field stays.
+func (r ToolResponse) WithResultText(s string) ToolResponse {
+	r.Result = String(s)
+	return r
+}
+
+// Media is an attachment: an image, a PDF, audio.
+type Media struct {
+	MimeType string
+	// Data is base64 or a URL, as Encoding says ("base64" or "url").
+	Data     string
+	Encoding string
+	Caption  string
+	Filename string
+	Extra    Fields
+}
+
+// Thinking is a model's reasoning. Signature is the provider's proof of it; a thinking block is never rewritten.
+type Thinking struct {
+	Thought   string
+	Signature string
+	Extra     Fields
+}
+
+// Code is a piece of code that a speaker gave as such.
+type Code struct {
+	Code     string
+	Language string
+	Extra    Fields
+}
+
+// Opaque is a block that this version does not know or cannot read, as the raw JSON that stood there (null included).
+// It is carried unchanged and never rewritten.
+type Opaque struct{ JSON json.RawMessage }
+
+// The kinds of block in the native form.
+const (
+	KindText         = "text"
+	KindToolCall     = "tool_call"
+	KindToolResponse = "tool_response"
+	KindMedia        = "media"
+	KindThinking     = "thinking"
+	KindCode         = "code"
+)
+
+func (Text) Kind() string         { return KindText }
+func (ToolCall) Kind() string     { return KindToolCall }
+func (ToolResponse) Kind() string { return KindToolResponse }
+func (Media) Kind() string        { return KindMedia }
+func (Thinking) Kind() string     { return KindThinking }
+func (Code) Kind() string         { return KindCode }
+
+// Kind returns the "type" that stood in the block, "" if there was none.
+func (o Opaque) Kind() string {
+	var t struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(o.JSON, &t) // whatever does not decode has no kind
+	return t.Type
+}
+
+func (Text) block()         {}
+func (ToolCall) block()     {}
+func (ToolResponse) block() {}
+func (Media) block()        {}
+func (Thinking) block()     {}
+func (Code) block()         {}
+func (Opaque) block()       {}
+
+// Equal reports whether two blocks are the same. Raw JSON is compared byte by byte.
+func Equal(a, b Block) bool {
+	switch a := a.(type) {
+	case Text:
+		b, ok := b.(Text)
+		return ok && a.Text == b.Text && a.Extra.Equal(b.Extra)
+	case ToolCall:
+		b, ok := b.(ToolCall)
+		return ok && a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Parameters, b.Parameters) && a.Extra.Equal(b.Extra)
+	case ToolResponse:
+		b, ok := b.(ToolResponse)
+		return ok && a.CallID == b.CallID && a.ToolName == b.ToolName && a.Error == b.Error &&
+			bytes.Equal(a.Result, b.Result) && a.Extra.Equal(b.Extra)
+	case Media:
+		b, ok := b.(Media)
+		return ok && a.MimeType == b.MimeType && a.Data == b.Data && a.Encoding == b.Encoding &&
+			a.Caption == b.Caption && a.Filename == b.Filename && a.Extra.Equal(b.Extra)
+	case Thinking:
+		b, ok := b.(Thinking)
+		return ok && a.Thought == b.Thought && a.Signature == b.Signature && a.Extra.Equal(b.Extra)
+	case Code:
+		b, ok := b.(Code)
+		return ok && a.Code == b.Code && a.Language == b.Language && a.Extra.Equal(b.Extra)
+	case Opaque:
+		b, ok := b.(Opaque)
+		return ok && bytes.Equal(a.JSON, b.JSON)
+	default:
+		return a == nil && b == nil
+	}
+}
+
+// Field is one field that this version does not know.
+type Field struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Fields are unknown fields in the order in which they stood.
+type Fields []Field
+
+// Get returns the value of the field name, nil if there is none.
+func (f Fields) Get(name string) json.RawMessage {
+	for _, field := range f {
+		if field.Name == name {
+			return field.Value
+		}
+	}
+	return nil
+}
+
+// Has reports whether there is a field name.
+func (f Fields) Has(name string) bool {
+	return slices.ContainsFunc(f, func(field Field) bool { return field.Name == name })
+}
+
+// Equal reports whether f and g have the same fields in the same order.
+func (f Fields) Equal(g Fields) bool {
+	return slices.EqualFunc(f, g, func(a, b Field) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) })
+}
+
+// String returns s as raw JSON, for [ToolResponse.Result] and the like.
+func String(s string) json.RawMessage { return appendString(nil, s) }
+
+func isNull(raw json.RawMessage) bool {
+	return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null"
+}
+
+func rawText(raw json.RawMessage) string {
+	if isNull(raw) {
+		return ""
+	}
+	if raw[0] == '"' {
+		var s string
+		if err := json.Unmarshal(raw, &s); err == nil {
+			return s
+		}
+	}
+	return string(raw)
+}

@@ -1,0 +1,4 @@
+package tools
+
+// Taxonomy placeholder until the package is written.
+type Taxonomy struct{}
