@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+func configCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the settings in force",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	explain := &cobra.Command{
+		Use:   "explain [KEY…]",
+		Short: "Show settings: the value, where it came from, the default and the meaning",
+		Long: `Shows every setting with its value and where that came from. With keys (or groups such as compression.density) it shows all
+there is to say about each.`,
+		Example: `  thresh config explain
+  thresh config explain compression.threshold model
+  thresh config explain -o json`,
+		ValidArgs: completeKeys(""),
+		RunE: func(cmd *cobra.Command, keys []string) error {
+			o, err := a.configOptions(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := config.Load(o)
+			if err != nil {
+				return err
+			}
+			found, err := c.Explain(keys...)
+			if err != nil {
+				return err
+			}
+			switch {
+			case a.output == "json":
+				return a.printJSON(found)
+			case len(keys) > 0:
+				a.printSettings(found)
+				return nil
+			default:
+				return a.printSettingsTable(found)
+			}
+		},
+	}
+	a.addOutput(explain)
+	cmd.AddCommand(explain)
+	return cmd
+}
+
+func (a *app) printSettingsTable(found []config.Explanation) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
+	for _, e := range found {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, clip(settingText(e.Value, e.DefaultText), 60), e.Origin)
+	}
+	return w.Flush()
+}
+
+func (a *app) printSettings(found []config.Explanation) {
+	for i, e := range found {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key, settingText(e.Value, e.DefaultText), e.Origin,
+			settingText(e.Default, e.DefaultText), e.Allowed)
+		if e.Unit != "" {
+			fmt.Fprintf(a.out, "  unit:     %s\n", e.Unit)
+		}
+		if e.Env != "" {
+			fmt.Fprintf(a.out, "  variable: %s\n", e.Env)
+		}
+		fmt.Fprintf(a.out, "  %s\n", e.Meaning)
+	}
+}
+
+// settingText is a value as people read it; text says what holds where nothing was set.
+func settingText(v any, text string) string {
+	if v == nil {
+		return "(" + text + ")"
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(raw)
+}
+
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/transcript"
+)
+
+func convertCommand(a *app) *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "convert --to FORMAT FILE",
+		Short: "Convert a session from any known format",
+		Long: `Reads a session in any known format, which it tells by the content, and prints it in another. What was not understood, or
+what the other format cannot hold, is said on standard error with its line or entry.`,
+		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
+  thresh convert --to openai session.json`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if to == "" {
+				return usage(cmd, fmt.Errorf("--to is missing: native, openai or anthropic"))
+			}
+			format, err := transcript.ParseFormat(to)
+			if err != nil {
+				return usage(cmd, err)
+			}
+			t, err := a.read(args[0])
+			if err != nil {
+				return err
+			}
+			var out bytes.Buffer // nothing half-written
+			notes, err := transcript.Write(&out, t, format)
+			if err != nil {
+				return err
+			}
+			a.notes(args[0], notes)
+			_, err = a.out.Write(out.Bytes())
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: native, openai or anthropic")
+	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"native", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}

@@ -1,0 +1,58 @@
+// Command thresh runs the host on recorded sessions, serves it to agents in any language, and shows what it would do.
+//
+// One file holds one command; root.go holds what they share. Results go to standard output, everything else to standard
+// error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	cmd := newRoot(a)
+	cmd.SetArgs(os.Args[1:])
+	err := cmd.ExecuteContext(ctx)
+	interrupted := ctx.Err() != nil
+	stop()
+	os.Exit(a.exit(err, interrupted))
+}
+
+// exit reports err and returns the exit status.
+func (a *app) exit(err error, interrupted bool) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
+		return 2
+	case errors.Is(err, errReported):
+		return 1
+	case interrupted && errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.err, "thresh: interrupted")
+		return 1
+	default:
+		fmt.Fprintln(a.err, "thresh: "+strings.TrimSpace(err.Error()))
+		return 1
+	}
+}
+
+// errReported says that everything there is to say has been printed.
+var errReported = errors.New("already reported")
+
+// usageError says that the command was called wrongly.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }

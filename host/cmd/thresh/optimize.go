@@ -1,0 +1,88 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// densityResult is a DensityResult as JSON (REQ-HD-001.5).
+type densityResult struct {
+	Removals     []int                   `json:"removals"`
+	Replacements map[int]content.Content `json:"replacements"`
+	Metadata     sdk.DensityMetadata     `json:"metadata"`
+}
+
+func optimizeCommand(a *app) *cobra.Command {
+	var apply bool
+	cmd := &cobra.Command{
+		Use:   "optimize FILE",
+		Short: "Run one optimize step and print what it prunes, as JSON",
+		Long: `Runs one Optimize of a continuous strategy over a whole session and prints its result as JSON: the positions that go,
+those that change with their new content, and the counts. Nothing is written.
+
+FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
+		Example: `  thresh optimize session.jsonl
+  thresh optimize --set compression.density.recencyPruning=true --set compression.density.recencyRetention=1 session.jsonl
+  thresh optimize --apply session.json > smaller.json`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, err := a.load(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			plan, outcome, err := s.PlanOptimize(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if apply {
+				return a.writeHistory(args[0], plan.Contents())
+			}
+			result := densityResult{Removals: plan.Removals, Replacements: plan.Replacements, Metadata: outcome.Metadata}
+			if result.Removals == nil {
+				result.Removals = []int{}
+			}
+			return a.printJSON(result)
+		},
+	}
+	cmd.Flags().BoolVar(&apply, "apply", false, "print the resulting history in the native form instead")
+	return cmd
+}
+
+// load opens a host with one session that holds the recorded one. The caller closes the host.
+func (a *app) load(cmd *cobra.Command, name string) (*host.Host, *host.Session, error) {
+	h, err := a.open(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.restore(h, name)
+	if err != nil {
+		h.Close()
+		return nil, nil, err
+	}
+	return h, s, nil
+}
+
+func (a *app) restore(h *host.Host, name string) (*host.Session, error) {
+	t, err := a.read(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.Session(host.SessionOptions{})
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = s.Restore(t.Entries...)
+	return s, err
+}
+
+// writeHistory prints entries in the native form.
+func (a *app) writeHistory(name string, entries []content.Content) error {
+	notes, err := transcript.Write(a.out, &transcript.Transcript{Entries: entries}, transcript.Native)
+	a.notes(name, notes)
+	return err
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/plugins"
+)
+
+func pluginsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plugins",
+		Short: "Show the strategies that were found",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the plugins in the plugin directories, the broken ones with the reason",
+		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each to ask what it is, and stops it
+again. One that is broken is listed with the reason and hurts no other.`,
+		Example: `  thresh plugins list
+  thresh plugins list -o json --plugin-dir ./bin/plugins`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			found := h.Plugins(cmd.Context())
+			if a.output == "json" {
+				if found == nil {
+					found = []plugins.Listing{}
+				}
+				return a.printJSON(found)
+			}
+			return a.printPlugins(found, h.Config().Settings().Plugins.Dirs)
+		},
+	}
+	a.addOutput(list)
+	cmd.AddCommand(list)
+	return cmd
+}
+
+func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
+	if len(found) == 0 {
+		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tVERSION\tTRIGGER\tTHRESHOLD\tLLM\tSHA256\tSTATE\tPATH")
+	for _, p := range found {
+		llm, threshold := "no", "-"
+		if p.RequiresLLM {
+			llm = "yes"
+		}
+		if p.DefaultThreshold > 0 {
+			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.12s\t%s\t%s\n",
+			dash(p.Name), dash(p.Version), dash(string(p.Trigger)), threshold, llm, dash(p.SHA256), p.State, p.Path)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, p := range found {
+		if p.Reason != "" {
+			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, p.Reason)
+		}
+	}
+	return nil
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// tokenReport says where a session's tokens are.
+type tokenReport struct {
+	Encoding string        `json:"encoding"`
+	Exact    bool          `json:"exact"`
+	Total    int           `json:"total"`
+	Entries  []entryTokens `json:"entries"`
+	Tools    []shareTokens `json:"tools"`
+	Files    []shareTokens `json:"files"`
+}
+
+type entryTokens struct {
+	Index   int             `json:"index"`
+	Speaker content.Speaker `json:"speaker"`
+	Tokens  int             `json:"tokens"`
+}
+
+// shareTokens is what the calls and responses of one tool, or about one file, count.
+type shareTokens struct {
+	Name   string `json:"name"`
+	Calls  int    `json:"calls"`
+	Tokens int    `json:"tokens"`
+}
+
+func tokensCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tokens FILE",
+		Short: "Count the tokens of a session by entry, tool and file",
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by tool, and by
+the file that a tool call reads or writes. A call and its response count for their tool and for each of their files.
+
+FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
+		Example: `  thresh tokens session.jsonl
+  thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := a.configOptions(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := config.Load(o)
+			if err != nil {
+				return err
+			}
+			set := c.Settings()
+			counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
+			if err != nil {
+				return err
+			}
+			taxonomy, err := tools.ForPresets(set.Compression.Density.ToolPresets, nil)
+			if err != nil {
+				return err
+			}
+			t, err := a.read(args[0])
+			if err != nil {
+				return err
+			}
+			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
+			if err != nil {
+				return err
+			}
+			report := countByEntry(t.Entries, counts)
+			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
+			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries)
+			if a.output == "json" {
+				return a.printJSON(report)
+			}
+			return a.printTokens(args[0], report)
+		},
+	}
+	a.addOutput(cmd)
+	return cmd
+}
+
+func countByEntry(entries []content.Content, counts []int) tokenReport {
+	r := tokenReport{Entries: make([]entryTokens, len(entries))}
+	for i, c := range entries {
+		r.Entries[i] = entryTokens{Index: i, Speaker: c.Speaker, Tokens: counts[i]}
+		r.Total += counts[i]
+	}
+	return r
+}
+
+// countByTool counts calls and their responses block by block: entries hold those of several tools.
+func countByTool(counter *tokens.Counter, taxonomy *tools.Taxonomy, entries []content.Content) (byTool, byFile []shareTokens) {
+	toolShare, fileShare := map[string]*shareTokens{}, map[string]*shareTokens{}
+	add := func(m map[string]*shareTokens, name string, tokens int) {
+		if m[name] == nil {
+			m[name] = &shareTokens{Name: name}
+		}
+		m[name].Calls++
+		m[name].Tokens += tokens
+	}
+	blockTokens := func(speaker content.Speaker, b content.Block) int {
+		return counter.Entry(content.Content{Speaker: speaker, Blocks: []content.Block{b}}) - counter.Entry(content.Content{Speaker: speaker, Blocks: []content.Block{}})
+	}
+	pairs := turns.Pair(entries)
+	for i, c := range entries {
+		for j, b := range c.Blocks {
+			call, ok := b.(content.ToolCall)
+			if !ok {
+				continue
+			}
+			n := blockTokens(content.AI, call)
+			if r, answered := pairs.Response(turns.Ref{Entry: i, Block: j}); answered {
+				n += blockTokens(content.Tool, entries[r.Entry].Blocks[r.Block])
+			}
+			add(toolShare, call.Name, n)
+			use := taxonomy.Use(call.Name, call.Parameters)
+			files := slices.Clone(use.Reads)
+			for _, w := range use.Writes {
+				files = append(files, w.Path)
+			}
+			slices.Sort(files)
+			for _, f := range slices.Compact(files) {
+				add(fileShare, f, n)
+			}
+		}
+	}
+	return largestFirst(toolShare), largestFirst(fileShare)
+}
+
+func largestFirst(m map[string]*shareTokens) []shareTokens {
+	out := make([]shareTokens, 0, len(m))
+	for _, s := range m {
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b shareTokens) int {
+		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// mostShares is how many tools, files and entries the table shows; JSON has all.
+const mostShares = 15
+
+func (a *app) printTokens(name string, r tokenReport) error {
+	exact := ""
+	if !r.Exact {
+		exact = ", an approximation: set model.name or model.encoding for the model's own"
+	}
+	fmt.Fprintf(a.out, "%s: %d tokens in %d entries (%s%s)\n", displayName(name), r.Total, len(r.Entries), r.Encoding, exact)
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	shares := func(title string, list []shareTokens) {
+		if len(list) == 0 {
+			return
+		}
+		fmt.Fprintf(w, "\n%s\tCALLS\tTOKENS\tSHARE\n", title)
+		for _, s := range list[:min(len(list), mostShares)] {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", s.Name, s.Calls, s.Tokens, percent(s.Tokens, r.Total))
+		}
+		if more := len(list) - mostShares; more > 0 {
+			fmt.Fprintf(w, "(%d more)\n", more)
+		}
+	}
+	shares("TOOL", r.Tools)
+	shares("FILE", r.Files)
+	largest := slices.Clone(r.Entries)
+	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	fmt.Fprintf(w, "\nLARGEST ENTRIES\tSPEAKER\tTOKENS\tSHARE\n")
+	for _, e := range largest[:min(len(largest), mostShares)] {
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", e.Index, e.Speaker, e.Tokens, percent(e.Tokens, r.Total))
+	}
+	return w.Flush()
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}

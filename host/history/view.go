@@ -1,0 +1,238 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// ProblemKind says why something is not sent, or is sent with an addition.
+type ProblemKind string
+
+// The kinds of [Problem].
+const (
+	// OrphanedResponse: a tool response has no call before it. It is withheld: providers refuse a request that holds one.
+	OrphanedResponse ProblemKind = "orphaned-response"
+	// UnansweredCall: a tool call has no response although the conversation went on. It is sent with a response that
+	// says so, for the same reason.
+	UnansweredCall ProblemKind = "unanswered-call"
+	// UnknownSpeaker: an entry of a speaker that no provider knows is withheld.
+	UnknownSpeaker ProblemKind = "unknown-speaker"
+)
+
+// Problem is one place where what is sent to the model differs from the history, so that the request stays valid.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	// EntryID is the entry's id in the history.
+	EntryID string `json:"entry"`
+	CallID  string `json:"callId,omitempty"`
+}
+
+// View is a history as it is safe to send: no entry of the AI that says nothing, every tool response behind its call,
+// every call with a response unless it is still being waited for.
+type View struct {
+	History []content.Content
+	Tokens  int
+	// Pending are the ids of calls at the end that still wait for their responses. The agent adds those before it sends.
+	Pending  []string
+	Problems []Problem
+	// Revision of the history that the view was made from.
+	Revision uint64
+}
+
+// unansweredError is what a call is answered with that never got a response.
+const unansweredError = "no result was recorded: the call was interrupted"
+
+// view is the part of the [View] that no later entry can change. Building on it costs what is new, not what is there.
+type view struct {
+	out      []content.Content
+	tokens   int
+	problems []Problem
+	next     int // the first entry that is not in it
+}
+
+func (v *view) reset() { *v = view{} }
+
+// View returns the history as it is safe to send. count counts the few entries that have to be made for it.
+func (h *History) View(count func(content.Content) int) View {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.view.settle(h.entries, count) {
+	}
+	b := viewBuilder{count: count, view: h.view}
+	b.out, b.problems = slices.Clone(b.out), slices.Clone(b.problems)
+	pending := b.exchange(h.entries[b.next:], false)
+	return View{History: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
+}
+
+// settle takes the next entry or the next finished exchange into v. It returns false when what is left is an exchange that
+// may still go on.
+func (v *view) settle(entries []*Entry, count func(content.Content) int) bool {
+	if v.next >= len(entries) {
+		return false
+	}
+	b := viewBuilder{count: count, view: *v}
+	e := entries[v.next]
+	if e.Content.Speaker != content.AI || !hasCalls(e.Content) {
+		b.single(e)
+		b.next++
+		*v = b.view
+		return true
+	}
+	end := exchangeEnd(entries[v.next:])
+	if v.next+end == len(entries) {
+		return false
+	}
+	b.exchange(entries[v.next:v.next+end], true)
+	b.next += end
+	*v = b.view
+	return true
+}
+
+// exchangeEnd returns how many entries belong to the exchange that begins at entries[0]: entries of the AI, then whatever
+// comes until the AI speaks again.
+func exchangeEnd(entries []*Entry) int {
+	i := 0
+	for i < len(entries) && entries[i].Content.Speaker == content.AI {
+		i++
+	}
+	for i < len(entries) && entries[i].Content.Speaker != content.AI {
+		i++
+	}
+	return i
+}
+
+type viewBuilder struct {
+	view
+	count func(content.Content) int
+}
+
+func (b *viewBuilder) emit(e *Entry) {
+	b.out = append(b.out, e.Content)
+	b.tokens += e.Tokens
+}
+
+func (b *viewBuilder) problem(kind ProblemKind, e *Entry, callID string) {
+	b.problems = append(b.problems, Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+}
+
+// single adds an entry that belongs to no exchange.
+func (b *viewBuilder) single(e *Entry) {
+	switch e.Content.Speaker {
+	case content.Human:
+		b.emit(e)
+	case content.AI:
+		if e.Content.HasContent() {
+			b.emit(e)
+		}
+	case content.Tool:
+		b.responses(e, nil)
+	default:
+		b.problem(UnknownSpeaker, e, "")
+	}
+}
+
+// exchange adds entries that begin with an entry of the AI that calls tools: the calls, their responses, then what people
+// said meanwhile. It returns the calls that still wait if the exchange is not over.
+func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
+	if len(entries) == 0 {
+		return nil
+	}
+	type call struct {
+		entry *Entry
+		content.ToolCall
+	}
+	var calls []call
+	open := map[string][]int{} // call id → positions in calls, the nearest last
+	i := 0
+	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
+		if !entries[i].Content.HasContent() {
+			continue
+		}
+		b.emit(entries[i])
+		for _, block := range entries[i].Content.Blocks {
+			if c, ok := block.(content.ToolCall); ok {
+				open[c.ID] = append(open[c.ID], len(calls))
+				calls = append(calls, call{entries[i], c})
+			}
+		}
+	}
+	answered := make([]bool, len(calls))
+	var others []*Entry
+	for ; i < len(entries); i++ {
+		if entries[i].Content.Speaker != content.Tool {
+			others = append(others, entries[i])
+			over = over || entries[i].Content.Speaker == content.Human
+			continue
+		}
+		b.responses(entries[i], func(id string) bool {
+			waiting := open[id]
+			if len(waiting) == 0 {
+				return false
+			}
+			answered[waiting[len(waiting)-1]] = true
+			open[id] = waiting[:len(waiting)-1]
+			return true
+		})
+	}
+	made := content.Content{Speaker: content.Tool}
+	for n, c := range calls {
+		switch {
+		case answered[n]:
+		case over:
+			b.problem(UnansweredCall, c.entry, c.ID)
+			made.Blocks = append(made.Blocks, content.ToolResponse{CallID: c.ID, ToolName: c.Name, Error: unansweredError})
+		default:
+			pending = append(pending, c.ID)
+		}
+	}
+	if made.Blocks != nil {
+		b.emit(&Entry{Tokens: b.count(made), Content: made})
+	}
+	for _, e := range others {
+		b.single(e)
+	}
+	return pending
+}
+
+// responses adds an entry of a tool without the responses that answer nothing. answers claims the call of a response.
+func (b *viewBuilder) responses(e *Entry, answers func(id string) bool) {
+	blocks := e.Content.Blocks
+	kept := make([]content.Block, 0, len(blocks))
+	for _, block := range blocks {
+		r, ok := block.(content.ToolResponse)
+		if ok && (answers == nil || !answers(r.CallID)) {
+			b.problem(OrphanedResponse, e, r.CallID)
+			continue
+		}
+		kept = append(kept, block)
+	}
+	if len(kept) == len(blocks) {
+		b.emit(e)
+		return
+	}
+	c := e.Content
+	c.Blocks = kept
+	if c.HasContent() {
+		b.emit(&Entry{ID: e.ID, Tokens: b.count(c), Content: c})
+	}
+}
+
+func hasCalls(c content.Content) bool {
+	return slices.ContainsFunc(c.Blocks, func(b content.Block) bool { _, call := b.(content.ToolCall); return call })
+}
+
+// Curate returns the entries without those of the AI that say nothing: what a Compress is given (REQ-HD-002.9).
+func Curate(entries []*Entry) []*Entry {
+	blank := func(e *Entry) bool { return e.Content.Speaker == content.AI && !e.Content.HasContent() }
+	if !slices.ContainsFunc(entries, blank) {
+		return entries
+	}
+	out := make([]*Entry, 0, len(entries))
+	for _, e := range entries {
+		if !blank(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/tokens"
+)
+
+// Errors of a host and its sessions, for errors.Is.
+var (
+	ErrClosed        = errors.New("it is closed")
+	ErrSessionExists = errors.New("a session with this id is open")
+	ErrInvalidEntry  = errors.New("not a valid history entry")
+	ErrFixed         = errors.New("cannot be changed any more")
+)
+
+// Options say where a host gets its configuration from. The zero value is the usual: the user's file, thresh.yaml in the
+// working directory, the environment.
+type Options struct {
+	// Config chooses files, profile, environment and overrides.
+	Config config.Options
+	// Logger gets the host's and the plugins' logs. Nil: standard error, at the level of the setting log.level.
+	Logger hclog.Logger
+}
+
+// Host owns sessions and plugin processes. Close it, or its processes live as long as the program.
+type Host struct {
+	config  *config.Config
+	logger  hclog.Logger
+	plugins *plugins.Manager
+	tokens  *tokens.Registry
+
+	mu       sync.Mutex
+	sessions map[string]*Session
+	closed   bool
+}
+
+// Open reads the configuration and makes a host. No process is started before one is needed.
+func Open(o Options) (*Host, error) {
+	c, err := config.Load(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	set := c.Settings()
+	logger := o.Logger
+	if logger == nil {
+		logger = hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level)})
+	}
+	manager := plugins.New(plugins.Options{
+		Dirs: set.Plugins.Dirs, Logger: logger, HostVersion: Version(), StrategyConfig: set.Strategies,
+		StartTimeout: set.Plugins.StartTimeout, OptimizeTimeout: set.Plugins.OptimizeTimeout,
+		CompressTimeout: set.Plugins.CompressTimeout, StopTimeout: set.Plugins.StopTimeout, MaxAnswerBytes: set.Plugins.MaxAnswerBytes,
+	})
+	return &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), sessions: map[string]*Session{}}, nil
+}
+
+// Config is the configuration that sessions begin with.
+func (h *Host) Config() *config.Config { return h.config }
+
+// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not running.
+func (h *Host) Plugins(ctx context.Context) []plugins.Listing { return h.plugins.List(ctx) }
+
+// SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
+type SessionOptions struct {
+	ID string
+	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
+	Settings map[string]any
+}
+
+// Session begins a conversation.
+func (h *Host) Session(o SessionOptions) (*Session, error) {
+	c, err := overrides(h.config, o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if o.ID == "" {
+		o.ID = rand.Text()
+	}
+	s, err := newSession(h, o.ID, c)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, fmt.Errorf("open session %q: host: %w", o.ID, ErrClosed)
+	}
+	if _, exists := h.sessions[o.ID]; exists {
+		return nil, fmt.Errorf("open session %q: %w", o.ID, ErrSessionExists)
+	}
+	h.sessions[o.ID] = s
+	return s, nil
+}
+
+func (h *Host) forget(s *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s.id)
+}
+
+// Close ends all sessions and all plugin processes. Calls that are under way fail. It takes no longer than the setting
+// plugins.stopTimeout and a moment.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	sessions := h.sessions
+	h.sessions = map[string]*Session{}
+	h.mu.Unlock()
+	for _, s := range sessions {
+		s.end()
+	}
+	return h.plugins.Close()
+}
+
+// Version is the version of this module as the build knows it, "(devel)" for a build from a checkout.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	const module = "github.com/thresh-dev/thresh"
+	if info.Main.Path == module && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	for _, d := range info.Deps {
+		if d.Path == module {
+			return d.Version
+		}
+	}
+	return "(devel)"
+}

@@ -1,0 +1,195 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Turn is one request of the recorded session: what the history counted, in tokens, and what was done to it.
+type Turn struct {
+	// Turn counts from 1; Entry is the recorded entry that answers the request, from 0.
+	Turn  int `json:"turn"`
+	Entry int `json:"entry"`
+	// Unpruned is what the request would have counted if nothing had ever been done.
+	Unpruned int `json:"unpruned"`
+	// Before, AfterOptimize and AfterCompress follow the window's steps. A step that did not run changes nothing.
+	Before        int `json:"tokensBefore"`
+	AfterOptimize int `json:"tokensAfterOptimize"`
+	AfterCompress int `json:"tokensAfterCompress"`
+	// Boundary: the recorder compacted its history before this turn, and the replay began anew.
+	Boundary bool                   `json:"boundary,omitempty"`
+	Optimize window.OptimizeOutcome `json:"optimize"`
+	Compress window.CompressOutcome `json:"compress"`
+	// Overflow says that the request was still too large for the model.
+	Overflow   string        `json:"overflow,omitempty"`
+	HostTime   time.Duration `json:"hostTimeNs"`
+	PluginTime time.Duration `json:"pluginTimeNs"`
+}
+
+// Totals add a session's turns up.
+type Totals struct {
+	Turns int `json:"turns"`
+	// Unpruned and Sent are the tokens of all requests together: what was paid for without and with the strategy.
+	Unpruned int `json:"unpruned"`
+	Sent     int `json:"sent"`
+	// PeakUnpruned and Peak are the largest single request.
+	PeakUnpruned int `json:"peakUnpruned"`
+	Peak         int `json:"peak"`
+	// Optimized counts turns in which an Optimize changed something, Compressed those in which a Compress did.
+	Optimized  int           `json:"optimized"`
+	Compressed int           `json:"compressed"`
+	Overflows  int           `json:"overflows"`
+	Boundaries int           `json:"boundaries"`
+	Problems   int           `json:"problems"`
+	HostTime   time.Duration `json:"hostTimeNs"`
+	PluginTime time.Duration `json:"pluginTimeNs"`
+}
+
+// Saved is the share of the tokens that were not sent, in [0, 1].
+func (t Totals) Saved() float64 {
+	if t.Unpruned == 0 {
+		return 0
+	}
+	return 1 - float64(t.Sent)/float64(t.Unpruned)
+}
+
+// Report is what came of one recorded session.
+type Report struct {
+	Strategy string  `json:"strategy"`
+	Entries  int     `json:"entries"`
+	Turns    []Turn  `json:"turns"`
+	Totals   Totals  `json:"totals"`
+	Saved    float64 `json:"saved"`
+}
+
+// Options of a replay.
+type Options struct {
+	// Progress is called after each turn with the number of entries that were replayed. May be nil.
+	Progress func(entries, of int)
+}
+
+// Run replays t through sessions of h. Each time the recorded agent called its model, the window prepares the history as
+// it would have for that agent. Where the recorder had compacted its own history, the replay begins a new session with
+// what the recorder went on with. A request that stays too large is noted in its turn; any other error ends the replay,
+// and what was replayed so far comes back with it.
+func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options) (Report, error) {
+	r := runner{host: h, report: Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}}
+	boundaries := map[int]bool{}
+	for _, b := range t.Boundaries {
+		boundaries[b.Index] = true
+	}
+	defer r.close()
+	for i, c := range t.Entries {
+		if r.session == nil || boundaries[i] {
+			if err := r.begin(); err != nil {
+				return r.finish(), err
+			}
+			if boundaries[i] {
+				r.boundary = true
+				r.report.Totals.Boundaries++
+			}
+		}
+		if c.Speaker == content.AI && (i == 0 || boundaries[i] || t.Entries[i-1].Speaker != content.AI) {
+			if err := r.turn(ctx, i); err != nil {
+				return r.finish(), fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
+			}
+		}
+		_, total, err := r.session.Add(c)
+		if err != nil {
+			return r.finish(), fmt.Errorf("entry %d%s: %w", i, t.Where(i), err)
+		}
+		r.unpruned += total - r.total
+		r.total = total
+		if o.Progress != nil {
+			o.Progress(i+1, len(t.Entries))
+		}
+	}
+	if n := len(t.Entries); n > 0 && t.Entries[n-1].Speaker != content.AI {
+		if err := r.turn(ctx, n); err != nil { // the request that was never answered
+			return r.finish(), fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
+		}
+	}
+	return r.finish(), nil
+}
+
+type runner struct {
+	host     *host.Host
+	session  *host.Session
+	report   Report
+	boundary bool // the next turn is the first after one
+	unpruned int  // tokens of everything that was added since the last boundary
+	total    int  // the session's tokens now
+	problems int
+}
+
+func (r *runner) begin() error {
+	r.close()
+	s, err := r.host.Session(host.SessionOptions{})
+	r.session, r.unpruned, r.total = s, 0, 0
+	return err
+}
+
+func (r *runner) close() {
+	if r.session == nil {
+		return
+	}
+	r.report.Totals.Problems += r.problems
+	r.problems = 0
+	_ = r.session.Close() // it never fails: there is nothing to flush
+	r.session = nil
+}
+
+func (r *runner) turn(ctx context.Context, entry int) error {
+	p, err := r.session.Prepare(ctx, host.PrepareOptions{})
+	var overflow *window.ContextOverflowError
+	if err != nil && !errors.As(err, &overflow) {
+		return err
+	}
+	out := p.Outcome
+	turn := Turn{
+		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: r.unpruned, Boundary: r.boundary,
+		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
+		Optimize: out.Optimize, Compress: out.Compress,
+		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
+	}
+	if overflow != nil {
+		turn.Overflow = overflow.Error()
+	}
+	r.boundary = false
+	r.problems = len(out.Problems)
+	r.total = r.session.History().Tokens
+	r.report.Turns = append(r.report.Turns, turn)
+	return nil
+}
+
+func (r *runner) finish() Report {
+	r.close()
+	t := &r.report.Totals
+	for _, turn := range r.report.Turns {
+		t.Turns++
+		t.Unpruned += turn.Unpruned
+		t.Sent += turn.AfterCompress
+		t.PeakUnpruned = max(t.PeakUnpruned, turn.Unpruned)
+		t.Peak = max(t.Peak, turn.AfterCompress)
+		if turn.Optimize.Removed+turn.Optimize.Replaced > 0 {
+			t.Optimized++
+		}
+		if turn.Compress.Kind == window.KindApplied {
+			t.Compressed++
+		}
+		if turn.Overflow != "" {
+			t.Overflows++
+		}
+		t.HostTime += turn.HostTime
+		t.PluginTime += turn.PluginTime
+	}
+	r.report.Saved = t.Saved()
+	return r.report
+}

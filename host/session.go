@@ -1,0 +1,291 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Session is one conversation. The session owns the history: what Prepare returns and what was added must not be changed
+// afterwards.
+type Session struct {
+	host    *Host
+	id      string
+	history *history.History
+	counter *tokens.Counter
+	window  *window.Window
+	done    context.Context // ends with the session
+	end     context.CancelFunc
+
+	mu       sync.Mutex // guards what follows
+	config   *config.Config
+	taxonomy taxonomy
+	sent     int // tokens of the last Prepare
+}
+
+// taxonomy is the tool taxonomy in force, as plugins get it, and the settings that it was made from.
+type taxonomy struct {
+	presets []string
+	extra   string
+	json    []byte
+}
+
+func newSession(h *Host, id string, c *config.Config) (*Session, error) {
+	set := c.Settings()
+	counter, err := h.tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{host: h, id: id, history: history.New(), counter: counter, config: c}
+	s.window = window.New(id, s.history, counting{counter})
+	s.done, s.end = context.WithCancel(context.Background())
+	if err := s.taxonomy.resolve(set); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// counting is a tokens.Counter as the window wants it.
+type counting struct{ *tokens.Counter }
+
+func (c counting) All(ctx context.Context, entries []content.Content) ([]int, error) {
+	return c.CountAll(ctx, entries, nil)
+}
+
+// ID is the session's id.
+func (s *Session) ID() string { return s.id }
+
+// Add appends entries, all or none, and returns the history's new revision and its tokens. Each entry is counted here, once.
+//
+// It never waits for a Prepare: what is added while one runs is kept behind what that Prepare makes of the rest. An entry
+// that is not well formed is refused with an error that wraps [ErrInvalidEntry] and names its position among entries.
+func (s *Session) Add(entries ...content.Content) (revision uint64, total int, err error) {
+	for i, c := range entries {
+		if err := history.CheckContent(c); err != nil {
+			return 0, 0, fmt.Errorf("add entry %d: %w: %w", i, ErrInvalidEntry, err)
+		}
+	}
+	return s.add(entries)
+}
+
+// Restore appends entries of a stored or recorded conversation as they are. Unlike Add it refuses nothing: what cannot be
+// sent to a model is kept, withheld by Prepare, and named in its outcome. The next Prepare looks at all of it.
+func (s *Session) Restore(entries ...content.Content) (revision uint64, total int, err error) {
+	return s.add(entries)
+}
+
+func (s *Session) add(entries []content.Content) (revision uint64, total int, err error) {
+	if s.done.Err() != nil {
+		return 0, 0, s.closed("add")
+	}
+	counts, err := s.counter.CountAll(s.done, entries, nil)
+	if err != nil {
+		return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
+	}
+	own := make([]content.Content, len(entries))
+	for i, c := range entries {
+		c.Blocks = slices.Clone(c.Blocks)
+		own[i] = c
+	}
+	revision, total = s.history.Append(own, counts)
+	return revision, total, nil
+}
+
+func (s *Session) closed(what string) error {
+	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrClosed)
+}
+
+// Set overrides one setting for this session from the next Prepare on. The value is of the setting's type, or its text
+// form ("0.5"). The model's name and encoding are fixed once something was added: entries are counted when they come in.
+func (s *Session) Set(key string, value any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.config.With(key, value, "session")
+	if err != nil {
+		return err
+	}
+	set := c.Settings()
+	counter, err := s.host.tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return err
+	}
+	if counter.Encoding() != s.counter.Encoding() && s.history.Snapshot().Added > 0 {
+		return fmt.Errorf("set %s: %w: the session's entries are counted with %s already, this asks for %s; begin a new session", key, ErrFixed, s.counter.Encoding(), counter.Encoding())
+	}
+	if err := s.taxonomy.resolve(set); err != nil {
+		return err
+	}
+	s.config = c
+	if counter != s.counter && s.history.Snapshot().Added == 0 {
+		s.counter = counter
+		s.window = window.New(s.id, s.history, counting{counter})
+	}
+	s.window.Reset()
+	return nil
+}
+
+// Config is the configuration in force for this session.
+func (s *Session) Config() *config.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config
+}
+
+// resolve makes the taxonomy that the settings ask for, unless it is the one at hand.
+func (t *taxonomy) resolve(set config.Settings) error {
+	d := set.Compression.Density
+	if t.json != nil && slices.Equal(t.presets, d.ToolPresets) && t.extra == string(d.Tools) {
+		return nil
+	}
+	var extra []tools.Rule
+	if len(d.Tools) > 0 {
+		if err := json.Unmarshal(d.Tools, &extra); err != nil {
+			return fmt.Errorf("compression.density.tools: %w", err)
+		}
+	}
+	made, err := tools.ForPresets(d.ToolPresets, extra)
+	if err != nil {
+		return fmt.Errorf("compression.density.tools, compression.density.toolPresets: %w", err)
+	}
+	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), json: made.JSON()}
+	return nil
+}
+
+// PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
+type PrepareOptions struct {
+	// PendingTokens is what the request holds beside the history: the system prompt, tool schemas, a prompt that is not
+	// added yet.
+	PendingTokens int
+}
+
+// Prepared is a history that is safe to send.
+type Prepared struct {
+	// History is what to send: every tool response behind its call, nothing that a provider refuses. It must not be changed.
+	History []content.Content
+	// Tokens is what History counts.
+	Tokens int
+	// Revision of the owned history that it was made from.
+	Revision uint64
+	Outcome  window.Outcome
+}
+
+// Prepare makes the history fit the model and returns it: it optimises if something was added, compresses over the
+// threshold, and checks the hard limit. Call it before each call of the model.
+//
+// On an error the history is valid, and Prepared holds it as it is: the agent decides what to do. The error says which
+// plugin failed and how (a *plugins.Error, a *history.AnswerError), or that everything was done and the request is still
+// too large (a *window.ContextOverflowError). No other strategy is tried (REQ-HD-013).
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
+	ctx, cancel := s.with(ctx)
+	defer cancel()
+	w, req, err := s.request(ctx, o.PendingTokens)
+	if err != nil {
+		return Prepared{}, err
+	}
+	view, outcome, err := w.Prepare(ctx, req)
+	s.mu.Lock()
+	s.sent = view.Tokens
+	s.mu.Unlock()
+	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
+}
+
+// with returns ctx, ended when the session ends.
+func (s *Session) with(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.done, func() { cancel(s.closed("work")) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// request resolves the settings and the strategy for one turn.
+func (s *Session) request(ctx context.Context, pending int) (*window.Window, window.Request, error) {
+	if s.done.Err() != nil {
+		return nil, window.Request{}, s.closed("prepare")
+	}
+	s.mu.Lock()
+	set, taxonomy, w := s.config.Settings(), s.taxonomy.json, s.window
+	s.mu.Unlock()
+	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
+	if err != nil {
+		return nil, window.Request{}, err
+	}
+	own, err := strategy.CheckConfig(set.Strategies[set.Compression.Strategy])
+	if err != nil {
+		return nil, window.Request{}, err
+	}
+	d := set.Compression.Density
+	return w, window.Request{Strategy: strategy, Pending: pending, Settings: window.Settings{
+		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
+		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
+		Density: sdk.DensityConfig{
+			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
+			RecencyRetention: d.RecencyRetention, PartialWrites: sdk.PartialWrites(d.PartialWrites),
+		},
+		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own, Profile: set.Compression.Profile,
+	}}, nil
+}
+
+// ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last Prepare,
+// cached ones included. The next threshold check goes by it instead of the host's own count; a rewrite ends that.
+func (s *Session) ReportUsage(promptTokens int) {
+	s.mu.Lock()
+	sent, w := s.sent, s.window
+	s.mu.Unlock()
+	w.ReportUsage(promptTokens, sent)
+}
+
+// PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.
+func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, window.OptimizeOutcome, error) {
+	ctx, cancel := s.with(ctx)
+	defer cancel()
+	w, req, err := s.request(ctx, 0)
+	if err != nil {
+		return nil, window.OptimizeOutcome{}, err
+	}
+	return w.PlanOptimize(ctx, req)
+}
+
+// Compress compresses the history now, whatever the threshold says.
+func (s *Session) Compress(ctx context.Context) (window.Outcome, error) {
+	ctx, cancel := s.with(ctx)
+	defer cancel()
+	w, req, err := s.request(ctx, 0)
+	if err != nil {
+		return window.Outcome{}, err
+	}
+	return w.Compress(ctx, req)
+}
+
+// History is the owned history as it is now, including what is not sent to a model. It must not be changed.
+func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
+
+// Close ends the session; a Prepare that is under way fails.
+func (s *Session) Close() error {
+	s.end()
+	s.host.forget(s)
+	return nil
+}
+
+// overrides applies settings in the order of their keys, so that an error is the same each time.
+func overrides(c *config.Config, settings map[string]any) (*config.Config, error) {
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		var err error
+		if c, err = c.With(key, settings[key], "session"); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+var _ window.Strategy = (*plugins.Strategy)(nil)

@@ -1,0 +1,55 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// ErrNotContinuous is returned by [Window.PlanOptimize] for a strategy that only compresses at the threshold.
+var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigger is threshold")
+
+// PlanOptimize asks the strategy for one Optimize of the raw history and checks the answer. It changes nothing.
+func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, OptimizeOutcome, error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	if t.info.Trigger.Mode != sdk.ModeContinuous {
+		return nil, t.outcome.Optimize, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
+	}
+	plan, err := t.planOptimize(ctx, w.history.Snapshot())
+	if err != nil {
+		return nil, t.outcome.Optimize, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
+	}
+	out := &t.outcome.Optimize
+	out.Ran, out.Removed, out.Replaced, out.TokensAfter = true, len(plan.Removals), len(plan.Replacements), plan.After
+	return plan, *out, nil
+}
+
+// Compress compresses the history now, whatever the threshold says and whether or not the strategy had nothing to do
+// before.
+func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
+	start := time.Now()
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.Reset()
+	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	t.outcome.Strategy, t.outcome.Limits = t.info.Name, t.limits()
+	t.outcome.TokensBefore = t.view().Tokens
+	_, err := t.compress(ctx, sdk.ReasonManual)
+	view := t.view()
+	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
+	t.outcome.HostTime = time.Since(start) - t.outcome.Compress.PluginTime
+	return t.outcome, err
+}
+
+// Reset makes the next turn look at everything anew: other settings may find what these did not.
+func (w *Window) Reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.optimized, w.noop = 0, nil
+}

@@ -1,0 +1,330 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Strategy is what the window needs of a strategy: a plugin process in the host, a plain value in tests.
+type Strategy interface {
+	Info() sdk.Info
+	Optimize(ctx context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error)
+	Compress(ctx context.Context, call plugins.CompressCall, services sdk.Host) (plugins.CompressAnswer, error)
+}
+
+// Counter counts entries in tokens. One entry's count does not depend on the others.
+type Counter interface {
+	Entry(c content.Content) int
+	All(ctx context.Context, entries []content.Content) ([]int, error)
+}
+
+// Settings are what a window needs of the configuration, resolved for one turn.
+type Settings struct {
+	// Threshold is nil when nobody set one: then the strategy's default counts (REQ-HD-001.10).
+	Threshold *float64
+	// ContextLimit and CompletionBudget are in tokens.
+	ContextLimit, CompletionBudget          int
+	PreserveThreshold, TopPreserveThreshold float64
+	Density                                 sdk.DensityConfig
+	WorkspaceRoot                           string
+	Tools                                   []byte
+	StrategyConfig                          []byte
+	Profile                                 string
+}
+
+// Window runs the turns of one session, one at a time. Entries may be added to the history at any time.
+type Window struct {
+	sessionID string
+	history   *history.History
+	counter   Counter
+
+	turn sync.Mutex // held while a turn runs
+
+	mu        sync.Mutex // guards what follows
+	optimized uint64     // Snapshot.Added of the last Optimize: the history is dirty while more was added (REQ-HD-002.6)
+	noop      *noop
+	reported  *reported
+}
+
+// noop remembers a Compress that had nothing to do, so that it is not asked again for the same history.
+type noop struct {
+	strategy string
+	added    uint64
+	reason   sdk.NoOpReason
+}
+
+// reported is what the provider counted for the last request, and what the window counted for it.
+type reported struct {
+	promptTokens, counted int
+	epoch                 uint64
+}
+
+// New returns the window of a session over its history.
+func New(sessionID string, h *history.History, counter Counter) *Window {
+	return &Window{sessionID: sessionID, history: h, counter: counter}
+}
+
+// Request is one turn.
+type Request struct {
+	Strategy Strategy
+	Settings Settings
+	// Pending is how many tokens the next request adds to the history: a prompt not added yet, tool schemas.
+	Pending int
+}
+
+// Prepare makes the history ready to be sent, and says what it did.
+//
+// An error leaves the history valid: as it was, or as the last finished step left it. It is passed on as it is; no other
+// strategy is tried (REQ-HD-013). [ContextOverflowError] says that everything was done and the request is still too large.
+func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcome, error) {
+	start := time.Now()
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	view, err := t.run(ctx)
+	t.outcome.Problems, t.outcome.Pending = view.Problems, view.Pending
+	t.outcome.HostTime = time.Since(start) - t.outcome.Optimize.PluginTime - t.outcome.Compress.PluginTime
+	return view, t.outcome, err
+}
+
+// turn is one Prepare.
+type turn struct {
+	*Window
+	req     Request
+	info    sdk.Info
+	outcome Outcome
+}
+
+func (t *turn) run(ctx context.Context) (history.View, error) {
+	view := t.view()
+	t.outcome.Strategy = t.info.Name
+	t.outcome.Limits = t.limits()
+	t.outcome.TokensBefore = view.Tokens
+	t.outcome.Tokens = view.Tokens
+	t.outcome.Optimize.TokensAfter = view.Tokens
+	if err := ctx.Err(); err != nil {
+		return view, err
+	}
+
+	applied, err := t.optimize(ctx)
+	if applied {
+		view = t.view()
+		t.outcome.Optimize.TokensAfter = view.Tokens
+		t.outcome.Tokens = view.Tokens
+	}
+	if err != nil {
+		return view, err
+	}
+
+	projected := t.projected(view)
+	t.outcome.Projected = projected
+	if float64(projected) < t.outcome.Limits.Trigger {
+		return view, nil
+	}
+	reason := sdk.ReasonThreshold
+	if projected > t.outcome.Limits.Hard {
+		reason = sdk.ReasonHardLimit
+	}
+	applied, err = t.compress(ctx, reason)
+	if applied {
+		view = t.view()
+		projected = t.projected(view)
+		t.outcome.Tokens = view.Tokens
+		t.outcome.Projected = projected
+	}
+	if err != nil {
+		return view, err
+	}
+	if projected > t.outcome.Limits.Hard {
+		return view, &ContextOverflowError{
+			Tokens: projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,
+			Strategy: t.info.Name, Compress: t.outcome.Compress,
+		}
+	}
+	return view, nil
+}
+
+func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
+
+// limits resolves the threshold (REQ-HD-001.10) and what follows from it.
+func (t *turn) limits() Limits {
+	s := t.req.Settings
+	l := Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
+	if s.Threshold != nil {
+		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
+	}
+	l.Trigger = l.Threshold * float64(l.Hard)
+	return l
+}
+
+// projected is what the next request will count: the provider's own figure where it is known, plus what came since.
+func (t *turn) projected(view history.View) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tokens := view.Tokens
+	if r := t.reported; r != nil && r.epoch == t.history.Snapshot().Epoch {
+		tokens = r.promptTokens + max(0, view.Tokens-r.counted)
+	}
+	return tokens + max(0, t.req.Pending)
+}
+
+// ReportUsage takes the provider's count of the prompt that was sent after the last Prepare. counted is what that Prepare
+// returned. The next threshold check goes by it; any rewrite of the history ends it.
+func (w *Window) ReportUsage(promptTokens, counted int) {
+	epoch := w.history.Snapshot().Epoch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reported = &reported{promptTokens: promptTokens, counted: counted, epoch: epoch}
+}
+
+// optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7).
+func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
+	out := &t.outcome.Optimize
+	snapshot := t.history.Snapshot()
+	switch {
+	case t.info.Trigger.Mode != sdk.ModeContinuous:
+		out.Skipped = SkippedNotContinuous
+		return false, nil
+	case !t.dirty(snapshot):
+		out.Skipped = SkippedClean
+		return false, nil
+	}
+	plan, err := t.planOptimize(ctx, snapshot)
+	t.clean(snapshot) // whatever came of it (REQ-HD-002.7)
+	if err != nil {
+		return false, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
+	}
+	out.Ran = true
+	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
+	if plan.Empty() { // REQ-HD-002.5
+		return false, nil
+	}
+	if _, err := t.history.Apply(plan); err != nil {
+		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
+	}
+	return true, nil
+}
+
+func (t *turn) dirty(s history.Snapshot) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return s.Added > t.optimized
+}
+
+func (t *turn) clean(s history.Snapshot) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.optimized = max(t.optimized, s.Added)
+}
+
+// planOptimize asks the strategy and checks what it answers. It changes nothing.
+func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.Plan, error) {
+	out := &t.outcome.Optimize
+	start := time.Now()
+	answer, err := t.req.Strategy.Optimize(ctx, plugins.OptimizeCall{
+		Call:    t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
+		Density: t.req.Settings.Density,
+	})
+	out.PluginTime = time.Since(start)
+	if err != nil {
+		return nil, err
+	}
+	out.Metadata = answer.Metadata
+	return s.PlanOptimize(answer.Edits, func(c []content.Content) ([]int, error) { return t.counter.All(ctx, c) })
+}
+
+func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
+	set := t.req.Settings
+	return plugins.Call{
+		SessionID: t.sessionID, Revision: s.Revision, Epoch: s.Epoch, Entries: entries,
+		WorkspaceRoot: set.WorkspaceRoot, Tools: set.Tools, Config: set.StrategyConfig,
+	}
+}
+
+// compress runs the strategy's Compress over the curated history.
+func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied bool, err error) {
+	out := &t.outcome.Compress
+	out.Reason = reason
+	snapshot := t.history.Snapshot()
+	if n := t.lastNoOp(snapshot); n != "" {
+		out.Kind, out.NoOp, out.Remembered = KindNoOp, n, true
+		return false, nil
+	}
+	plan, err := t.planCompress(ctx, snapshot, reason)
+	if err != nil {
+		return false, fmt.Errorf("compress with %s: %w", t.info.Name, err)
+	}
+	if plan == nil {
+		t.rememberNoOp(snapshot, out.NoOp)
+		return false, nil
+	}
+	if _, err := t.history.Apply(plan); err != nil {
+		out.Kind = ""
+		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
+	}
+	return true, nil
+}
+
+// planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
+func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.CompressReason) (*history.Plan, error) {
+	out := &t.outcome.Compress
+	curated := history.Curate(s.Entries)
+	current := 0
+	for _, e := range curated {
+		current += e.Tokens
+	}
+	services := newServices(t.counter)
+	set := t.req.Settings
+	start := time.Now()
+	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
+		Call:          t.call(s, curated),
+		CurrentTokens: current, PendingTokens: t.req.Pending,
+		ContextLimit: set.ContextLimit, CompletionBudget: set.CompletionBudget, Threshold: t.outcome.Limits.Threshold,
+		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
+		Reason: reason, Profile: set.Profile,
+	}, services)
+	out.PluginTime = time.Since(start)
+	if err != nil {
+		return nil, err
+	}
+	out.TokensBefore, out.TokensAfter = current, current
+	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)
+	out.Metadata = answer.Metadata
+	if answer.NoOp != "" {
+		out.Kind, out.NoOp = KindNoOp, answer.NoOp
+		return nil, nil
+	}
+	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]int, error) { return services.counts(ctx, c) })
+	if err != nil {
+		return nil, err
+	}
+	if plan.After > current || (plan.After == current && len(plan.Contents()) == len(curated)) {
+		out.Kind, out.NoOp = KindNoOp, sdk.NoOpNoGain
+		return nil, nil
+	}
+	out.Kind = KindApplied
+	out.TokensAfter, out.EntriesAfter = plan.After, len(plan.Contents())
+	return plan, nil
+}
+
+func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
+		return n.reason
+	}
+	return ""
+}
+
+func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
+}
