@@ -1,6 +1,8 @@
 // Command protogen generates Go code from the .proto files below a directory: a protoc that comes with the module cache.
 //
-// Usage: protogen -plugin-dir DIR PROTO_ROOT
+// Usage: protogen -plugin-dir DIR [-check] PROTO_ROOT
+//
+// With -check nothing is written: it fails, naming the files, if the committed code is not what would be generated.
 //
 // It compiles with bufbuild/protocompile and runs protoc-gen-go and protoc-gen-go-grpc from DIR, as protoc would, with
 // paths=source_relative. All of them are pinned in tools/go.mod, so that the output is the same on every machine.
@@ -9,6 +11,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -21,24 +24,24 @@ import (
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
 func main() {
 	pluginDir := flag.String("plugin-dir", "", "directory that holds protoc-gen-go and protoc-gen-go-grpc")
+	check := flag.Bool("check", false, "write nothing, fail if the generated code is not current")
 	flag.Parse()
 	if flag.NArg() != 1 || *pluginDir == "" {
-		fmt.Fprintln(os.Stderr, "usage: protogen -plugin-dir DIR PROTO_ROOT")
+		fmt.Fprintln(os.Stderr, "usage: protogen -plugin-dir DIR [-check] PROTO_ROOT")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *pluginDir); err != nil {
+	if err := run(flag.Arg(0), *pluginDir, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "protogen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, pluginDir string) error {
+func run(root, pluginDir string, check bool) error {
 	names, err := protoFiles(root)
 	if err != nil {
 		return err
@@ -62,15 +65,36 @@ func run(root, pluginDir string) error {
 		for i := range f.Imports().Len() {
 			add(f.Imports().Get(i).FileDescriptor)
 		}
-		req.ProtoFile = append(req.ProtoFile, fileProto(f))
+		req.ProtoFile = append(req.ProtoFile, protoutil.ProtoFromFileDescriptor(f))
 	}
 	for _, f := range files {
 		add(f)
 	}
 	for _, plugin := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
-		if err := generate(filepath.Join(pluginDir, plugin), req, root); err != nil {
+		files, err := generate(filepath.Join(pluginDir, plugin), req)
+		if err != nil {
 			return fmt.Errorf("%s: %w", plugin, err)
 		}
+		for _, f := range files {
+			if err := put(filepath.Join(root, filepath.FromSlash(f.GetName())), f.GetContent(), check); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put writes a generated file, or checks that it is there as it should be.
+func put(path, content string, check bool) error {
+	if !check {
+		return os.WriteFile(path, []byte(content), 0o644)
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if string(have) != content {
+		return fmt.Errorf("%s is not current: run 'make proto' and commit what it writes", path)
 	}
 	return nil
 }
@@ -89,33 +113,24 @@ func protoFiles(root string) ([]string, error) {
 	return names, err
 }
 
-func fileProto(f protoreflect.FileDescriptor) *descriptorpb.FileDescriptorProto {
-	return protoutil.ProtoFromFileDescriptor(f)
-}
-
-func generate(plugin string, req *pluginpb.CodeGeneratorRequest, out string) error {
+func generate(plugin string, req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	in, err := proto.Marshal(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cmd := exec.Command(plugin)
 	cmd.Stdin = bytes.NewReader(in)
 	cmd.Stderr = os.Stderr
 	answer, err := cmd.Output()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var resp pluginpb.CodeGeneratorResponse
 	if err := proto.Unmarshal(answer, &resp); err != nil {
-		return err
+		return nil, err
 	}
 	if resp.Error != nil {
-		return fmt.Errorf("%s", resp.GetError())
+		return nil, errors.New(resp.GetError())
 	}
-	for _, f := range resp.File {
-		if err := os.WriteFile(filepath.Join(out, filepath.FromSlash(f.GetName())), []byte(f.GetContent()), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return resp.File, nil
 }

@@ -1,0 +1,78 @@
+# thresh — make help lists the targets.
+
+GO       ?= go
+BIN      := bin
+TOOLS    := $(CURDIR)/.bin
+PLUGINS  := high-density=highdensity top-down-truncation=topdown
+SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
+FUZZTIME ?= 10s
+
+# The race detector needs a C compiler; without one the tests run all the same, and say so.
+RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+
+.PHONY: help build demo test check lint fmt-check proto proto-check race bench fuzz vuln clean tools
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+build: ## build bin/thresh and the strategy plugins in bin/plugins
+	@mkdir -p $(BIN)/plugins
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/thresh ./host/cmd/thresh
+	@set -e; for p in $(PLUGINS); do \
+		echo "CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
+		CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
+	done
+
+demo: build ## replay the sample sessions through the plugins and show what that saves
+	@echo; echo "== the plugins in $(BIN)/plugins"
+	@$(BIN)/thresh plugins list
+	@echo; echo "== high-density on the sample sessions, with a context limit of 30,000 tokens"
+	@$(BIN)/thresh replay --set model.contextLimit=30000 $(SAMPLES)
+	@echo; echo "== the same with top-down-truncation"
+	@$(BIN)/thresh replay --strategy top-down-truncation --set model.contextLimit=30000 $(SAMPLES)
+
+test: build check race ## everything that must hold: build, lint, generated code, race tests with real processes
+
+check: fmt-check lint proto-check vuln ## all but the tests
+
+fmt-check:
+	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); test -z "$$bad" || { echo "not gofmt-clean:"; echo "$$bad"; exit 1; }
+
+lint: tools ## vet and staticcheck
+	$(GO) vet ./...
+	$(TOOLS)/staticcheck ./...
+	cd tools && $(GO) vet ./...
+
+race: ## all tests, with the race detector where there is a C compiler
+	@test -n "$(RACE)" || echo "NOTE: no C compiler: the tests run without the race detector"
+	$(GO) test $(RACE) ./...
+
+tools:
+	@mkdir -p $(TOOLS)
+	@cd tools && GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck google.golang.org/protobuf/cmd/protoc-gen-go \
+		google.golang.org/grpc/cmd/protoc-gen-go-grpc golang.org/x/vuln/cmd/govulncheck golang.org/x/perf/cmd/benchstat ./protogen
+
+proto: tools ## regenerate the Go code of proto/ with the pinned tools
+	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto
+
+proto-check: tools ## fail if the generated code is not current
+	@$(TOOLS)/protogen -plugin-dir $(TOOLS) -check proto
+
+bench: ## the benchmarks behind the figures in ARCHITECTURE.md
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (default 10s)
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+vuln: tools ## known vulnerabilities, where the database can be reached
+	@$(TOOLS)/govulncheck ./... > $(TOOLS)/vuln.txt 2>&1; code=$$?; \
+	if grep -qE 'dial tcp|no such host|fetching vulnerabilities|connection refused|Forbidden|vulndb' $(TOOLS)/vuln.txt && [ $$code -ne 3 ] && [ $$code -ne 0 ]; then \
+		echo "NOTE: govulncheck was skipped: its database cannot be reached from here"; \
+	else cat $(TOOLS)/vuln.txt; exit $$code; fi
+
+clean: ## remove what was built
+	rm -rf $(BIN) $(TOOLS)

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
+// type, as it is in the environment; what JSON makes of a value is accepted too. Paths stay as they are.
+//
+// The types are string (also for a [Name] and a [Path]), bool, int, float64, [time.Duration], []string, and
+// [json.RawMessage] for [Objects].
+func (s Spec) Check(v any) (any, error) {
+	typed, bad := s.check(v, false)
+	if bad != nil {
+		return nil, bad.in(s, s.Key, Origin{})
+	}
+	return typed, nil
+}
+
+// badValue is what is wrong with a value, before it is known where it stands.
+type badValue struct {
+	value   string
+	problem string
+	nearest string
+	// element is the position in a list, -1 if the whole value is meant.
+	element int
+}
+
+func refuse(v any) *badValue {
+	return &badValue{value: show(v), problem: "is not allowed", element: -1}
+}
+
+// in makes the error of a bad value of the setting s, which was set under key.
+func (b *badValue) in(s Spec, key string, at Origin) *Error {
+	if b.element >= 0 {
+		key = fmt.Sprintf("%s[%d]", key, b.element)
+	}
+	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}
+}
+
+// check is Check; strict takes text for nothing but text, as a file wants it.
+func (s Spec) check(v any, strict bool) (any, *badValue) {
+	switch s.Type {
+	case Boolean:
+		return s.checkBool(v, strict)
+	case Integer:
+		return s.checkInt(v, strict)
+	case Number:
+		return s.checkNumber(v, strict)
+	case Duration:
+		return s.checkDuration(v)
+	case Strings, Paths:
+		return s.checkList(v, strict)
+	case Objects:
+		return checkObjects(v, strict)
+	case Scalar:
+		return checkScalar(v)
+	default:
+		return s.checkText(v)
+	}
+}
+
+func (s Spec) checkBool(v any, strict bool) (any, *badValue) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case string:
+		if b, err := strconv.ParseBool(v); err == nil && !strict {
+			return b, nil
+		}
+	}
+	return nil, refuse(v)
+}
+
+func (s Spec) checkInt(v any, strict bool) (any, *badValue) {
+	n, ok := toInt(v)
+	if text, isText := v.(string); isText && !strict {
+		parsed, err := strconv.Atoi(text)
+		n, ok = parsed, err == nil
+	}
+	if !ok || !s.inBounds(float64(n)) {
+		return nil, refuse(v)
+	}
+	return n, nil
+}
+
+func (s Spec) checkNumber(v any, strict bool) (any, *badValue) {
+	f, ok := toFloat(v)
+	if text, isText := v.(string); isText && !strict {
+		parsed, err := strconv.ParseFloat(text, 64)
+		f, ok = parsed, err == nil
+	}
+	if !ok || !s.inBounds(f) {
+		return nil, refuse(v)
+	}
+	return f, nil
+}
+
+func (s Spec) checkDuration(v any) (any, *badValue) {
+	d, ok := v.(time.Duration)
+	if text, isText := v.(string); isText {
+		parsed, err := time.ParseDuration(text)
+		d, ok = parsed, err == nil
+	}
+	if !ok || !s.inBounds(d.Seconds()) {
+		return nil, refuse(v)
+	}
+	return d, nil
+}
+
+func (s Spec) checkText(v any) (any, *badValue) {
+	text, ok := v.(string)
+	switch {
+	case !ok,
+		s.Type == Name && !strategyName.MatchString(text),
+		s.Type == Path && strings.ContainsRune(text, 0):
+		return nil, refuse(v)
+	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, text):
+		bad := refuse(v)
+		bad.nearest = nearest(text, s.Allowed)
+		return nil, bad
+	}
+	return text, nil
+}
+
+func (s Spec) checkList(v any, strict bool) (any, *badValue) {
+	element := Spec{Type: String, Allowed: s.Allowed}
+	if s.Type == Paths {
+		element.Type = Path
+	}
+	var items []any
+	switch v := v.(type) {
+	case []any:
+		items = v
+	case []string:
+		for _, text := range v {
+			items = append(items, text)
+		}
+	case string:
+		if strict {
+			return nil, refuse(v)
+		}
+		items = s.split(v)
+	default:
+		return nil, refuse(v)
+	}
+	list := make([]string, 0, len(items))
+	for i, item := range items {
+		text, bad := element.checkText(item)
+		if bad == nil && s.Type == Paths && text == "" {
+			bad = refuse(item)
+		}
+		if bad != nil {
+			bad.element = i
+			return nil, bad
+		}
+		list = append(list, text.(string))
+	}
+	return list, nil
+}
+
+// checkScalar takes what a strategy's own setting may be. Text stays text: only the strategy knows its type.
+func checkScalar(v any) (any, *badValue) {
+	switch v := v.(type) {
+	case string, bool:
+		return v, nil
+	}
+	if n, ok := toInt(v); ok {
+		return n, nil
+	}
+	if f, ok := toFloat(v); ok && (Spec{}).inBounds(f) {
+		return f, nil
+	}
+	return nil, refuse(v)
+}
+
+// toInt takes any number without a fraction, as JSON knows one kind of number only.
+func toInt(v any) (int, bool) {
+	switch v := v.(type) {
+	case int:
+		return v, true
+	case int64:
+		return int(v), int64(int(v)) == v
+	case json.Number:
+		if n, err := strconv.Atoi(v.String()); err == nil {
+			return n, true
+		}
+	}
+	// Above 2^53 a float64 does not hold every integer, so that it is unknown which one was meant.
+	f, ok := toFloat(v)
+	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int(f), true
+}
+
+func toFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case float32:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}

@@ -1,0 +1,29 @@
+// Package config holds the settings of a host: what there is to set, what is set, and who set it.
+//
+// It is for the host, its command line and programs that embed it. Start at [Load], which reads every layer and reports
+// all problems at once; [Config.Settings] gives the typed values, [Config.With] a copy with session overrides,
+// [Config.Explain] each value with its origin, and [Specs] the registry for documentation and completion. To add a
+// setting, add a row to the registry and a field to [Settings].
+//
+// Layers, later ones win:
+//
+//	default      the registry
+//	user         $XDG_CONFIG_HOME/thresh/thresh.yaml, else ~/.config/thresh/thresh.yaml
+//	project      thresh.yaml in the working directory
+//	profile      profiles.<name> of any layer, chosen by the setting "profile"
+//	environment  THRESH_COMPRESSION_DENSITY_READ_WRITE_PRUNING and so on
+//	flag         --set key=value
+//	session      Config.With
+//
+// A file given by name stands in for the user file and the project file (the null device for none). A layer replaces a list as a whole. Null means
+// "not set here", and so does an environment variable that is empty.
+//
+// In a file, a value has its own type: 0.5 is a number, "0.5" is text and is refused where a number is wanted. The
+// environment and flags have only text, which is read as the setting's type; an override may be either. Keys in files
+// are nested or dotted as one likes ("compression: {threshold: 0.5}" or "compression.threshold: 0.5"). Aliases and
+// merge keys of YAML are refused.
+//
+// The environment reaches plain settings only, not profiles.<name> and strategies.<name>, whose names could not be told
+// from keys. An unknown variable that begins with THRESH_ is an error, as it is most likely a misspelt setting. Exempt
+// are THRESH_STRATEGY_… and THRESH_LIFELINE_FD, which pass between a host and its plugins.
+package config

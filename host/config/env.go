@@ -1,0 +1,43 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// loadEnv reads the THRESH_ variables.
+func loadEnv(env []string, pl places, p *problems) *layer {
+	l, x := newLayer(LayerEnvironment), registry()
+	values := map[string]string{}
+	var names []string
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) || exempt(name) {
+			continue
+		}
+		if _, known := values[name]; !known {
+			names = append(names, name)
+		}
+		values[name] = value
+	}
+	for _, name := range names {
+		at := Origin{Layer: l.name, Source: name}
+		key, known := x.env[name]
+		if !known {
+			p.add(name, func() *Error {
+				return &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: nearest(name, slices.Sorted(maps.Keys(x.env)))}
+			})
+			continue
+		}
+		if values[name] != "" {
+			l.override(Override{Key: key, Value: values[name], Source: name}, pl, p)
+		}
+	}
+	return l
+}
+
+// exempt says that a variable passes between a host and its plugins. It is seen where a host was started by a plugin.
+func exempt(name string) bool {
+	return strings.HasPrefix(name, "THRESH_STRATEGY_") || name == "THRESH_LIFELINE_FD"
+}

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+const (
+	keyProfile            = "profile"
+	keyCompressionProfile = "compression.profile"
+	keyContextLimit       = "model.contextLimit"
+	keyCompletionBudget   = "model.completionBudget"
+
+	groupProfiles   = "profiles"
+	groupStrategies = "strategies"
+
+	envPrefix = "THRESH_"
+)
+
+var (
+	strategyName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	freeName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+)
+
+// index is the registry, ready to be asked. It does not change after it was built.
+type index struct {
+	keys   []string
+	specs  map[string]Spec
+	groups map[string]bool   // every proper prefix of a key, and the two free groups
+	env    map[string]string // variable to key
+}
+
+var registry = sync.OnceValue(func() *index {
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true}, env: map[string]string{}}
+	for _, s := range Specs() {
+		x.keys = append(x.keys, s.Key)
+		x.specs[s.Key] = s
+		x.env[envName(s.Key)] = s.Key
+		for i, c := range s.Key {
+			if c == '.' {
+				x.groups[s.Key[:i]] = true
+			}
+		}
+	}
+	return x
+})
+
+// envName returns the environment variable of a key.
+func envName(key string) string {
+	var b strings.Builder
+	b.WriteString(envPrefix)
+	for _, c := range key {
+		switch {
+		case c == '.':
+			b.WriteByte('_')
+		case unicode.IsUpper(c):
+			b.WriteByte('_')
+			b.WriteRune(c)
+		default:
+			b.WriteRune(unicode.ToUpper(c))
+		}
+	}
+	return b.String()
+}
+
+// target is what a full key stands for: a setting (leaf), a group of settings, or nothing (then problem says why).
+type target struct {
+	leaf    bool
+	spec    Spec   // of a leaf
+	profile string // the profile that the key is in; "" for none
+	problem string
+	nearest string
+}
+
+// find says what a full key stands for.
+func (x *index) find(key string) target {
+	rest, ok := strings.CutPrefix(key, groupProfiles+".")
+	if !ok {
+		return x.findPlain(key)
+	}
+	profile, sub, more := strings.Cut(rest, ".")
+	if !freeName.MatchString(profile) {
+		return target{problem: "a profile's name is made of letters, digits, hyphens and underscores"}
+	}
+	if !more {
+		return target{profile: profile}
+	}
+	if sub == groupProfiles || strings.HasPrefix(sub, groupProfiles+".") {
+		return target{problem: "a profile cannot hold profiles"}
+	}
+	t := x.findPlain(sub)
+	t.profile = profile
+	if t.leaf && !t.spec.PersistToProfile {
+		return target{problem: "cannot be set in a profile"}
+	}
+	if t.nearest != "" {
+		t.nearest = groupProfiles + "." + profile + "." + t.nearest
+	}
+	return t
+}
+
+// findPlain is find for a key outside of profiles.
+func (x *index) findPlain(key string) target {
+	if s, ok := x.specs[key]; ok {
+		return target{leaf: true, spec: s}
+	}
+	if x.groups[key] {
+		return target{}
+	}
+	rest, ok := strings.CutPrefix(key, groupStrategies+".")
+	if !ok {
+		return target{problem: "unknown setting", nearest: x.nearestKey(key)}
+	}
+	strategy, own, more := strings.Cut(rest, ".")
+	if !strategyName.MatchString(strategy) {
+		return target{problem: "a strategy's name is made of lower-case letters, digits and single hyphens"}
+	}
+	if !more {
+		return target{}
+	}
+	if !freeName.MatchString(own) {
+		return target{problem: "the key of a strategy's own setting is made of letters, digits, hyphens and underscores"}
+	}
+	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
+		Meaning: "The strategy's own setting."}}
+}
+
+// nearestKey guesses at a full key, and at the last part of a key if there is only one part.
+func (x *index) nearestKey(key string) string {
+	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
+	if guess := nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
+		return guess
+	}
+	last := map[string]string{}
+	for _, k := range x.keys {
+		last[k[strings.LastIndexByte(k, '.')+1:]] = k
+	}
+	return last[nearest(key, slices.Sorted(maps.Keys(last)))]
+}
+
+// under returns the keys of the settings in a group.
+func (x *index) under(group string) []string {
+	var keys []string
+	for _, k := range x.keys {
+		if strings.HasPrefix(k, group+".") {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,57 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// split takes text apart into the elements of a list: a JSON array, else separated by commas, or as in PATH for paths.
+func (s Spec) split(text string) []any {
+	var items []any
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &items) == nil {
+		return items
+	}
+	if text == "" {
+		return nil
+	}
+	parts := strings.Split(text, ",")
+	if s.Type == Paths {
+		parts = filepath.SplitList(text)
+	}
+	for _, part := range parts {
+		items = append(items, strings.TrimSpace(part))
+	}
+	return items
+}
+
+// checkObjects takes a list of objects as JSON (raw, or text unless strict) or as the values that JSON decodes to.
+func checkObjects(v any, strict bool) (any, *badValue) {
+	var raw []byte
+	switch v := v.(type) {
+	case json.RawMessage:
+		raw = v
+	case string:
+		if strict {
+			return nil, refuse(v)
+		}
+		raw = []byte(v)
+	default:
+		encoded, err := json.Marshal(v)
+		if err != nil {
+			return nil, refuse(v)
+		}
+		raw = encoded
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil || items == nil {
+		return nil, refuse(v)
+	}
+	for i, item := range items {
+		if !bytes.HasPrefix(item, []byte("{")) {
+			return nil, &badValue{value: shorten(string(item)), problem: "is not an object", element: i}
+		}
+	}
+	return json.RawMessage(bytes.Clone(raw)), nil
+}

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Options say where [Load] looks. The zero value is what a program started by hand wants.
+type Options struct {
+	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may be
+	// absent. A relative path stands against WorkDir.
+	ConfigFile string
+	// WorkDir is where the project file is looked up and what relative paths stand against. "" is the working directory.
+	WorkDir string
+	// Profile chooses the profile, as an override of the setting "profile" would. "" leaves it to the other layers.
+	Profile string
+	// Env are variables as NAME=value; of two with one name the later holds. Nil is the environment of the process.
+	Env []string
+	// Overrides are flags; later ones win.
+	Overrides []Override
+	// Executable is the program beside which plugins are looked up. "" is the running one.
+	Executable string
+}
+
+// Override sets one setting from outside of files and environment.
+type Override struct {
+	// Key is a full key; profiles.<name>.… and strategies.<name>.… are allowed.
+	Key string
+	// Value is a typed value, what JSON makes of one, or text. Nil takes back an earlier override of the key.
+	Value any
+	// Source is named in errors and explanations, for example "--set".
+	Source string
+}
+
+// ParseOverride takes "key=value" apart, as a flag has it. The error is an [*Error].
+func ParseOverride(text, source string) (Override, error) {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text), Problem: "is not allowed",
+			Allowed: "key=value, such as compression.threshold=0.8"}
+	}
+	return Override{Key: key, Value: value, Source: source}, nil
+}
+
+// Load reads all layers. The error joins everything that is wrong with them, each an [*Error]. Nothing but files of
+// settings is opened: plugin directories need not exist, and strategies are not asked.
+func Load(o Options) (*Config, error) {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	pl, err := newPlaces(o)
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell the working directory: %w", err)
+	}
+	c := &Config{places: pl}
+	p := &problems{}
+	files := []struct {
+		path     string
+		name     Layer
+		optional bool
+	}{
+		{pl.userFile(), LayerUserFile, true},
+		{filepath.Join(pl.workDir, fileName), LayerProjectFile, true},
+	}
+	if o.ConfigFile != "" {
+		path := o.ConfigFile
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(pl.workDir, path)
+		}
+		files = files[:1]
+		files[0].path, files[0].name, files[0].optional = path, LayerConfigFile, false
+	}
+	for _, f := range files {
+		if f.path == "" || f.name == LayerProjectFile && f.path == pl.userFile() {
+			continue // In the latter case it was read as the user file.
+		}
+		l, found := loadFile(f.path, f.name, f.optional, pl, p)
+		if found {
+			c.files = append(c.files, f.path)
+		}
+		c.layers = append(c.layers, l)
+	}
+	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
+
+	flags := newLayer(LayerFlag)
+	if o.Profile != "" {
+		flags.override(Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
+	}
+	for _, ov := range o.Overrides {
+		flags.override(ov, pl, p)
+	}
+	c.layers = append(c.layers, flags)
+	c.session = newLayer(LayerSession)
+	return c.resolved(p)
+}
+
+// override takes one override into the layer.
+func (l *layer) override(ov Override, pl places, p *problems) {
+	at := Origin{Layer: l.name, Source: ov.Source}
+	t := registry().find(ov.Key)
+	switch {
+	case t.problem != "":
+		p.add(ov.Key, func() *Error { return &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest} })
+		return
+	case !t.leaf:
+		p.add(ov.Key, func() *Error {
+			return &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)}
+		})
+		return
+	case ov.Value == nil:
+		delete(l.values, ov.Key)
+		return
+	}
+	v, bad := t.spec.check(ov.Value, false)
+	if bad != nil {
+		p.add(t.spec.Key, func() *Error { return bad.in(t.spec, ov.Key, at) })
+		return
+	}
+	l.declare(t.profile, at)
+	l.values[ov.Key] = setting{pl.resolve(t.spec, v, pl.workDir), at}
+}
+
+// members says what can be set in a group.
+func members(group string) string {
+	switch keys := registry().under(group); {
+	case len(keys) > 0:
+		return "one of: " + strings.Join(keys, ", ")
+	case strings.HasPrefix(group, groupProfiles):
+		return "profiles.<name>.<setting>"
+	default:
+		return "strategies.<name>.<key>"
+	}
+}

@@ -1,0 +1,56 @@
+package config
+
+import "fmt"
+
+// Layer is a place that values come from.
+type Layer string
+
+// The layers, weakest first. [LayerConfigFile] stands in for the two before it.
+const (
+	LayerDefault     Layer = "default"
+	LayerUserFile    Layer = "user file"
+	LayerProjectFile Layer = "project file"
+	LayerConfigFile  Layer = "config file"
+	LayerProfile     Layer = "profile"
+	LayerEnvironment Layer = "environment"
+	LayerFlag        Layer = "flag"
+	LayerSession     Layer = "session"
+)
+
+// Origin is where a value was set.
+type Origin struct {
+	Layer Layer `json:"layer"`
+	// Profile is the profile that holds the value, in [LayerProfile].
+	Profile string `json:"profile,omitempty"`
+	// File is an absolute path and Line counts from 1; "" and 0 if the value is in no file.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	// Source is the environment variable, or what the caller gave in [Override.Source].
+	Source string `json:"source,omitempty"`
+}
+
+// String returns for example "project file /src/thresh.yaml:3" or "environment THRESH_MODEL_NAME".
+func (o Origin) String() string {
+	text := string(o.Layer)
+	if text == "" {
+		text = string(LayerDefault)
+	}
+	for _, part := range []string{o.Profile, o.place()} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	return text
+}
+
+// place is the file and line, or the source.
+func (o Origin) place() string {
+	switch {
+	case o.File == "":
+		return o.Source
+	case o.Line == 0:
+		return o.File
+	default:
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
+	}
+}

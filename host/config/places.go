@@ -1,0 +1,118 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// places are the directories of this machine and user that settings depend on. All are absolute, or "" if unknown.
+type places struct {
+	workDir, execDir, home, configHome, dataHome string
+}
+
+func newPlaces(o Options) (places, error) {
+	var p places
+	var err error
+	if p.workDir, err = filepath.Abs(o.WorkDir); err != nil {
+		return p, err
+	}
+	executable := o.Executable
+	if executable == "" {
+		// A system that cannot tell has no plugins beside the executable, and that is all.
+		executable, _ = os.Executable()
+	}
+	if executable != "" {
+		if p.execDir, err = filepath.Abs(filepath.Dir(executable)); err != nil {
+			return p, err
+		}
+	}
+	for _, entry := range o.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !filepath.IsAbs(value) {
+			continue // The XDG specification wants relative ones ignored.
+		}
+		switch name {
+		case "HOME":
+			p.home = value
+		case "XDG_CONFIG_HOME":
+			p.configHome = value
+		case "XDG_DATA_HOME":
+			p.dataHome = value
+		}
+	}
+	if p.home != "" && p.configHome == "" {
+		p.configHome = filepath.Join(p.home, ".config")
+	}
+	if p.home != "" && p.dataHome == "" {
+		p.dataHome = filepath.Join(p.home, ".local", "share")
+	}
+	return p, nil
+}
+
+// fileName is the name of the user file and of the project file.
+const fileName = "thresh.yaml"
+
+// userFile returns the path of the user file, "" if there is no place for it.
+func (p places) userFile() string {
+	if p.configHome == "" {
+		return ""
+	}
+	return filepath.Join(p.configHome, "thresh", fileName)
+}
+
+func (p places) pluginDirs() []string {
+	dirs := []string{}
+	if p.execDir != "" {
+		dirs = append(dirs, filepath.Join(p.execDir, "plugins"))
+	}
+	if p.dataHome != "" {
+		dirs = append(dirs, filepath.Join(p.dataHome, "thresh", "plugins"))
+	}
+	return dirs
+}
+
+// dirOf is the directory against which relative paths in a file stand; for no file, the working directory.
+func (p places) dirOf(file string) string {
+	if file == "" {
+		return p.workDir
+	}
+	return filepath.Dir(file)
+}
+
+// resolve makes the paths in a checked value absolute. An empty path is the working directory.
+func (p places) resolve(s Spec, v any, dir string) any {
+	switch s.Type {
+	case Path:
+		return p.absolute(v.(string), dir)
+	case Paths:
+		list := make([]string, len(v.([]string)))
+		for i, path := range v.([]string) {
+			list[i] = p.absolute(path, dir)
+		}
+		return list
+	}
+	return v
+}
+
+func (p places) absolute(path, dir string) string {
+	rest, inHome := strings.CutPrefix(path, "~/")
+	switch {
+	case path == "":
+		return p.workDir
+	case inHome && p.home != "":
+		// No shell sees a path in a file.
+		return filepath.Join(p.home, rest)
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// defaultOn returns the default on this machine; nil if there is none.
+func (s Spec) defaultOn(p places) any {
+	if s.fallback != nil {
+		return s.fallback(p)
+	}
+	return s.Default
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// The categories of the registry. The first one's name is set by REQ-HD-009.
+const (
+	categoryBehavior = "cli-behavior"
+	categoryModel    = "model"
+	categoryHost     = "host"
+)
+
+// Specs returns the registry in the order in which people should read it.
+func Specs() []Spec {
+	share := func(s Spec) Spec {
+		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
+		return s
+	}
+	specs := []Spec{
+		behavior(Spec{Key: "compression.strategy", Type: Name, Default: "high-density",
+			Meaning: "Name of the strategy that keeps the history small."}),
+		behavior(share(Spec{Key: "compression.threshold", OpenMin: true,
+			DefaultText: "the strategy's own", Unit: "share of the context limit",
+			Meaning: "Compress when the history fills this share of the context limit."})),
+		behavior(Spec{Key: "compression.profile", Type: String, Default: "",
+			Meaning: "Profile whose model does compression by an LLM; empty for none."}),
+		behavior(share(Spec{Key: "compression.preserveThreshold", Default: 0.4, Unit: "share of the entries",
+			Meaning: "Share of the newest entries that compression leaves alone."})),
+		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: 0.2, Unit: "share of the entries",
+			Meaning: "Share of the oldest entries that middle-out leaves alone."})),
+		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: true,
+			Meaning: "Remove reads and writes of a file that a later write made stale."}),
+		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: true,
+			Meaning: "Keep only the last @-inclusion of a file."}),
+		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: false,
+			Meaning: "Replace old results of a tool by a pointer."}),
+		behavior(Spec{Key: "compression.density.recencyRetention", Type: Integer, Default: 3, Unit: "results per tool",
+			Meaning: "How many results of each tool recency pruning keeps; below 1 counts as 1."}),
+		behavior(Spec{Key: "compression.density.partialWrites", Type: String, Default: "prune",
+			Allowed: []string{"prune", "keep"},
+			Meaning: "Whether an edit of part of a file makes earlier reads stale (prune) or only a whole write does (keep)."}),
+		behavior(Spec{Key: "compression.density.toolPresets", Type: Strings, Default: tools.PresetNames(),
+			DefaultText: "all presets", Allowed: tools.PresetNames(),
+			Meaning: "Agents whose tool names are known; tools of other agents are never pruned by path."}),
+		behavior(Spec{Key: "compression.density.tools", Type: Objects, DefaultText: "none",
+			Meaning: "Further rules that say what a tool call reads, writes and runs."}),
+
+		model(Spec{Key: "model.name", Type: String, Default: "",
+			Meaning: "Model that the agent uses; it decides how tokens are counted."}),
+		model(Spec{Key: "model.contextLimit", Type: Integer, Default: 200_000, Min: new(0.0), OpenMin: true, Unit: "tokens",
+			Meaning: "Size of the model's context window."}),
+		model(Spec{Key: "model.completionBudget", Type: Integer, Default: 0, Min: new(0.0), Unit: "tokens",
+			Meaning: "Part of the context window set aside for the answer; less than model.contextLimit."}),
+		model(Spec{Key: "model.encoding", Type: String, Default: "", DefaultText: "by model.name",
+			Allowed: []string{"", "cl100k_base", "o200k_base", "p50k_base", "r50k_base"},
+			Meaning: "Encoding by which tokens are counted; empty lets model.name decide."}),
+
+		behavior(Spec{Key: "workspace.root", Type: Path, DefaultText: "the working directory",
+			fallback: func(p places) any { return p.workDir },
+			Meaning:  "Directory against which relative paths in tool calls are resolved."}),
+
+		perHost(Spec{Key: "plugins.dirs", Type: Paths,
+			DefaultText: "plugins/ beside the executable, then $XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",
+			fallback:    func(p places) any { return p.pluginDirs() },
+			Meaning:     "Directories that are searched for strategies, in this order."}),
+		perHost(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0), OpenMin: true,
+			Meaning: "How long a plugin may take from its start to its first answer."}),
+		host(Spec{Key: "plugins.optimizeTimeout", Type: Duration, Default: 30 * time.Second, Min: new(0.0), OpenMin: true,
+			Meaning: "How long one Optimize may take."}),
+		host(Spec{Key: "plugins.compressTimeout", Type: Duration, Default: 10 * time.Minute, Min: new(0.0), OpenMin: true,
+			Meaning: "How long one Compress may take, calls of an LLM included."}),
+		perHost(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0), OpenMin: true,
+			Meaning: "How long a plugin may take to end before it is killed."}),
+		perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0), OpenMin: true, Unit: "bytes",
+			Meaning: "Largest answer that is accepted from a plugin."}),
+		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
+			Allowed: []string{"trace", "debug", "info", "warn", "error"},
+			Meaning: "Least severe messages that are logged."}),
+
+		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
+			Meaning: "Profile whose settings are used; empty for none."},
+	}
+	return specs
+}
+
+// Keys returns the keys of the registry, in its order. Keys under profiles.<name> and strategies.<name> are not among them.
+func Keys() []string {
+	return slices.Clone(registry().keys)
+}
+
+func behavior(s Spec) Spec {
+	s.Category, s.PersistToProfile = categoryBehavior, true
+	return s
+}
+
+func model(s Spec) Spec {
+	s.Category, s.PersistToProfile = categoryModel, true
+	return s
+}
+
+func host(s Spec) Spec {
+	s.Category, s.PersistToProfile = categoryHost, true
+	return s
+}
+
+func perHost(s Spec) Spec {
+	s.PerHost = true
+	return host(s)
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Settings are the typed values of all layers together. Values were checked; paths are absolute.
+type Settings struct {
+	Compression Compression `koanf:"compression"`
+	Model       Model       `koanf:"model"`
+	Workspace   Workspace   `koanf:"workspace"`
+	Plugins     Plugins     `koanf:"plugins"`
+	Log         Log         `koanf:"log"`
+	// Profile is the profile in force; "" is none.
+	Profile string `koanf:"profile"`
+	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
+	// text. [Config.Strategy] checks them against what a strategy declares.
+	Strategies map[string]map[string]any `koanf:"strategies"`
+}
+
+// Compression holds the settings under "compression".
+type Compression struct {
+	// Strategy is a strategy's name.
+	Strategy string `koanf:"strategy"`
+	// Threshold is a share of the context limit in (0, 1]. Nil means that nobody set it, so that the strategy's own
+	// default holds (REQ-HD-001.10).
+	Threshold *float64 `koanf:"threshold"`
+	// Profile names the profile for compression by an LLM; it exists. "" is none.
+	Profile string `koanf:"profile"`
+	// PreserveThreshold and TopPreserveThreshold are shares of the entries, at the end and at the start, in [0, 1].
+	PreserveThreshold    float64 `koanf:"preserveThreshold"`
+	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
+	Density              Density `koanf:"density"`
+}
+
+// Density holds the settings under "compression.density" (REQ-HD-009).
+type Density struct {
+	ReadWritePruning bool `koanf:"readWritePruning"`
+	FileDedupe       bool `koanf:"fileDedupe"`
+	RecencyPruning   bool `koanf:"recencyPruning"`
+	// RecencyRetention is as it was set; below 1 counts as 1 (REQ-HD-013.6).
+	RecencyRetention int `koanf:"recencyRetention"`
+	// PartialWrites is "prune" or "keep".
+	PartialWrites string `koanf:"partialWrites"`
+	// ToolPresets are names of presets of the tool taxonomy. Empty means that no preset counts.
+	ToolPresets []string `koanf:"toolPresets"`
+	// Tools are further rules of the taxonomy, as a JSON array of objects; nil is none. Only its shape was checked.
+	Tools json.RawMessage `koanf:"tools"`
+}
+
+// Model holds the settings under "model". Sizes are in tokens.
+type Model struct {
+	// Name is "" if nobody said which model the agent uses.
+	Name         string `koanf:"name"`
+	ContextLimit int    `koanf:"contextLimit"`
+	// CompletionBudget is set aside for the answer; it is below ContextLimit.
+	CompletionBudget int `koanf:"completionBudget"`
+	// Encoding is "" if the model's name decides.
+	Encoding string `koanf:"encoding"`
+}
+
+// Workspace holds the settings under "workspace".
+type Workspace struct {
+	// Root is an absolute path.
+	Root string `koanf:"root"`
+}
+
+// Plugins holds the settings under "plugins".
+type Plugins struct {
+	// Dirs are absolute paths, in the order in which they are searched. They need not exist.
+	Dirs            []string      `koanf:"dirs"`
+	StartTimeout    time.Duration `koanf:"startTimeout"`
+	OptimizeTimeout time.Duration `koanf:"optimizeTimeout"`
+	CompressTimeout time.Duration `koanf:"compressTimeout"`
+	StopTimeout     time.Duration `koanf:"stopTimeout"`
+	// MaxAnswerBytes bounds one answer of a plugin.
+	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
+}
+
+// Log holds the settings under "log".
+type Log struct {
+	// Level is trace, debug, info, warn or error.
+	Level string `koanf:"level"`
+}
+
+// clone returns a copy that shares nothing that a caller could change.
+func (s Settings) clone() Settings {
+	if t := s.Compression.Threshold; t != nil {
+		s.Compression.Threshold = new(*t)
+	}
+	s.Compression.Density.ToolPresets = slices.Clone(s.Compression.Density.ToolPresets)
+	s.Compression.Density.Tools = slices.Clone(s.Compression.Density.Tools)
+	s.Plugins.Dirs = slices.Clone(s.Plugins.Dirs)
+	s.Strategies = maps.Clone(s.Strategies)
+	for name, own := range s.Strategies {
+		s.Strategies[name] = maps.Clone(own)
+	}
+	return s
+}

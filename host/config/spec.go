@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Type is the type of a setting.
+type Type string
+
+// The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH; all
+// three lists may be written as a JSON array as well.
+const (
+	// String is text, from [Spec.Allowed] if there is any.
+	String Type = "string"
+	// Name is lower-case letters and digits in groups joined by single hyphens.
+	Name    Type = "name"
+	Boolean Type = "boolean"
+	Integer Type = "integer"
+	Number  Type = "number"
+	// Duration is text such as 10s, 2m or 1m30s.
+	Duration Type = "duration"
+	// Path is a path; a relative one stands against the file that holds it, else against the working directory.
+	Path    Type = "path"
+	Strings Type = "list of strings"
+	Paths   Type = "list of paths"
+	// Objects is a list of objects, kept as JSON.
+	Objects Type = "list of objects"
+	// Scalar is text, a number or a truth value: what a strategy's own setting may be before the strategy is known.
+	Scalar Type = "scalar"
+)
+
+// Spec is a row of the registry: all there is to know about a setting.
+type Spec struct {
+	Key  string
+	Type Type
+	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends on
+	// the machine; DefaultText then says in words what holds.
+	Default     any
+	DefaultText string
+	// Allowed lists the values of a String, or of the elements of Strings. Empty allows any.
+	Allowed []string
+	// Min and Max bound an Integer, a Number or (in seconds) a Duration; nil means no bound. OpenMin excludes Min itself.
+	Min, Max *float64
+	OpenMin  bool
+	// Unit is what a number counts, for example "tokens"; "" if nothing.
+	Unit string
+	// Meaning is one sentence for people.
+	Meaning string
+	// Category groups settings (REQ-HD-009).
+	Category string
+	// PersistToProfile says that profiles.<name> may hold the setting.
+	PersistToProfile bool
+	// PerHost says that the setting concerns the whole host, so that setting it for one session means nothing.
+	PerHost bool
+
+	// fallback computes a default that depends on the machine.
+	fallback func(places) any
+}
+
+// Want says in words what the setting may be, for example "a number above 0 and at most 1".
+func (s Spec) Want() string {
+	switch s.Type {
+	case Boolean:
+		return "true or false"
+	case Integer:
+		return "an integer" + s.bounds()
+	case Number:
+		return "a number" + s.bounds()
+	case Duration:
+		return "a duration" + s.bounds() + ", such as 10s or 2m"
+	case Name:
+		return "a name of lower-case letters, digits and single hyphens, such as high-density"
+	case Path:
+		return "a path"
+	case Paths:
+		return "a list of paths"
+	case Objects:
+		return "a list of objects"
+	case Scalar:
+		return "text, a number, true or false"
+	case Strings:
+		if len(s.Allowed) > 0 {
+			return "a list of: " + quoteEmpty(s.Allowed)
+		}
+		return "a list of strings"
+	default:
+		if len(s.Allowed) > 0 {
+			return "one of: " + quoteEmpty(s.Allowed)
+		}
+		return "text"
+	}
+}
+
+func (s Spec) bounds() string {
+	var parts []string
+	if s.Min != nil && s.OpenMin {
+		parts = append(parts, fmt.Sprintf("above %v", *s.Min))
+	} else if s.Min != nil {
+		parts = append(parts, fmt.Sprintf("of at least %v", *s.Min))
+	}
+	if s.Max != nil {
+		parts = append(parts, fmt.Sprintf("at most %v", *s.Max))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " " + strings.Join(parts, " and ")
+}
+
+// inBounds is false for a NaN and an infinity, whatever the bounds.
+func (s Spec) inBounds(f float64) bool {
+	if f-f != 0 {
+		return false
+	}
+	if s.Min != nil && (f < *s.Min || s.OpenMin && f == *s.Min) {
+		return false
+	}
+	return s.Max == nil || f <= *s.Max
+}
+
+func quoteEmpty(values []string) string {
+	shown := slices.Clone(values)
+	for i, v := range shown {
+		if v == "" {
+			shown[i] = `""`
+		}
+	}
+	return strings.Join(shown, ", ")
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Strategy returns a strategy's own settings, checked against what it declares and with its defaults filled in; where
+// there is no default, an absent setting stays absent. Declared keys are relative to strategies.<name>. The error joins
+// an [*Error] for everything that is wrong, with the file and line of each.
+func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) {
+	prefix := groupStrategies + "." + name + "."
+	values, p := map[string]any{}, &problems{}
+	specs := map[string]Spec{}
+	for _, s := range declared {
+		specs[s.Key] = s
+		if s.Default != nil {
+			values[s.Key] = s.Default
+		}
+	}
+	known := slices.Sorted(maps.Keys(specs))
+	for _, full := range slices.Sorted(maps.Keys(c.values)) {
+		key, own := strings.CutPrefix(full, prefix)
+		if !own {
+			continue
+		}
+		v := c.values[full]
+		s, ok := specs[key]
+		if !ok {
+			p.add(key, func() *Error { return unknownOwn(v.origin, name, full, key, known) })
+			continue
+		}
+		typed, bad := s.check(v.value, false)
+		if bad != nil {
+			p.add(key, func() *Error { return bad.in(s, full, v.origin) })
+			continue
+		}
+		values[key] = typed
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+func unknownOwn(at Origin, strategy, full, key string, known []string) *Error {
+	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: nearest(key, known)}
+	if len(known) == 0 {
+		e.Problem += ", which has none"
+	} else {
+		e.Allowed = "one of: " + strings.Join(known, ", ")
+	}
+	return e
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth bounds the nesting of objects in a file.
+const maxDepth = 100
+
+// appendJSON writes a node as JSON. It is done node by node because the YAML library compares every two keys of a
+// mapping, and because numbers keep their digits and keys their order this way.
+func appendJSON(to []byte, n *yaml.Node, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("line %d is nested deeper than %d levels", n.Line, maxDepth)
+	}
+	var err error
+	switch n.Kind {
+	case yaml.SequenceNode:
+		to = append(to, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			if to, err = appendJSON(to, item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(to, ']'), nil
+	case yaml.MappingNode:
+		return appendObject(to, n, depth)
+	case yaml.ScalarNode:
+		return appendScalar(to, n)
+	default:
+		return nil, fmt.Errorf("line %d holds an alias of YAML, which is not supported", n.Line)
+	}
+}
+
+func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
+	seen := make(map[string]bool, len(n.Content)/2)
+	to = append(to, '{')
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
+			return nil, fmt.Errorf("line %d has a key that is not text", key.Line)
+		}
+		if seen[key.Value] {
+			return nil, fmt.Errorf("line %d sets %s twice", key.Line, show(key.Value))
+		}
+		seen[key.Value] = true
+		if i > 0 {
+			to = append(to, ',')
+		}
+		name, err := json.Marshal(key.Value)
+		if err != nil {
+			return nil, err
+		}
+		to = append(append(to, name...), ':')
+		if to, err = appendJSON(to, n.Content[i+1], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return append(to, '}'), nil
+}
+
+func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
+	v, bad := scalar(n)
+	if bad != nil {
+		return nil, fmt.Errorf("line %d: %s %s", n.Line, bad.value, bad.problem)
+	}
+	switch v.(type) {
+	case nil, string, bool:
+	default:
+		if json.Valid([]byte(n.Value)) {
+			return append(to, n.Value...), nil
+		}
+	}
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("line %d", n.Line), err)
+	}
+	return append(to, encoded...), nil
+}
