@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -73,7 +74,7 @@ func (s *Session) ID() string { return s.id }
 // that is not well formed is refused with an error that wraps [ErrInvalidEntry] and names its position among entries.
 func (s *Session) Add(entries ...content.Content) (revision uint64, total int, err error) {
 	for i, c := range entries {
-		if err := history.CheckContent(c); err != nil {
+		if err := check.Content(c); err != nil {
 			return 0, 0, fmt.Errorf("add entry %d: %w: %w", i, ErrInvalidEntry, err)
 		}
 	}

@@ -160,8 +160,8 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
 	h := of(t, calls("x"), answers("x"), human("and again"), calls("x"), answers("x"))
 	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
-	if !errors.Is(err, history.ErrOrphaned) {
-		t.Errorf("got %v, want ErrOrphaned", err)
+	if !errors.Is(err, history.ErrMismatched) {
+		t.Errorf("got %v, want ErrMismatched", err)
 	}
 }
 

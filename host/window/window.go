@@ -305,12 +305,12 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	if err != nil {
 		return nil, err
 	}
-	if plan.After > current || (plan.After == current && len(plan.Contents()) == len(curated)) {
+	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
 		out.Kind, out.NoOp = KindNoOp, sdk.NoOpNoGain
 		return nil, nil
 	}
 	out.Kind = KindApplied
-	out.TokensAfter, out.EntriesAfter = plan.After, len(plan.Contents())
+	out.TokensAfter, out.EntriesAfter = plan.After, plan.Len()
 	return plan, nil
 }
 

@@ -1,0 +1,309 @@
+package window_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// counter counts ten tokens for each block.
+type counter struct{}
+
+func (counter) Entry(c content.Content) int { return 10 * len(c.Blocks) }
+
+func (n counter) All(_ context.Context, entries []content.Content) ([]int, error) {
+	out := make([]int, len(entries))
+	for i, c := range entries {
+		out[i] = n.Entry(c)
+	}
+	return out, nil
+}
+
+// scripted is a strategy that answers as the test says and keeps what it was asked.
+type scripted struct {
+	mode       sdk.TriggerMode
+	optimize   func(plugins.OptimizeCall) ([]wire.Edit, error)
+	compress   func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error)
+	optimizes  []int // entries of each call
+	compresses []plugins.CompressCall
+}
+
+func (s *scripted) Info() sdk.Info {
+	return sdk.Info{Name: "scripted", Version: "1", Trigger: sdk.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
+}
+
+func (s *scripted) Optimize(_ context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error) {
+	s.optimizes = append(s.optimizes, len(call.Entries))
+	if s.optimize == nil {
+		return plugins.OptimizeAnswer{}, nil
+	}
+	edits, err := s.optimize(call)
+	return plugins.OptimizeAnswer{Edits: edits, Metadata: sdk.DensityMetadata{RecencyPruned: len(edits)}}, err
+}
+
+func (s *scripted) Compress(_ context.Context, call plugins.CompressCall, _ sdk.Host) (plugins.CompressAnswer, error) {
+	s.compresses = append(s.compresses, call)
+	if s.compress == nil {
+		return plugins.CompressAnswer{NoOp: "nothing-to-do"}, nil
+	}
+	pieces, noop, err := s.compress(call)
+	return plugins.CompressAnswer{Pieces: pieces, NoOp: noop}, err
+}
+
+func says(speaker content.Speaker, n int) []content.Content {
+	out := make([]content.Content, n)
+	for i := range out {
+		out[i] = content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: "x"}}}
+	}
+	return out
+}
+
+func add(h *history.History, entries []content.Content) {
+	n, _ := counter{}.All(context.Background(), entries)
+	h.Append(entries, n)
+}
+
+// fixture is a window over a history of entries of 10 tokens each; the context limit is 100 tokens.
+type fixture struct {
+	*window.Window
+	history  *history.History
+	strategy *scripted
+	req      window.Request
+}
+
+func newFixture(entries int, s *scripted) *fixture {
+	h := history.New()
+	add(h, says(content.Human, entries))
+	return &fixture{
+		Window: window.New("s", h, counter{}), history: h, strategy: s,
+		req: window.Request{Strategy: s, Settings: window.Settings{ContextLimit: 100}},
+	}
+}
+
+func (f *fixture) prepare(t *testing.T) window.Outcome {
+	t.Helper()
+	_, outcome, err := f.Prepare(t.Context(), f.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func keepLast(n int) func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+	return func(call plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+		return []wire.Piece{wire.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
+	}
+}
+
+func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
+	f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+	if got := f.prepare(t); !got.Optimize.Ran {
+		t.Errorf("the first window does not optimise: %+v", got.Optimize)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != window.SkippedClean {
+		t.Errorf("a clean history is optimised again: %+v", got.Optimize)
+	}
+	add(f.history, says(content.Human, 1))
+	f.prepare(t)
+	if diff := cmp.Diff([]int{2, 3}, f.strategy.optimizes); diff != "" {
+		t.Errorf("entries of each Optimize:\n%s", diff)
+	}
+}
+
+func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
+	broken := errors.New("broken")
+	f := newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) { return nil, broken }})
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
+		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != window.SkippedClean {
+		t.Errorf("after a failure the flag is still dirty (REQ-HD-002.7): %+v", got.Optimize)
+	}
+}
+
+func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
+	f := newFixture(1, &scripted{mode: sdk.ModeThreshold})
+	if got := f.prepare(t); got.Optimize.Skipped != window.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
+		t.Errorf("%+v, asked %d times", got.Optimize, len(f.strategy.optimizes))
+	}
+}
+
+func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
+	f := newFixture(0, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
+		return []wire.Edit{{Index: 0, Remove: true}}, nil
+	}, compress: keepLast(1)})
+	add(f.history, says(content.AI, 9))
+	got := f.prepare(t)
+	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 || got.Compress.Kind != window.KindApplied {
+		t.Errorf("got %+v", got)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != window.SkippedClean {
+		t.Errorf("edits and compression set the dirty flag (REQ-HD-002.6): %+v", got.Optimize)
+	}
+}
+
+func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
+	var f *fixture
+	f = newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
+		if len(c.Entries) == 1 {
+			add(f.history, says(content.AI, 1))
+		}
+		return nil, nil
+	}})
+	f.prepare(t)
+	f.prepare(t)
+	if diff := cmp.Diff([]int{1, 2}, f.strategy.optimizes); diff != "" {
+		t.Errorf("entries of each Optimize:\n%s", diff)
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	share := func(v float64) *float64 { return &v }
+	for name, c := range map[string]struct {
+		entries   int
+		change    func(*window.Request)
+		compress  bool
+		reason    sdk.CompressReason
+		threshold float64
+	}{
+		"under the strategy's default":    {4, func(*window.Request) {}, false, "", 0.5},
+		"at the strategy's default":       {5, func(*window.Request) {}, true, sdk.ReasonThreshold, 0.5},
+		"a setting goes before it":        {5, func(r *window.Request) { r.Settings.Threshold = share(0.6) }, false, "", 0.6},
+		"pending tokens count":            {4, func(r *window.Request) { r.Pending = 10 }, true, sdk.ReasonThreshold, 0.5},
+		"the completion budget is off":    {4, func(r *window.Request) { r.Settings.CompletionBudget = 20 }, true, sdk.ReasonThreshold, 0.5},
+		"over the hard limit":             {11, func(*window.Request) {}, true, sdk.ReasonHardLimit, 0.5},
+		"over it with a threshold of one": {11, func(r *window.Request) { r.Settings.Threshold = share(1) }, true, sdk.ReasonHardLimit, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(c.entries, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+			c.change(&f.req)
+			got := f.prepare(t)
+			if compressed := got.Compress.Kind == window.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
+				t.Errorf("compress: %+v", got.Compress)
+			}
+			if got.Limits.Threshold != c.threshold {
+				t.Errorf("threshold %v, want %v", got.Limits.Threshold, c.threshold)
+			}
+		})
+	}
+}
+
+func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	first, second := f.prepare(t), f.prepare(t)
+	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered || second.Compress.NoOp != "nothing-to-do" {
+		t.Errorf("first %+v, second %+v", first.Compress, second.Compress)
+	}
+	add(f.history, says(content.Human, 1))
+	f.prepare(t)
+	f.Reset() // other settings
+	f.prepare(t)
+	if n := len(f.strategy.compresses); n != 3 {
+		t.Errorf("asked %d times, want 3: at first, after an Add, after new settings", n)
+	}
+}
+
+func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold, compress: keepLast(6)})
+	before := f.history.Snapshot()
+	if got := f.prepare(t); got.Compress.NoOp != sdk.NoOpNoGain {
+		t.Errorf("got %+v", got.Compress)
+	}
+	if f.history.Snapshot().Revision != before.Revision {
+		t.Error("a no-op changed the history")
+	}
+}
+
+func TestBadAnswersLeaveTheHistory(t *testing.T) {
+	for name, s := range map[string]*scripted{
+		"optimize": {mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) {
+			return []wire.Edit{{Index: 99, Remove: true}}, nil
+		}},
+		"compress": {mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+			return []wire.Piece{wire.Keep{From: 0, To: 99}}, "", nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(6, s)
+			before := f.history.Snapshot()
+			view, _, err := f.Prepare(t.Context(), f.req)
+			if !errors.Is(err, history.ErrOutOfBounds) {
+				t.Errorf("got %v, want ErrOutOfBounds (REQ-HD-013.2)", err)
+			}
+			if f.history.Snapshot().Revision != before.Revision || len(view.History) != 6 {
+				t.Error("the history changed, or did not come back with the error")
+			}
+		})
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(11)})
+	_, outcome, err := f.Prepare(t.Context(), f.req)
+	var overflow *window.ContextOverflowError
+	if !errors.As(err, &overflow) {
+		t.Fatalf("got %v, want a ContextOverflowError", err)
+	}
+	if overflow.Missing() != 10 || outcome.Tokens != 110 {
+		t.Errorf("missing %d of %d tokens, want 10 of 110", overflow.Missing(), outcome.Tokens)
+	}
+}
+
+func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
+	f := newFixture(3, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+	first := f.prepare(t)
+	f.ReportUsage(45, first.Tokens)
+	if got := f.prepare(t); got.Projected != 45 || got.Compress.Kind != "" {
+		t.Errorf("projected %d, compress %+v; want 45 and none", got.Projected, got.Compress)
+	}
+	add(f.history, says(content.Human, 1))
+	got := f.prepare(t)
+	if got.Compress.Kind != window.KindApplied || got.Projected != 10 {
+		t.Errorf("45 reported and 10 new tokens are over the threshold of 50, and a rewrite ends the report: %+v", got)
+	}
+}
+
+// Everything at once: nothing that is added is lost, and one window works at a time. The race detector watches.
+func TestConcurrentAddsAndPrepares(t *testing.T) {
+	s := &scripted{mode: sdk.ModeContinuous, compress: keepLast(2)}
+	f := newFixture(1, s)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(2)
+		go func() {
+			defer wg.Done()
+			for range 50 {
+				add(f.history, says(content.Human, 1))
+			}
+		}()
+		go func() {
+			defer wg.Done()
+			for range 20 {
+				if _, _, err := f.Prepare(t.Context(), f.req); err != nil {
+					var overflow *window.ContextOverflowError
+					if !errors.As(err, &overflow) {
+						t.Error(err)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	last := f.history.Snapshot()
+	if last.Added != 201 {
+		t.Errorf("%d entries were added, want 201", last.Added)
+	}
+	if err := f.history.Recount(counter{}.Entry); err != nil {
+		t.Error(err)
+	}
+}

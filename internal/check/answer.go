@@ -1,0 +1,157 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Part is one entry of the history that an answer makes.
+type Part struct {
+	// Index is the entry's position in the history that the strategy was given; -1: it is new.
+	Index int
+	// Edited says that the entry has other blocks than it had.
+	Edited  bool
+	Content content.Content
+}
+
+// Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest index
+// down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an [*Error].
+func Optimize(history []content.Content, edits []wire.Edit) ([]Part, error) {
+	var found problems
+	byIndex := make(map[int]*wire.Edit, len(edits))
+	for i := range edits {
+		e := &edits[i]
+		switch {
+		case e.Index < 0 || e.Index >= len(history):
+			found.add(wrong(-1, ErrOutOfBounds, "index %d, the history has %d entries", e.Index, len(history)))
+		case byIndex[e.Index] != nil:
+			found.add(&Error{Index: e.Index, Err: ErrConflict})
+		default:
+			byIndex[e.Index] = e
+		}
+	}
+	parts := make([]Part, 0, len(history))
+	for i, c := range history {
+		e := byIndex[i]
+		switch {
+		case e == nil:
+			parts = append(parts, Part{Index: i, Content: c})
+		case e.Remove:
+			if c.Speaker == content.Human {
+				found.add(&Error{Index: i, Err: ErrHumanLost})
+			}
+			if slices.ContainsFunc(c.Blocks, isOpaque) {
+				found.add(&Error{Index: i, Err: ErrOpaqueChanged})
+			}
+		default:
+			parts = append(parts, edited(&found, c, i, e.Blocks))
+		}
+	}
+	if len(found) == 0 && len(edits) > 0 {
+		found.pairs(history, parts)
+	}
+	return parts, found.err()
+}
+
+// Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error].
+func Compress(history []content.Content, pieces []wire.Piece) ([]Part, error) {
+	var found problems
+	var parts []Part
+	next := 0 // the first entry that may still be kept
+	for i, piece := range pieces {
+		switch piece := piece.(type) {
+		case wire.Added:
+			if err := Content(piece.Content); err != nil {
+				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: err.Error()})
+			}
+			parts = append(parts, Part{Index: -1, Content: piece.Content})
+		case wire.Edited:
+			if piece.Index < 0 || piece.Index >= len(history) {
+				found.add(wrong(-1, ErrOutOfBounds, "piece %d edits entry %d of %d", i, piece.Index, len(history)))
+				continue
+			}
+			if piece.Index < next {
+				found.add(&Error{Index: piece.Index, Err: ErrOutOfOrder})
+			}
+			parts = append(parts, edited(&found, history[piece.Index], piece.Index, piece.Blocks))
+			next = piece.Index + 1
+		case wire.Keep:
+			if piece.From < 0 || piece.To > len(history) || piece.From >= piece.To {
+				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To, len(history)))
+				continue
+			}
+			if piece.From < next {
+				found.add(&Error{Index: piece.From, Err: ErrOutOfOrder})
+				continue // many such pieces would make a history of any size
+			}
+			for k := piece.From; k < piece.To; k++ {
+				parts = append(parts, Part{Index: k, Content: history[k]})
+			}
+			next = piece.To
+		}
+	}
+	if len(parts) == 0 && len(history) > 0 {
+		found.add(&Error{Index: -1, Err: ErrEmptied})
+	}
+	if len(found) == 0 {
+		found.pairs(history, parts)
+	}
+	return parts, found.err()
+}
+
+// Late judges whether entries that were added after the history was sent still fit behind what the answer made of it: a
+// response may need a call that the answer dropped.
+func Late(history []content.Content, parts []Part, late []content.Content) error {
+	if len(late) == 0 {
+		return nil
+	}
+	before := append(slices.Clone(history), late...)
+	after := slices.Clone(parts)
+	for i, c := range late {
+		after = append(after, Part{Index: len(history) + i, Content: c})
+	}
+	var found problems
+	found.pairs(before, after)
+	return found.err()
+}
+
+// edited returns an entry with the blocks that an answer gave it.
+func edited(found *problems, c content.Content, index int, pieces []wire.BlockPiece) Part {
+	blocks := make([]content.Block, 0, len(pieces))
+	kept := make([]bool, len(c.Blocks))
+	next := 0
+	for i, piece := range pieces {
+		switch {
+		case piece.Block != nil:
+			if err := block(c.Speaker, piece.Block); err != nil {
+				found.add(wrong(index, ErrInvalidEntry, "block %d: %v", i, err))
+			}
+			blocks = append(blocks, piece.Block)
+		case piece.Keep < 0 || piece.Keep >= len(c.Blocks):
+			found.add(wrong(index, ErrOutOfBounds, "block %d of %d", piece.Keep, len(c.Blocks)))
+		case piece.Keep < next:
+			found.add(wrong(index, ErrOutOfOrder, "block %d", piece.Keep))
+		default:
+			next, kept[piece.Keep] = piece.Keep+1, true
+			blocks = append(blocks, c.Blocks[piece.Keep])
+		}
+	}
+	for i, b := range c.Blocks {
+		if isOpaque(b) && !kept[i] {
+			found.add(wrong(index, ErrOpaqueChanged, "block %d", i))
+		}
+	}
+	out := c
+	out.Blocks = blocks
+	switch {
+	case c.Speaker == content.Human && c.HasContent() && !out.HasContent():
+		found.add(wrong(index, ErrHumanLost, "it was replaced by nothing"))
+	case len(blocks) == 0:
+		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
+	}
+	return Part{Index: index, Edited: true, Content: out}
+}
+
+func isOpaque(b content.Block) bool { _, opaque := b.(content.Opaque); return opaque }

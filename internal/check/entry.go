@@ -1,0 +1,69 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Content returns what keeps c from being a proper entry of a conversation: an unknown speaker, no blocks, a null
+// block, a call or response without its id or in the wrong place, raw JSON that is none. A block of a kind that this
+// version does not know is no fault.
+func Content(c content.Content) error {
+	if !c.Speaker.Known() {
+		return fmt.Errorf("unknown speaker %q: use human, ai or tool", c.Speaker)
+	}
+	if len(c.Blocks) == 0 {
+		return fmt.Errorf("no blocks: an entry has at least one")
+	}
+	for i, b := range c.Blocks {
+		if err := block(c.Speaker, b); err != nil {
+			return fmt.Errorf("block %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// block judges one block of an entry.
+func block(speaker content.Speaker, b content.Block) error {
+	switch b := b.(type) {
+	case nil:
+		return fmt.Errorf("it is nil")
+	case content.Opaque:
+		return opaque(b)
+	case content.ToolCall:
+		if speaker != content.AI {
+			return fmt.Errorf("a tool_call of speaker %q: only the ai calls tools", speaker)
+		}
+		if b.ID == "" || b.Name == "" {
+			return fmt.Errorf("a tool_call needs id and name")
+		}
+		if len(b.Parameters) > 0 && !json.Valid(b.Parameters) {
+			return fmt.Errorf("the parameters of call %q are not JSON", b.ID)
+		}
+	case content.ToolResponse:
+		if speaker != content.Tool {
+			return fmt.Errorf("a tool_response of speaker %q: only a tool responds", speaker)
+		}
+		if b.CallID == "" {
+			return fmt.Errorf("a tool_response needs callId")
+		}
+		if len(b.Result) > 0 && !json.Valid(b.Result) {
+			return fmt.Errorf("the result of call %q is not JSON", b.CallID)
+		}
+	}
+	return nil
+}
+
+// opaque judges a block that was not understood: of a kind of its own it is welcome, otherwise it is a broken block.
+func opaque(b content.Opaque) error {
+	switch kind := b.Kind(); kind {
+	case "":
+		return fmt.Errorf("it has no type: %.40s", b.JSON)
+	case content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking, content.KindCode:
+		return fmt.Errorf("a %s block that lacks a field or has one of the wrong type: %.80s", kind, b.JSON)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,51 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with an answer. An [Error] wraps one of these.
+var (
+	ErrConflict       = errors.New("an entry is both removed and replaced, or named twice") // REQ-HD-001.6, ERR-010, ERR-013
+	ErrOutOfBounds    = errors.New("an index is out of bounds")                             // REQ-HD-001.7, ERR-011, ERR-012
+	ErrOutOfOrder     = errors.New("kept parts are out of order or kept twice")
+	ErrOrphaned       = errors.New("a tool response lost its call")
+	ErrUnanswered     = errors.New("a tool call lost its response")
+	ErrMismatched     = errors.New("ids repeat, and a response now seems to answer another call")
+	ErrPendingRemoved = errors.New("a tool call that still waits for its response was removed")
+	ErrHumanLost      = errors.New("what a person said vanished")
+	ErrOpaqueChanged  = errors.New("a block of unknown kind was changed")
+	ErrInvalidEntry   = errors.New("an entry is not valid")
+	ErrEmptied        = errors.New("the whole history vanished")
+)
+
+// Error is one thing wrong with an answer.
+type Error struct {
+	// Index is an entry of the history that the strategy was given or, if New, of the history that it made; -1 if it is
+	// about the whole answer.
+	Index  int
+	New    bool
+	Detail string
+	Err    error
+}
+
+func (e *Error) Error() string {
+	where := ""
+	switch {
+	case e.Index >= 0 && e.New:
+		where = fmt.Sprintf("entry %d of the answer: ", e.Index)
+	case e.Index >= 0:
+		where = fmt.Sprintf("entry %d: ", e.Index)
+	}
+	if e.Detail == "" {
+		return where + e.Err.Error()
+	}
+	return where + e.Err.Error() + " (" + e.Detail + ")"
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func wrong(index int, err error, format string, args ...any) *Error {
+	return &Error{Index: index, Err: err, Detail: fmt.Sprintf(format, args...)}
+}

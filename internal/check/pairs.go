@@ -1,0 +1,111 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// side is one side of a pair by what a rewrite does not shift: the id of the call, and the entry of the history that the
+// strategy was given (below 0: a new entry). Several blocks of an entry may be the same side, so sides are counted.
+type side struct {
+	entry int
+	call  string
+}
+
+// couple is a call and its response.
+type couple struct{ call, response side }
+
+// pairing counts who is alone and who is not in a history.
+type pairing struct {
+	together map[couple]int
+	orphans  map[side]int
+	waiting  map[side]int
+	// calls are all calls; pending are those of waiting that nobody has spoken after: the tool is still running.
+	calls, pending map[side]int
+}
+
+// pairingOf returns the pairing of a history; origin names the entries.
+func pairingOf(history []content.Content, origin func(i int) int) pairing {
+	p := pairing{map[couple]int{}, map[side]int{}, map[side]int{}, map[side]int{}, map[side]int{}}
+	at := func(ref turns.At) side {
+		switch b := history[ref.Entry].Blocks[ref.Block].(type) {
+		case content.ToolCall:
+			return side{origin(ref.Entry), b.ID}
+		case content.ToolResponse:
+			return side{origin(ref.Entry), b.CallID}
+		default:
+			return side{entry: origin(ref.Entry)} // not reached: only these two are paired
+		}
+	}
+	pairs := turns.Pair(history)
+	for call, response := range pairs.Answered() {
+		p.together[couple{at(call), at(response)}]++
+		p.calls[at(call)]++
+	}
+	for _, ref := range pairs.Orphans() {
+		p.orphans[at(ref)]++
+	}
+	last := len(history) - 1 // the last entry that is no tool's
+	for last >= 0 && history[last].Speaker == content.Tool {
+		last--
+	}
+	for _, ref := range pairs.Pending() {
+		p.waiting[at(ref)]++
+		p.calls[at(ref)]++
+		if ref.Entry >= last {
+			p.pending[at(ref)]++
+		}
+	}
+	return p
+}
+
+// pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still waits
+// stays. What was wrong before may stay so; recorded histories come with orphans, and it is not for a strategy to repair them.
+func (p *problems) pairs(history []content.Content, parts []Part) {
+	made := make([]content.Content, len(parts))
+	for i, part := range parts {
+		made[i] = part.Content
+	}
+	was := pairingOf(history, func(i int) int { return i })
+	is := pairingOf(made, func(i int) int {
+		if parts[i].Index < 0 {
+			return -1 - i
+		}
+		return parts[i].Index
+	})
+	var found problems
+	report := func(s side, err error) {
+		e := wrong(s.entry, err, "call id %q", s.call)
+		if s.entry < 0 {
+			e.Index, e.New = -1-s.entry, true
+		}
+		found.add(e)
+	}
+	for s, n := range is.orphans {
+		if n > was.orphans[s] {
+			report(s, ErrOrphaned)
+		}
+	}
+	for s, n := range is.waiting {
+		if n > was.waiting[s] {
+			report(s, ErrUnanswered)
+		}
+	}
+	for c, n := range is.together {
+		if c.call.entry >= 0 && c.response.entry >= 0 && n > was.together[c] {
+			report(c.response, ErrMismatched)
+		}
+	}
+	for s, n := range was.pending {
+		if n > is.calls[s] {
+			report(s, ErrPendingRemoved)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Error) int { // maps have no order, but a message should
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Error(), b.Error()))
+	})
+	*p = append(*p, found...)
+}
