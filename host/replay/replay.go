@@ -83,7 +83,9 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 	r := runner{host: h, report: Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}}
 	boundaries := map[int]bool{}
 	for _, b := range t.Boundaries {
-		boundaries[b.Index] = true
+		if b.Kind != transcript.BoundaryMicrocompact { // the conversation went on
+			boundaries[b.Index] = true
+		}
 	}
 	defer r.close()
 	for i, c := range t.Entries {
@@ -103,7 +105,7 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 		}
 		_, total, err := r.session.Add(c)
 		if err != nil {
-			return r.finish(), fmt.Errorf("entry %d%s: %w", i, t.Where(i), err)
+			return r.finish(), fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
 		}
 		r.unpruned += total - r.total
 		r.total = total
@@ -117,6 +119,14 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 		}
 	}
 	return r.finish(), nil
+}
+
+// line says where in the file an entry stands, if that is known.
+func line(t *transcript.Transcript, entry int) string {
+	if entry >= len(t.Lines) {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", t.Lines[entry])
 }
 
 type runner struct {

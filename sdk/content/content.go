@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // Speaker says who an entry is from. The system prompt is no entry: it stays outside of the history.
@@ -75,7 +77,7 @@ func hasContent(b Block) bool {
 	case Media:
 		return b.Data != ""
 	case Opaque:
-		return !isNull(b.JSON)
+		return !rawjson.IsNull(b.JSON)
 	default:
 		return false
 	}
@@ -177,11 +179,7 @@ func (Code) Kind() string         { return KindCode }
 
 // Kind returns the "type" that stood in the block, "" if there was none.
 func (o Opaque) Kind() string {
-	var t struct {
-		Type string `json:"type"`
-	}
-	_ = json.Unmarshal(o.JSON, &t) // whatever does not decode has no kind
-	return t.Type
+	return rawjson.FieldText(o.JSON, "type")
 }
 
 func (Text) block()         {}
@@ -255,19 +253,12 @@ func (f Fields) Equal(g Fields) bool {
 // String returns s as raw JSON, for [ToolResponse.Result] and the like.
 func String(s string) json.RawMessage { return appendString(nil, s) }
 
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null"
-}
-
 func rawText(raw json.RawMessage) string {
-	if isNull(raw) {
+	if rawjson.IsNull(raw) {
 		return ""
 	}
-	if raw[0] == '"' {
-		var s string
-		if err := json.Unmarshal(raw, &s); err == nil {
-			return s
-		}
+	if text, ok := rawjson.Text(raw); ok {
+		return text
 	}
 	return string(raw)
 }

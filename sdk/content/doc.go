@@ -1,7 +1,8 @@
 // Package content is the model of a conversation history: entries ([Content]) made of blocks ([Block]).
 //
 // It is for everybody: strategy authors meet its types as sdk.Content, sdk.Text and so on, agent authors hand them to
-// host.Session.Add, and every importer produces them. The package has no dependencies beyond the standard library.
+// host.Session.Add, and every importer produces them. It needs
+// nothing beyond the standard library and package rawjson beside it.
 //
 // The JSON form is thresh's native form: {"speaker": …, "blocks": [{"type": …}, …], "metadata": {…}}. Whatever this
 // version does not know — fields, kinds of block, malformed blocks — is carried unchanged in [Fields] and [Opaque].

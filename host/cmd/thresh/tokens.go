@@ -118,7 +118,7 @@ func countByTool(counter *tokens.Counter, taxonomy *tools.Taxonomy, entries []co
 				continue
 			}
 			n := blockTokens(content.AI, call)
-			if r, answered := pairs.Response(turns.Ref{Entry: i, Block: j}); answered {
+			if r, answered := pairs.Response(turns.At{Entry: i, Block: j}); answered {
 				n += blockTokens(content.Tool, entries[r.Entry].Blocks[r.Block])
 			}
 			add(toolShare, call.Name, n)

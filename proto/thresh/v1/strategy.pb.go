@@ -689,15 +689,14 @@ type CallHeader struct {
 	// The history's revision. The answer repeats it; the host refuses an answer for another revision.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Base     *Base  `protobuf:"bytes,4,opt,name=base,proto3" json:"base,omitempty"`
-	// How many entries follow, and how many bytes they take in the chunks.
+	// How many entries follow in the chunks.
 	Entries uint64 `protobuf:"varint,5,opt,name=entries,proto3" json:"entries,omitempty"`
-	Bytes   uint64 `protobuf:"varint,6,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// Absolute; relative paths in tool parameters are resolved against it (REQ-HD-005.11).
-	WorkspaceRoot string `protobuf:"bytes,7,opt,name=workspace_root,json=workspaceRoot,proto3" json:"workspace_root,omitempty"`
+	WorkspaceRoot string `protobuf:"bytes,6,opt,name=workspace_root,json=workspaceRoot,proto3" json:"workspace_root,omitempty"`
 	// The tool taxonomy in force, as JSON (see PROTOCOL.md): which tools read, write, run, and where their paths are.
-	Tools []byte `protobuf:"bytes,8,opt,name=tools,proto3" json:"tools,omitempty"`
+	Tools []byte `protobuf:"bytes,7,opt,name=tools,proto3" json:"tools,omitempty"`
 	// A JSON object: the strategy's own settings for this session, with defaults filled in.
-	Config        []byte `protobuf:"bytes,9,opt,name=config,proto3" json:"config,omitempty"`
+	Config        []byte `protobuf:"bytes,8,opt,name=config,proto3" json:"config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -763,13 +762,6 @@ func (x *CallHeader) GetBase() *Base {
 func (x *CallHeader) GetEntries() uint64 {
 	if x != nil {
 		return x.Entries
-	}
-	return 0
-}
-
-func (x *CallHeader) GetBytes() uint64 {
-	if x != nil {
-		return x.Bytes
 	}
 	return 0
 }
@@ -1101,7 +1093,7 @@ type OptimizeResult struct {
 	Metadata *DensityMetadata `protobuf:"bytes,2,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// How many edits follow.
 	Edits uint64 `protobuf:"varint,3,opt,name=edits,proto3" json:"edits,omitempty"`
-	// FAILED precondition of a mirror: send the whole history. Nothing follows.
+	// The plugin holds no history that fits CallHeader.base: the host sends the whole history, once. Nothing follows.
 	Resync        bool `protobuf:"varint,4,opt,name=resync,proto3" json:"resync,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2280,7 +2272,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0fhost_service_id\x18\x01 \x01(\rR\rhostServiceId\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\fR\x06config\x12\x1b\n" +
 	"\tlog_level\x18\x03 \x01(\tR\blogLevel\"\x13\n" +
-	"\x11ConfigureResponse\"\x8a\x02\n" +
+	"\x11ConfigureResponse\"\xf4\x01\n" +
 	"\n" +
 	"CallHeader\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1d\n" +
@@ -2288,11 +2280,10 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x04R\brevision\x12#\n" +
 	"\x04base\x18\x04 \x01(\v2\x0f.thresh.v1.BaseR\x04base\x12\x18\n" +
-	"\aentries\x18\x05 \x01(\x04R\aentries\x12\x14\n" +
-	"\x05bytes\x18\x06 \x01(\x04R\x05bytes\x12%\n" +
-	"\x0eworkspace_root\x18\a \x01(\tR\rworkspaceRoot\x12\x14\n" +
-	"\x05tools\x18\b \x01(\fR\x05tools\x12\x16\n" +
-	"\x06config\x18\t \x01(\fR\x06config\"f\n" +
+	"\aentries\x18\x05 \x01(\x04R\aentries\x12%\n" +
+	"\x0eworkspace_root\x18\x06 \x01(\tR\rworkspaceRoot\x12\x14\n" +
+	"\x05tools\x18\a \x01(\fR\x05tools\x12\x16\n" +
+	"\x06config\x18\b \x01(\fR\x06config\"f\n" +
 	"\x0fOptimizeRequest\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.thresh.v1.OptimizeHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +

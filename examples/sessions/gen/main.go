@@ -1,0 +1,94 @@
+// Command gen makes the sample sessions of examples/sessions.
+//
+// It is for those who maintain the samples; who only wants to read them needs no Go. Each session is a story: a script of
+// what a developer asks and what a coding agent says and does, beside the small project it works on (stories/*.story and
+// *.project). gen writes the project into a temporary directory and plays the story there. What is said is scripted. What
+// tools answer is not: files are really read and edited, commands really run, and their output is recorded.
+//
+//	go run ./examples/sessions/gen -out examples/sessions
+//
+// A second run gives the same bytes. It needs go, git, grep and sh in PATH.
+//
+// To follow one session: story.go reads the script, play.go plays it in a workspace.go, a dialect (claude.go, gemini.go,
+// native.go) words calls and answers as that agent does and writes the file.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
+	out := flags.String("out", "examples/sessions", "directory that gets the session files")
+	only := flags.String("story", "", "make only this story, such as ledger")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	for _, s := range samples() {
+		if *only != "" && *only != s.story {
+			continue
+		}
+		data, err := s.make(ctx)
+		if err != nil {
+			return fmt.Errorf("story %s: %w", s.story, err)
+		}
+		if err := os.WriteFile(filepath.Join(*out, s.file), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sample is one session file and what it is made from.
+type sample struct {
+	file    string // name of the session file
+	story   string // stories/<story>.story and stories/<story>.project
+	dialect dialect
+}
+
+func samples() []sample {
+	return []sample{
+		{"claude-code-ratelimit.jsonl", "ratelimit", claude{}},
+		{"gemini-cli-ledger.json", "ledger", gemini{}},
+		{"native-mdlinks.json", "mdlinks", native{}},
+	}
+}
+
+// make plays the story in a directory of its own and returns the session file.
+func (s sample) make(ctx context.Context) ([]byte, error) {
+	steps, err := loadStory(s.story)
+	if err != nil {
+		return nil, err
+	}
+	files, err := loadProject(s.story)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := newWorkspace(ctx, s.story, files)
+	if err != nil {
+		return nil, err
+	}
+	defer ws.close()
+	p := player{ws: ws, dialect: s.dialect, ids: ids{seed: s.story}, clock: newClock(s.story)}
+	if err := p.play(ctx, steps); err != nil {
+		return nil, err
+	}
+	return s.dialect.write(session{project: s.story, root: ws.home, ids: &p.ids, messages: p.messages})
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// message is one thing said in a session: by the developer, by the agent with the calls it makes, or by its program.
+type message struct {
+	role    string // user, ai, compact or info
+	at      time.Time
+	text    string
+	thought string
+	calls   []call
+}
+
+// call is a tool call and its answer.
+type call struct {
+	step   step
+	id     string
+	name   string // as the agent calls the tool
+	args   object
+	result result
+	at     time.Time // of the answer
+}
+
+func (c call) cancelled() bool { return c.step.mark == '?' }
+
+// dialect is how one agent calls its tools, how these answer, and how it keeps its sessions.
+type dialect interface {
+	// newCall names the tool and its arguments for a step.
+	newCall(ws *workspace, s step, ids *ids) call
+	// write returns the session file.
+	write(s session) ([]byte, error)
+}
+
+// session is all that a session file holds.
+type session struct {
+	project  string
+	root     string
+	ids      *ids
+	messages []message
+}
+
+// player plays a story and collects what was said and done.
+type player struct {
+	ws       *workspace
+	dialect  dialect
+	ids      ids
+	clock    clock
+	messages []message
+}
+
+func (p *player) play(ctx context.Context, steps []step) error {
+	for _, s := range steps {
+		if err := p.step(ctx, s); err != nil {
+			return fmt.Errorf("line %d: @%s: %w", s.line, s.verb, err)
+		}
+	}
+	return nil
+}
+
+func (p *player) step(ctx context.Context, s step) error {
+	if verbs[s.verb] {
+		return p.call(ctx, s)
+	}
+	switch s.verb {
+	case "think":
+		last, err := p.last()
+		if err != nil {
+			return err
+		}
+		last.thought = s.body
+	case "user":
+		text, err := p.include(s.body)
+		if err != nil {
+			return err
+		}
+		p.messages = append(p.messages, message{role: s.verb, at: p.clock.tick(50 * time.Second), text: text})
+	default:
+		p.messages = append(p.messages, message{role: s.verb, at: p.clock.tick(4 * time.Second), text: s.body})
+	}
+	return nil
+}
+
+func (p *player) call(ctx context.Context, s step) error {
+	last, err := p.last()
+	if err != nil {
+		return err
+	}
+	c := p.dialect.newCall(p.ws, s, &p.ids)
+	c.step, c.at = s, p.clock.tick(400*time.Millisecond)
+	if s.mark != '?' {
+		if c.result, err = p.ws.do(ctx, s); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c.result.failed() != (s.mark == '!') {
+			return fmt.Errorf("the story expected another outcome of %q:\n%s%s", s.arg, c.result.failure, c.result.text)
+		}
+	}
+	last.calls = append(last.calls, c)
+	return nil
+}
+
+// last returns the agent's message that is being built.
+func (p *player) last() (*message, error) {
+	if n := len(p.messages); n > 0 && p.messages[n-1].role == "ai" {
+		return &p.messages[n-1], nil
+	}
+	return nil, fmt.Errorf("only a message of the agent has this")
+}
+
+// include puts files in the place of lines "@@path", between the lines that mark an inclusion.
+func (p *player) include(text string) (string, error) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		name, ok := strings.CutPrefix(line, "@@")
+		if !ok {
+			continue
+		}
+		content, err := p.ws.load(name)
+		if err != nil {
+			return "", err
+		}
+		lines[i] = fmt.Sprintf("--- %s ---\n%s\n--- End of content ---", name, strings.TrimSuffix(content, "\n"))
+	}
+	return strings.Join(lines, "\n"), nil
+}

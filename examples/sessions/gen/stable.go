@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// What would differ from run to run is made from the story's name instead: ids, times, durations, paths.
+
+// ids gives names that look random and are the same in each run.
+type ids struct {
+	seed string
+	n    int
+}
+
+func (s *ids) hash() []byte {
+	s.n++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.seed, s.n))
+	return sum[:]
+}
+
+func (s *ids) hex(n int) string { return hex.EncodeToString(s.hash())[:n] }
+
+func (s *ids) uuid() string {
+	h := s.hash()
+	h[6], h[8] = h[6]&0x0f|0x40, h[8]&0x3f|0x80 // version 4, variant 1
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
+
+// token returns prefix and n letters and digits.
+func (s *ids) token(prefix string, n int) string {
+	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	h := s.hash()
+	b := []byte(prefix)
+	for i := range n {
+		b = append(b, alphabet[int(h[i])%len(alphabet)])
+	}
+	return string(b)
+}
+
+// clock is the time in a story. It moves when something happens, by an amount that depends on what that was.
+type clock struct {
+	now   time.Time
+	steps ids
+}
+
+func newClock(story string) clock {
+	start := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+	offset := time.Duration(len(story)) * 26 * time.Hour
+	return clock{now: start.Add(offset), steps: ids{seed: "time of " + story}}
+}
+
+// tick moves on by between least and twice least.
+func (c *clock) tick(least time.Duration) time.Time {
+	h := c.steps.hash()
+	part := int64(h[0])<<8 | int64(h[1])
+	c.now = c.now.Add(least + time.Duration(int64(least)*part/65536)).Truncate(time.Millisecond)
+	return c.now
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+var (
+	testTime    = regexp.MustCompile(`(?m)^(\s*--- (?:PASS|FAIL|SKIP): \S+) \(\d+\.\d+s\)$`)
+	packageTime = regexp.MustCompile(`(?m)^((?:ok|FAIL)\s+\S+)\t(?:\d+\.\d+s|\(cached\))`)
+)
+
+// settle removes from a tool's output what depends on the machine and the moment.
+func settle(out, dir, home string) string {
+	out = strings.ToValidUTF8(strings.ReplaceAll(out, dir, home), "\uFFFD")
+	out = testTime.ReplaceAllString(out, "$1 (0.00s)")
+	return packageTime.ReplaceAllString(out, "$1\t0.004s")
+}
+
+// object is a JSON object whose fields stay in the order in which they were given: name, value, name, value, …
+type object []any
+
+func (o object) MarshalJSON() ([]byte, error) {
+	buf := []byte{'{'}
+	for i := 0; i+1 < len(o); i += 2 {
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		name, err := encode(o[i])
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(o[i+1])
+		if err != nil {
+			return nil, err
+		}
+		buf = append(append(append(buf, name...), ':'), value...)
+	}
+	return append(buf, '}'), nil
+}
+
+// encode returns v as JSON on one line. Unlike json.Marshal it leaves <, > and & readable.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

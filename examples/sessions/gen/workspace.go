@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// workspace is the temporary directory in which a story's tools work. Sessions show it as home.
+type workspace struct {
+	dir  string // where it really is
+	home string // what sessions say: /home/dev/<project>
+	temp string // parent of dir; also holds HOME for the commands
+	env  []string
+}
+
+func newWorkspace(ctx context.Context, project string, files []file) (*workspace, error) {
+	for _, tool := range []string{"go", "git", "grep", "sh"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil, fmt.Errorf("the stories run %s: %w", tool, err)
+		}
+	}
+	temp, err := os.MkdirTemp("", "sessions-")
+	if err != nil {
+		return nil, err
+	}
+	ws := &workspace{temp: temp, home: "/home/dev/" + project}
+	if err := ws.fill(ctx, project, files); err != nil {
+		ws.close()
+		return nil, err
+	}
+	return ws, nil
+}
+
+func (ws *workspace) fill(ctx context.Context, project string, files []file) error {
+	real, err := filepath.EvalSymlinks(ws.temp)
+	if err != nil {
+		return err
+	}
+	ws.dir = filepath.Join(real, project)
+	for _, f := range files {
+		if err := ws.save(f.path, f.text); err != nil {
+			return err
+		}
+	}
+	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOCACHE: %w", err)
+	}
+	ws.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + real, "TMPDIR=" + os.TempDir(), "LC_ALL=C", "TZ=UTC",
+		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOENV=off", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
+		"CGO_ENABLED=0", "GOTELEMETRY=off",
+		"GOFLAGS=-p=1 -buildvcs=false", // one package after the other, so that the output has one order
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
+		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
+		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com", "GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui", "GIT_CONFIG_VALUE_1=never",
+	}
+	const setup = `git init -q -b main --object-format=sha1 . && git add -A && git commit -q -m "Import"`
+	if r := ws.shell(ctx, setup); r.exit != 0 {
+		return fmt.Errorf("setting up git: %s", r.text)
+	}
+	return nil
+}
+
+func (ws *workspace) close() { _ = os.RemoveAll(ws.temp) } // a leftover temporary directory harms nobody
+
+// result is what a tool found or did, before a dialect puts it into words.
+type result struct {
+	text  string // file content, output, matches
+	first int    // number of the first line of text, for reads of a part
+	total int    // lines of the whole file
+	exit  int    // exit status of a command
+	isNew bool   // a write that created the file
+	// failure is why the tool could not do it, in its own words. A command with an exit status above 0 did run.
+	failure string
+}
+
+func (r result) failed() bool { return r.failure != "" || r.exit != 0 }
+
+func (ws *workspace) load(name string) (string, error) {
+	data, err := os.ReadFile(ws.real(name))
+	return string(data), err
+}
+
+func (ws *workspace) save(name, text string) error {
+	p := ws.real(name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(p, []byte(text), 0o644)
+}
+
+func (ws *workspace) real(name string) string { return filepath.Join(ws.dir, filepath.FromSlash(name)) }
+
+// shown is the path as an agent that works with absolute paths says it.
+func (ws *workspace) shown(name string) string { return path.Join(ws.home, name) }
+
+// shell runs command with sh in the workspace. Standard output and error are one stream, as on a terminal.
+func (ws *workspace) shell(ctx context.Context, command string) result {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir, cmd.Env = ws.dir, ws.env
+	out, err := cmd.CombinedOutput()
+	r := result{text: settle(strings.TrimRight(string(out), "\n"), ws.dir, ws.home)}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		r.exit = exit.ExitCode()
+	case err != nil:
+		r.failure = err.Error()
+	}
+	return r
+}
+
+// files returns the names of all files, sorted, without git's own.
+func (ws *workspace) files() ([]string, error) {
+	var names []string
+	err := fs.WalkDir(os.DirFS(ws.dir), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case !d.IsDir():
+			names = append(names, p)
+		}
+		return nil
+	})
+	return names, err
+}

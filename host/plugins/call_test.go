@@ -1,0 +1,261 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func TestOptimizeReturnsTheEdits(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := OptimizeAnswer{
+		Edits:    []wire.Edit{{Index: 0, Remove: true}},
+		Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(OptimizeAnswer{}, "Duration")); diff != "" {
+		t.Error(diff)
+	}
+	if got.Duration <= 0 {
+		t.Errorf("the call took %v", got.Duration)
+	}
+}
+
+func TestCompressReturnsThePieces(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b", "c", "d"), Threshold: 0.5}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := 2
+	want := CompressAnswer{
+		Pieces:   []wire.Piece{wire.Keep{From: 2, To: 4}},
+		Metadata: sdk.CompressMetadata{MiddleCompressed: &two},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(CompressAnswer{}, "Duration")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call(strings.Repeat("x", 10<<20))}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history to say.
+func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
+	tests := map[string][]wire.Edit{
+		"out-of-bounds": {{Index: 2, Remove: true}},
+		"twice":         {{Index: 0, Remove: true}, {Index: 0, Remove: true}},
+		"in-both-sets": {
+			{Index: 0, Remove: true},
+			{Index: 0, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "both"}}}},
+		},
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got.Edits); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCallsThatFail(t *testing.T) {
+	optimize := func(ctx context.Context, s *Strategy) error {
+		_, err := s.Optimize(ctx, OptimizeCall{Call: call("a", "b")})
+		return err
+	}
+	compress := func(ctx context.Context, s *Strategy) error {
+		_, err := s.Compress(ctx, CompressCall{Call: call("a", "b")}, services{})
+		return err
+	}
+	tests := map[string]struct {
+		call      func(context.Context, *Strategy) error
+		want      error
+		says      string
+		retryable bool
+	}{
+		"threshold-only":             {call: optimize, want: ErrNotContinuous},
+		"fails-in-optimize":          {call: optimize, want: ErrStrategy, says: "the moon is in the wrong phase"},
+		"fails-in-compress":          {call: compress, want: ErrStrategy, says: "the moon is in the wrong phase"},
+		"unavailable-in-optimize":    {call: optimize, want: ErrStrategy, says: "come back tomorrow", retryable: true},
+		"exits-in-optimize":          {call: optimize, want: ErrPluginCrashed, says: "out of paper", retryable: true},
+		"exits-in-compress":          {call: compress, want: ErrPluginCrashed, says: "exit status 5", retryable: true},
+		"panics-in-optimize":         {call: optimize, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
+		"panics-in-compress":         {call: compress, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
+		"hangs-in-optimize":          {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
+		"waits-in-compress":          {call: compress, want: ErrTimeout, says: "no answer within 300ms"},
+		"stops-in-optimize":          {call: optimize, want: ErrTimeout},
+		"for-another-revision":       {call: optimize, want: ErrBadAnswer, says: "revision 8 of the history, asked for was 7"},
+		"announces-too-much":         {call: optimize, want: ErrBadAnswer, says: "announces 1099511627776 edits for 2 entries"},
+		"huge-answer":                {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
+		"one-huge-message":           {call: optimize, want: ErrBadAnswer, says: "larger than max"},
+		"ends-without-an-answer":     {call: optimize, want: ErrBadAnswer, says: "without an answer"},
+		"asks-for-resync":            {call: optimize, want: ErrBadAnswer, says: "whole history"},
+		"answers-without-header":     {call: optimize, want: ErrBadAnswer, says: "does not begin with a header"},
+		"answers-garbage":            {call: optimize, want: ErrBadAnswer, says: "edit 0"},
+		"answers-too-little":         {call: optimize, want: ErrBadAnswer, says: "ended early"},
+		"answers-too-much":           {call: compress, want: ErrBadAnswer, says: "more data than announced"},
+		"sends-two-headers":          {call: compress, want: ErrBadAnswer, says: "second header"},
+		"does-nothing-and-something": {call: compress, want: ErrBadAnswer, says: "nothing to do, and sends 1 pieces"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := open(t, Options{
+				Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20,
+				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second,
+			})
+			if test.want == ErrTimeout {
+				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
+			}
+			s := strategy(t, m, name)
+			err := test.call(t.Context(), s)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+				t.Fatalf("got %v\nwant %v that says %q", err, test.want, test.says)
+			}
+			var failure *Error
+			if !errors.As(err, &failure) || failure.Plugin != name || failure.Path == "" {
+				t.Errorf("%v does not name the plugin and its path", err)
+			}
+			if failure.Retryable != test.retryable {
+				t.Errorf("retryable: %v", failure.Retryable)
+			}
+		})
+	}
+}
+
+func TestACancelledCallSaysSo(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := time.AfterFunc(50*time.Millisecond, cancel)
+	defer stop.Stop()
+	_, err := s.Optimize(ctx, OptimizeCall{Call: call("a")})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrStrategy) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStoppedPluginIsReplaced(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond})
+	s := strategy(t, m, "stops-in-optimize")
+	first := pid(t, s)
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
+		t.Fatalf("got %v", err)
+	}
+	goneWithin(t, first, 10*time.Second)
+	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := content.Content{Speaker: content.Human, Blocks: []content.Block{
+		content.Text{Text: `prompt "<compression>", tokens [4], text "for <compression>", finish "stop"`},
+	}}
+	if diff := cmp.Diff(wire.Piece(wire.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHostServicesAreRefused(t *testing.T) {
+	tests := map[string]string{
+		"uses-no-call":            `FailedPrecondition`,
+		"generates-without-leave": "requires_llm",
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{})
+			if err != nil || !strings.Contains(string(got.NoOp), want) || !strings.Contains(string(got.NoOp), "FailedPrecondition") {
+				t.Errorf("got %v, %v; want %s", got.NoOp, err, want)
+			}
+		})
+	}
+}
+
+func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	_, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{
+		generate: func(context.Context) (sdk.Generation, error) { return sdk.Generation{}, errors.New("no such model") },
+	})
+	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "no such model") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAHostServiceEndsWithTheCall(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	_, err := s.Compress(ctx, CompressCall{Call: call("a", "b")}, services{
+		generate: func(ctx context.Context) (sdk.Generation, error) {
+			cancel()
+			<-ctx.Done()
+			close(ended)
+			return sdk.Generation{}, ctx.Err()
+		},
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	<-ended
+}
+
+func TestWhatAPluginSees(t *testing.T) {
+	t.Setenv("A_SECRET", "of the host")
+	t.Setenv("LANG", "C.UTF-8")
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"} {
+		t.Setenv(name, "")
+	}
+	m := open(t, Options{
+		Dirs:           []string{pluginDir(t, "tells-what-it-sees")},
+		StrategyConfig: map[string]map[string]any{"tells-what-it-sees": {"keep": 7}},
+	})
+	s := strategy(t, m, "tells-what-it-sees")
+	config, err := s.CheckConfig(map[string]any{"keep": "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := call("a")
+	in.Config = config
+	got, err := s.Compress(t.Context(), CompressCall{Call: in}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "env [LANG LC_ALL LC_CTYPE LC_MESSAGES PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
+		"THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR TZ] dir -rwx------ input /dev/null config " + `{"keep":8} {"keep":7}`
+	if diff := cmp.Diff(want, string(got.NoOp)); diff != "" {
+		t.Error(diff)
+	}
+	in.Config = json.RawMessage(nil)
+	if got, err = s.Compress(t.Context(), CompressCall{Call: in}, services{}); err != nil || !strings.HasSuffix(string(got.NoOp), `config {"keep":7} {"keep":7}`) {
+		t.Errorf("without settings for the session: %v, %v", got.NoOp, err)
+	}
+}

@@ -1,0 +1,157 @@
+package plugins
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// Bounds of what a plugin says about itself: it is shown to people and kept for as long as the host runs.
+const (
+	maxVersion      = 100  // bytes
+	maxDescription  = 500  // bytes
+	maxConfigFields = 1000 // settings
+)
+
+var keyRule = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
+
+// readInfo checks what a plugin says about itself. name is the one in the file's name.
+func readInfo(name string, r *threshv1.GetInfoResponse) (sdk.Info, error) {
+	info := sdk.Info{
+		Name:        r.GetName(),
+		Version:     r.GetVersion(),
+		Description: printable(r.GetDescription(), maxDescription),
+		RequiresLLM: r.GetRequiresLlm(),
+		Trigger:     sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
+	}
+	switch v := info.Version; {
+	case !nameRule.MatchString(info.Name):
+		return sdk.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", printable(info.Name, 100))
+	case info.Name != name:
+		return sdk.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s", info.Name, name, FilePrefix, info.Name)
+	case v == "" || len(v) > maxVersion || printable(v, maxVersion) != v:
+		return sdk.Info{}, badInfo("its version %q is empty, too long or not printable", printable(v, maxVersion))
+	}
+	switch mode := r.GetTrigger().GetMode(); mode {
+	case threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS:
+		info.Trigger.Mode = sdk.ModeContinuous
+	case threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD:
+		info.Trigger.Mode = sdk.ModeThreshold
+	default:
+		return sdk.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", mode)
+	}
+	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // so written, it refuses NaN too
+		return sdk.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
+	}
+	fields, err := readConfigFields(r.GetConfig())
+	if err != nil {
+		return sdk.Info{}, err
+	}
+	info.Config = fields
+	return info, nil
+}
+
+func badInfo(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrBadInfo, fmt.Errorf(format, args...))
+}
+
+var configTypes = map[threshv1.ConfigType]sdk.ConfigType{
+	threshv1.ConfigType_CONFIG_TYPE_BOOLEAN: sdk.Boolean,
+	threshv1.ConfigType_CONFIG_TYPE_INTEGER: sdk.Integer,
+	threshv1.ConfigType_CONFIG_TYPE_NUMBER:  sdk.Number,
+	threshv1.ConfigType_CONFIG_TYPE_STRING:  sdk.String,
+}
+
+func readConfigFields(in []*threshv1.ConfigField) ([]sdk.ConfigField, error) {
+	if len(in) > maxConfigFields {
+		return nil, badInfo("it declares %d settings, at most %d are allowed", len(in), maxConfigFields)
+	}
+	var out []sdk.ConfigField
+	seen := make(map[string]bool, len(in))
+	for i, f := range in {
+		field := sdk.ConfigField{
+			Key:         f.GetKey(),
+			Type:        configTypes[f.GetType()],
+			Description: printable(f.GetDescription(), maxDescription),
+			Allowed:     f.GetAllowed(),
+			Minimum:     f.Minimum,
+			Maximum:     f.Maximum,
+		}
+		switch {
+		case !keyRule.MatchString(field.Key):
+			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i, printable(field.Key, 100))
+		case seen[field.Key]:
+			return nil, badInfo("setting %q is declared twice", field.Key)
+		case field.Type == "":
+			return nil, badInfo("setting %q has the unknown type %v", field.Key, f.GetType())
+		}
+		seen[field.Key] = true
+		if len(f.GetDefaultValue()) > 0 {
+			value, err := readDefault(field, f.GetDefaultValue())
+			if err != nil {
+				return nil, badInfo("setting %q: its default %s %w", field.Key, printable(string(f.GetDefaultValue()), 100), err)
+			}
+			field.Default = value
+		}
+		out = append(out, field)
+	}
+	return out, nil
+}
+
+// readDefault checks a default as if somebody had set it, except that text is no number here.
+func readDefault(field sdk.ConfigField, raw []byte) (any, error) {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil, errors.New("is no JSON")
+	}
+	if _, isText := value.(string); isText != (field.Type == sdk.String) {
+		return nil, fmt.Errorf("is no %s", field.Type)
+	}
+	return checkValue(field, value)
+}
+
+// printable makes text of strangers fit to be shown on a terminal and in a log line: no control characters, at most limit bytes.
+func printable(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return utf8.RuneError
+	}, s[:min(len(s), 4*limit)])
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
+
+// printableLines is printable for text of several lines.
+func printableLines(s string) string {
+	var out []string
+	for line := range strings.Lines(s) {
+		out = append(out, printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "), maxLogLine))
+	}
+	return strings.Join(out, "\n")
+}
+
+// clone returns a copy of info that shares nothing that a caller could change.
+func clone(info sdk.Info) sdk.Info {
+	info.Config = slices.Clone(info.Config)
+	for i := range info.Config {
+		info.Config[i].Allowed = slices.Clone(info.Config[i].Allowed)
+	}
+	return info
+}

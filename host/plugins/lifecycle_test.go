@@ -1,0 +1,292 @@
+package plugins
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+func TestOneProcessServesAllCallers(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	pids := make([]int, 16)
+	var wg sync.WaitGroup
+	for i := range pids {
+		wg.Go(func() {
+			s, err := m.Strategy(t.Context(), "steady")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			pids[i] = pid(t, s)
+			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if slices.Sort(pids); len(slices.Compact(pids)) != 1 {
+		t.Errorf("processes: %v", pids)
+	}
+}
+
+func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-optimize")}}), "exits-in-optimize")
+	first := pid(t, s)
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+		t.Fatal(err)
+	}
+	if second := pid(t, s); second == first || exists(first) {
+		t.Errorf("first process %d (there: %v), second %d", first, exists(first), second)
+	}
+}
+
+func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	p, err := s.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(p.child.cmd.Process.Pid, syscall.SIGKILL)
+	<-p.child.exited
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStartOutlivesACallerWhoGivesUp(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Strategy(ctx, "steady"); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if got := strategy(t, m, "steady").Info().Version; got != "1.2.3" {
+		t.Errorf("version %q", got)
+	}
+}
+
+func TestCloseEndsWhatEndsAtAll(t *testing.T) {
+	for _, name := range []string{"steady", "ignores-sigterm", "floods-stdout", "chatty"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := open(t, Options{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond})
+			s := strategy(t, m, name)
+			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+				t.Error(err)
+			}
+			id := pid(t, s)
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			if exists(id) {
+				t.Error("the process is still there")
+			}
+			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
+				t.Errorf("a call after Close: %v", err)
+			}
+			if _, err := m.Strategy(t.Context(), name); !errors.Is(err, ErrClosed) {
+				t.Errorf("a start after Close: %v", err)
+			}
+		})
+	}
+}
+
+func TestCloseEndsCallsAndStarts(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize", "hangs-at-start")}})
+	s := strategy(t, m, "waits-in-optimize")
+	failed := make(chan error, 2)
+	go func() {
+		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		failed <- err
+	}()
+	go func() {
+		_, err := m.Strategy(t.Context(), "hangs-at-start")
+		failed <- err
+	}()
+	time.AfterFunc(100*time.Millisecond, func() { _ = m.Close() })
+	for range 2 {
+		if err := <-failed; !errors.Is(err, ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAGrandchildIsEndedToo(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "leaves-a-grandchild")}})
+	s := strategy(t, m, "leaves-a-grandchild")
+	grandchild, err := strconv.Atoi(s.Info().Description)
+	if err != nil || !exists(grandchild) {
+		t.Fatalf("no grandchild: %v", s.Info().Description)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	goneWithin(t, grandchild, time.Second)
+}
+
+func TestAGrandchildIsEndedWhenThePluginCrashes(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "leaves-a-grandchild")}})
+	s := strategy(t, m, "leaves-a-grandchild")
+	grandchild, err := strconv.Atoi(s.Info().Description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(pid(t, s), syscall.SIGKILL)
+	goneWithin(t, grandchild, time.Second)
+}
+
+// doomedHost runs as a process of its own: it starts plugins, says so, and waits to be killed. args is the plugin directory
+// and the run directory.
+func doomedHost(args string) {
+	dirs := filepath.SplitList(args)
+	m := New(Options{Dirs: dirs[:1], RunDir: dirs[1], Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})
+	for _, name := range []string{"steady", "ignores-sigterm"} {
+		s, err := m.Strategy(context.Background(), name)
+		if err != nil {
+			fmt.Println("error:", err)
+			return
+		}
+		p, _ := s.acquire(context.Background())
+		fmt.Println(p.child.ID())
+	}
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
+
+func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
+	}
+	runDir := shortTemp(t)
+	host := exec.Command(os.Args[0])
+	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm")+string(os.PathListSeparator)+runDir)
+	stdout, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Process.Kill(); _ = host.Wait() })
+	var pids []int
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() && lines.Text() != "ready" {
+		id, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatal(lines.Text())
+		}
+		pids = append(pids, id)
+	}
+	if len(pids) != 2 {
+		t.Fatalf("the host started %v", pids)
+	}
+	if err := host.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range pids {
+		goneWithin(t, id, time.Second)
+	}
+	_ = host.Wait() // only when it is all gone does it hold its run directory no longer
+	if left, _ := os.ReadDir(runDir); len(left) != 1 {
+		t.Fatalf("a killed host cannot tidy up, but its run directory is gone: %v", left)
+	}
+	// The next host does it: open checks, at the end of the test, that nothing is left.
+	strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: runDir}), "steady")
+}
+
+func TestRunDirectoriesInUseAreLeftAlone(t *testing.T) {
+	base := shortTemp(t)
+	first, err := newRunDir(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(base, runDirPrefix+"other")
+	if err := os.Mkdir(foreign, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	second, err := newRunDir(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{first.path, second.path, foreign} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(first.remove(), second.remove()); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(base); len(left) != 1 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
+	m := New(Options{Dirs: []string{pluginDir(t, "steady")}})
+	t.Setenv("TMPDIR", filepath.Join(os.TempDir(), strings.Repeat("long", 25)))
+	_, err := m.Strategy(t.Context(), "steady")
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Plugin != "steady" || !strings.Contains(err.Error(), "too long a path for sockets") || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("got %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whenever a process is killed, each call gets its answer or an error, and the next one is served again.
+func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	ctx, stop := context.WithCancel(t.Context())
+	var killer, callers sync.WaitGroup
+	killer.Go(func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if p, err := s.acquire(ctx); err == nil {
+					_ = p.child.kill()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for range 8 {
+		callers.Go(func() {
+			for range 40 {
+				var failure *Error
+				if _, err := s.Optimize(ctx, OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	stop()
+	killer.Wait()
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,159 @@
+package plugins
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// buffer is a bytes.Buffer that several may write to.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestAPluginOfTheSDK(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
+	wantInfo := sdk.Info{
+		Name: "honest", Version: "0.1.0", Trigger: sdk.Continuous(0.85), RequiresLLM: true,
+		Config: []sdk.ConfigField{{Key: "keep", Type: sdk.Integer, Default: 2, Description: "Entries to keep."}},
+	}
+	if diff := cmp.Diff(wantInfo, s.Info()); diff != "" {
+		t.Error(diff)
+	}
+	optimized, err := s.Optimize(t.Context(), OptimizeCall{Call: call("grain", "chaff", "grain")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]wire.Edit{{Index: 1, Remove: true}}, optimized.Edits); diff != "" {
+		t.Error(diff)
+	}
+	in := call("a", "b", "c")
+	if in.Config, err = s.CheckConfig(map[string]any{"keep": 1}); err != nil {
+		t.Fatal(err)
+	}
+	compressed, err := s.Compress(t.Context(), CompressCall{Call: in}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := CompressAnswer{
+		Pieces: []wire.Piece{
+			wire.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
+			wire.Keep{From: 2, To: 3},
+		},
+		Metadata: sdk.CompressMetadata{LLMCallMade: true, Counts: map[string]int64{"summaryTokens": int64(len("for <compression>"))}},
+	}
+	if diff := cmp.Diff(want, compressed, cmpopts.IgnoreFields(CompressAnswer{}, "Duration"), cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
+	before := pid(t, s)
+	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("panic")})
+	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "an entry said so") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("grain")}); err != nil || pid(t, s) != before {
+		t.Errorf("the next call: %v, process %d, before %d", err, pid(t, s), before)
+	}
+}
+
+func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
+	var log buffer
+	m := open(t, Options{Dirs: []string{pluginDir(t, "honest")}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
+	s := strategy(t, m, "honest")
+	id := pid(t, s)
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("chaff")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "[WARN]") && strings.Contains(line, "optimized") {
+			for _, words := range []string{"strategy=honest", fmt.Sprint("pid=", id), "removed=1"} {
+				if !strings.Contains(line, words) {
+					t.Errorf("%q does not say %s", line, words)
+				}
+			}
+			return
+		}
+	}
+	t.Errorf("no such line in\n%s", log.String())
+}
+
+func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
+	p, err := s.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = p.child.lifeline.Close()
+	if !p.child.gone(time.Second) {
+		t.Error("it is still there after a second")
+	}
+}
+
+// BenchmarkStart is the time from nothing to the first answer, and the end of the process.
+func BenchmarkStart(b *testing.B) {
+	dir := pluginDir(b, "honest")
+	for b.Loop() {
+		m := New(Options{Dirs: []string{dir}})
+		s, err := m.Strategy(b.Context(), "honest")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Optimize(b.Context(), OptimizeCall{Call: call("grain")}); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOptimize is a call with a long history of which nothing is pruned: the price of sending it.
+func BenchmarkOptimize(b *testing.B) {
+	for _, n := range []int{1, 1250, 2500, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}}), "honest")
+			texts := make([]string, n)
+			for i := range texts {
+				texts[i] = strings.Repeat("grain and ", 88)
+			}
+			in := OptimizeCall{Call: call(texts...)}
+			b.SetBytes(int64(n * len(texts[0])))
+			for b.Loop() {
+				if _, err := s.Optimize(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

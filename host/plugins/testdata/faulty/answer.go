@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+// edits removes the first entry, or what else the name says.
+func (s *strategy) edits(call *threshv1.CallHeader) []proto.Message {
+	remove := func(index uint64) *threshv1.Edit {
+		return &threshv1.Edit{Index: index, Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}}}
+	}
+	replace := func(index uint64, text string) *threshv1.Edit {
+		block := &threshv1.Block{Kind: &threshv1.Block_Text{Text: &threshv1.Text{Text: text}}}
+		return &threshv1.Edit{Index: index, Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{
+			Blocks: []*threshv1.BlockPiece{{Piece: &threshv1.BlockPiece_Block{Block: block}}},
+		}}}
+	}
+	n := call.GetEntries()
+	if n == 0 {
+		return nil
+	}
+	switch s.name {
+	case "out-of-bounds":
+		return []proto.Message{remove(n)}
+	case "twice":
+		return []proto.Message{remove(0), remove(0)}
+	case "in-both-sets":
+		return []proto.Message{remove(0), replace(0, "both")}
+	case "huge-answer":
+		return []proto.Message{replace(0, strings.Repeat("x", 32<<20))}
+	case "changes-human-text":
+		return []proto.Message{replace(0, "I never said that")}
+	default:
+		return []proto.Message{remove(0)}
+	}
+}
+
+// Compress keeps the second half of the entries, or does what else the name says.
+func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressRequest, threshv1.CompressResponse]) error {
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	if err := s.misbehave(stream.Context(), "compress"); err != nil {
+		return err
+	}
+	if err := drain(stream.Recv); err != nil {
+		return err
+	}
+	call := first.GetHeader().GetCall()
+	result := &threshv1.CompressResult{Revision: call.GetRevision(), Metadata: &threshv1.CompressMetadata{MiddleCompressed: proto.Int64(2)}}
+	pieces := []proto.Message{
+		&threshv1.Piece{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: call.GetEntries() / 2, To: call.GetEntries()}}},
+	}
+	switch s.name {
+	case "for-another-revision":
+		result.Revision++
+	case "needs-llm":
+		text, err := s.useServices(stream.Context(), call.GetCallId())
+		if err != nil {
+			return err
+		}
+		pieces = append(pieces, &threshv1.Piece{Piece: &threshv1.Piece_Entry{Entry: textEntry(text)}})
+	case "uses-no-call":
+		_, err := s.useServices(stream.Context(), "somebody-elses")
+		result.NoopReason, pieces = fmt.Sprintf("%v: %v", status.Code(err), err), nil
+	case "generates-without-leave":
+		_, err := s.generate(stream.Context(), call.GetCallId(), "")
+		result.NoopReason, pieces = fmt.Sprintf("%v: %v", status.Code(err), err), nil
+	case "tells-what-it-sees":
+		result.NoopReason, pieces = whatItSees(call.GetConfig(), s.config), nil
+	case "does-nothing-and-something":
+		result.NoopReason = "nothing"
+	}
+	result.Pieces = uint64(len(pieces))
+	return answer(pieces, s.name,
+		func() error {
+			return stream.Send(&threshv1.CompressResponse{Part: &threshv1.CompressResponse_Header{Header: result}})
+		},
+		func(chunk []byte) error {
+			return stream.Send(&threshv1.CompressResponse{Part: &threshv1.CompressResponse_Chunk{Chunk: chunk}})
+		})
+}
+
+// answer sends the header, then the messages in chunks.
+func answer(messages []proto.Message, name string, header func() error, chunk func([]byte) error) error {
+	var buf bytes.Buffer
+	for _, m := range messages {
+		if _, err := protodelim.MarshalTo(&buf, m); err != nil {
+			return err
+		}
+	}
+	switch name {
+	case "answers-without-header":
+		return chunk([]byte{0})
+	case "answers-garbage":
+		buf.Reset()
+		buf.WriteString("\x05\xff\xff\xff\xff\xff")
+	case "answers-too-much":
+		buf.WriteString("more")
+	case "sends-two-headers":
+		if err := header(); err != nil {
+			return err
+		}
+	case "one-huge-message":
+		if err := header(); err != nil {
+			return err
+		}
+		return chunk(make([]byte, 16<<20))
+	}
+	if err := header(); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(buf.Bytes(), 1<<20) {
+		if err := chunk(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textEntry(text string) *threshv1.Content {
+	return &threshv1.Content{Speaker: "human", Blocks: []*threshv1.Block{{Kind: &threshv1.Block_Text{Text: &threshv1.Text{Text: text}}}}}
+}
+
+// useServices asks the host for a prompt, a count and a completion, and tells what it got.
+func (s *strategy) useServices(ctx context.Context, callID string) (string, error) {
+	prompt, err := s.host.ResolvePrompt(ctx, &threshv1.ResolvePromptRequest{CallId: callID, Name: "compression"})
+	if err != nil {
+		return "", err
+	}
+	counting, err := s.host.EstimateTokens(ctx)
+	if err != nil {
+		return "", err
+	}
+	var buf bytes.Buffer
+	if _, err := protodelim.MarshalTo(&buf, textEntry("four")); err != nil {
+		return "", err
+	}
+	_ = counting.Send(&threshv1.EstimateTokensRequest{CallId: callID, Chunk: buf.Bytes()[:2]})
+	_ = counting.Send(&threshv1.EstimateTokensRequest{Chunk: buf.Bytes()[2:]})
+	counts, err := counting.CloseAndRecv()
+	if err != nil {
+		return "", err
+	}
+	text, err := s.generate(ctx, callID, prompt.GetText())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("prompt %q, tokens %v, %s", prompt.GetText(), counts.GetTokens(), text), nil
+}
+
+func (s *strategy) generate(ctx context.Context, callID, system string) (string, error) {
+	stream, err := s.host.Generate(ctx)
+	if err != nil {
+		return "", err
+	}
+	header := &threshv1.GenerateHeader{CallId: callID, System: system, MaxOutputTokens: 100}
+	_ = stream.Send(&threshv1.GenerateRequest{Part: &threshv1.GenerateRequest_Header{Header: header}})
+	_ = stream.CloseSend()
+	var text strings.Builder
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return "", err
+		}
+		if end := m.GetEnd(); end != nil {
+			return fmt.Sprintf("text %q, finish %q", text.String(), end.GetFinishReason()), nil
+		}
+		text.WriteString(m.GetText())
+	}
+}
+
+// whatItSees lists the names in the environment, the working directory's mode, what standard input holds, and its settings.
+func whatItSees(session, process []byte) string {
+	var names []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	dir, _ := os.Getwd()
+	info, _ := os.Stat(dir)
+	input, _ := os.Readlink("/proc/self/fd/0")
+	return fmt.Sprintf("env %v dir %v input %s config %s %s", names, info.Mode().Perm(), input, session, process)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+type strategy struct {
+	threshv1.UnimplementedStrategyServiceServer
+	name   string
+	broker *plugin.GRPCBroker
+	host   threshv1.HostServiceClient
+	config []byte
+}
+
+func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.GetInfoResponse, error) {
+	info := &threshv1.GetInfoResponse{
+		Name:    s.name,
+		Version: "1.2.3",
+		Trigger: &threshv1.Trigger{Mode: threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS, DefaultThreshold: 0.85},
+		Config: []*threshv1.ConfigField{
+			{Key: "keep", Type: threshv1.ConfigType_CONFIG_TYPE_INTEGER, DefaultValue: []byte("50"), Minimum: proto.Float64(1)},
+		},
+	}
+	switch s.name {
+	case "panics-in-getinfo":
+		panic("who am I?")
+	case "hangs-in-getinfo":
+		time.Sleep(time.Hour)
+	case "lies-about-its-name":
+		info.Name = "somebody-else"
+	case "has-no-trigger":
+		info.Trigger = nil
+	case "threshold-only":
+		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
+	case "needs-llm":
+		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
+		info.RequiresLlm = true
+	case "ignores-sigterm":
+		signal.Ignore(syscall.SIGTERM)
+	case "floods-stdout":
+		go func() { // past go-plugin, which has replaced os.Stdout
+			noise := []byte(strings.Repeat("noise ", 100_000))
+			for {
+				if _, err := os.NewFile(1, "stdout").Write(noise); err != nil {
+					return
+				}
+			}
+		}()
+	case "leaves-a-grandchild":
+		cmd := exec.Command("/bin/sleep", "600")
+		cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		info.Description = fmt.Sprint(cmd.Process.Pid)
+	}
+	return info, nil
+}
+
+func (s *strategy) Configure(_ context.Context, req *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
+	switch s.name {
+	case "refuses-config":
+		return nil, status.Error(codes.InvalidArgument, "keep must be a prime number")
+	case "exits-in-configure":
+		os.Exit(4)
+	}
+	s.config = req.GetConfig()
+	conn, err := s.broker.Dial(req.GetHostServiceId())
+	if err != nil {
+		return nil, err
+	}
+	s.host = threshv1.NewHostServiceClient(conn)
+	return &threshv1.ConfigureResponse{}, nil
+}
+
+// misbehave does what any call may do wrong. op is "optimize" or "compress".
+func (s *strategy) misbehave(ctx context.Context, op string) error {
+	switch s.name {
+	case "panics-in-" + op:
+		panic("no idea what to do")
+	case "exits-in-" + op:
+		fmt.Fprintln(os.NewFile(2, "stderr"), "out of paper")
+		os.Exit(5)
+	case "hangs-in-" + op:
+		time.Sleep(time.Hour)
+	case "stops-in-" + op:
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour)
+	case "waits-in-" + op:
+		<-ctx.Done()
+		return ctx.Err()
+	case "fails-in-" + op:
+		return errors.New("the moon is in the wrong phase")
+	case "unavailable-in-" + op:
+		return status.Error(codes.Unavailable, "come back tomorrow")
+	}
+	return nil
+}
+
+func (s *strategy) Optimize(stream grpc.BidiStreamingServer[threshv1.OptimizeRequest, threshv1.OptimizeResponse]) error {
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	if err := s.misbehave(stream.Context(), "optimize"); err != nil {
+		return err
+	}
+	if err := drain(stream.Recv); err != nil {
+		return err
+	}
+	call := first.GetHeader().GetCall()
+	result := &threshv1.OptimizeResult{
+		Revision: call.GetRevision(),
+		Metadata: &threshv1.DensityMetadata{ReadWritePairsPruned: 1},
+	}
+	edits := s.edits(call)
+	result.Edits = uint64(len(edits))
+	switch s.name {
+	case "for-another-revision":
+		result.Revision++
+	case "announces-too-much":
+		result.Edits = 1 << 40
+	case "ends-without-an-answer":
+		return nil
+	case "asks-for-resync":
+		result.Resync = true
+	case "answers-too-little":
+		result.Edits++
+	}
+	return answer(edits, s.name,
+		func() error {
+			return stream.Send(&threshv1.OptimizeResponse{Part: &threshv1.OptimizeResponse_Header{Header: result}})
+		},
+		func(chunk []byte) error {
+			return stream.Send(&threshv1.OptimizeResponse{Part: &threshv1.OptimizeResponse_Chunk{Chunk: chunk}})
+		})
+}
+
+// drain receives what is left of a request.
+func drain[M any](recv func() (M, error)) error {
+	for {
+		if _, err := recv(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package tokens
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// longBase64 is how many characters a string must have to be taken for encoded data and not for text.
+const longBase64 = 1024
+
+// jsonCost is the cost of JSON text. Strings in it that are media (a picture in a tool result, say) count by the
+// estimate for media. Other long base64 counts as its text, as a model would see it, unless capped is set: then it
+// counts as much as a picture, for in a block of an unknown kind it is far more likely to be some attachment or proof.
+//
+// It looks at strings only, and does not care whether the rest is good JSON.
+func jsonCost(raw json.RawMessage, capped bool) (c cost) {
+	if len(raw) < longBase64 {
+		return textCost(string(raw))
+	}
+	var text strings.Builder
+	rest := string(raw)
+	for {
+		before, after, ok := nextString(rest)
+		if !ok {
+			break
+		}
+		value := after[:stringEnd(after)]
+		n, ok := embeddedTokens(value, capped)
+		if ok {
+			c.tokens += n
+			text.WriteString(before)
+		} else {
+			text.WriteString(rest[:len(before)+len(value)])
+		}
+		rest = after[len(value):]
+		if rest != "" { // the closing quote
+			text.WriteByte('"')
+			rest = rest[1:]
+		}
+	}
+	text.WriteString(rest)
+	c.texts[0] = text.String()
+	return c
+}
+
+// nextString splits s behind the first quote.
+func nextString(s string) (before, after string, ok bool) {
+	i := strings.IndexByte(s, '"') + 1
+	return s[:i], s[i:], i > 0
+}
+
+// stringEnd returns where the string that s begins with ends: at its closing quote, or where s ends.
+func stringEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// embeddedTokens estimates a string that is long base64 or a data: URL. ok is false when it is text.
+func embeddedTokens(value string, capped bool) (tokens int, ok bool) {
+	if len(value) < longBase64 {
+		return 0, false
+	}
+	value = strings.ReplaceAll(value, `\/`, "/")
+	if data, mimeType, ok := cutDataURL(value); ok {
+		return mediaTokens(mimeType, data, false), true
+	}
+	if !isBase64(value) {
+		return 0, false
+	}
+	if mimeType := sniff(value); mimeType != "" {
+		return mediaTokens(mimeType, value, false), true
+	}
+	return mostImageTokens, capped
+}
+
+// isBase64 reports whether s has characters of base64 only, in the standard or the URL alphabet.
+func isBase64(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if ('a' > c || c > 'z') && ('A' > c || c > 'Z') && ('0' > c || c > '9') && strings.IndexByte("+/=-_", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sniff returns the MIME type of a file by the base64 of its first bytes, "" if it is none that providers take.
+func sniff(data string) string {
+	for _, known := range []struct{ start, mimeType string }{
+		{"iVBORw0KGgo", "image/png"},
+		{"/9j/", "image/jpeg"},
+		{"R0lGODdh", "image/gif"},
+		{"R0lGODlh", "image/gif"},
+		{"UklGR", "image/webp"},
+		{"JVBERi0", "application/pdf"},
+	} {
+		if strings.HasPrefix(data, known.start) {
+			return known.mimeType
+		}
+	}
+	return ""
+}

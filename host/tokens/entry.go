@@ -1,0 +1,82 @@
+package tokens
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// entryFrame is what a provider puts around an entry: the speaker and the marks of its beginning and end.
+const entryFrame = 4
+
+// Entry returns what e costs in a model's context, in tokens: at least 4, for the frame. What is counted of each kind of
+// block is said in the package's documentation. The count of a history is the sum of its entries'.
+//
+// Like [Counter.Text], it panics if [Counter.Load] fails.
+func (c *Counter) Entry(e content.Content) int {
+	n, err := c.entry(context.Background(), e)
+	if err != nil {
+		panic("tokens: " + err.Error()) // the context cannot end, so it is the vocabulary
+	}
+	return n
+}
+
+func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
+	total := entryFrame
+	for _, b := range e.Blocks {
+		cost := costOf(b)
+		total += cost.tokens
+		for _, text := range cost.texts {
+			n, err := c.text(ctx, text)
+			if err != nil {
+				return 0, err
+			}
+			total += n
+		}
+	}
+	return total, nil
+}
+
+// cost is what is to be counted of a block: texts, and tokens that are known without.
+type cost struct {
+	texts  [2]string // an empty text costs nothing
+	tokens int
+}
+
+func costOf(b content.Block) cost {
+	switch b := b.(type) {
+	case content.Text:
+		return textCost(b.Text)
+	case content.Code:
+		return textCost(b.Code)
+	case content.Thinking:
+		return textCost(b.Thought)
+	case content.ToolCall:
+		return textCost(b.Name, string(b.Parameters))
+	case content.ToolResponse:
+		return responseCost(b)
+	case content.Media:
+		return cost{texts: [2]string{b.Caption}, tokens: mediaTokens(b.MimeType, b.Data, b.Encoding == "url")}
+	case content.Opaque:
+		return jsonCost(b.JSON, true)
+	default:
+		return cost{}
+	}
+}
+
+func textCost(texts ...string) (c cost) {
+	copy(c.texts[:], texts)
+	return c
+}
+
+func responseCost(r content.ToolResponse) cost {
+	if isStructured(r.Result) {
+		c := jsonCost(r.Result, false)
+		c.texts[1] = r.Error
+		return c
+	}
+	return textCost(r.ResultText(), r.Error)
+}
+
+func isStructured(raw json.RawMessage) bool { return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') }

@@ -1,0 +1,159 @@
+package tokens
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestEncodingByModel(t *testing.T) {
+	tests := map[string]struct {
+		encoding string
+		exact    bool
+	}{
+		"gpt-5":                       {o200k, true},
+		"gpt-5.2-codex":               {o200k, true},
+		"gpt-4o":                      {o200k, true},
+		"gpt-4o-mini-2024-07-18":      {o200k, true},
+		"chatgpt-4o-latest":           {o200k, true},
+		"gpt-4.1-nano":                {o200k, true},
+		"gpt-4.5-preview":             {o200k, true},
+		"gpt-oss-120b":                {o200k, true},
+		"o1":                          {o200k, true},
+		"o3-mini":                     {o200k, true},
+		"o4-mini":                     {o200k, true},
+		"codex-mini-latest":           {o200k, true},
+		"gpt-4":                       {cl100k, true},
+		"gpt-4-32k":                   {cl100k, true},
+		"gpt-4-turbo-2024-04-09":      {cl100k, true},
+		"gpt-3.5-turbo":               {cl100k, true},
+		"gpt-35-turbo":                {cl100k, true},
+		"text-embedding-3-small":      {cl100k, true},
+		"davinci-002":                 {cl100k, true},
+		"text-davinci-003":            {p50k, true},
+		"code-davinci-002":            {p50k, true},
+		"text-davinci-001":            {r50k, true},
+		"davinci":                     {r50k, true},
+		"gpt2":                        {r50k, true},
+		"openai/gpt-4":                {cl100k, true},
+		"openrouter/openai/gpt-4:x":   {cl100k, true},
+		"openai.gpt-oss-120b-1:0":     {o200k, true},
+		"ft:gpt-3.5-turbo:acme::id":   {cl100k, true},
+		" GPT-4 ":                     {cl100k, true},
+		"gpt-4.9":                     {o200k, false}, // nobody knows
+		"gpt-40":                      {o200k, false},
+		"o10":                         {o200k, false},
+		"claude-sonnet-4-5":           {o200k, false},
+		"anthropic/claude-3.5-sonnet": {o200k, false},
+		"models/gemini-2.5-pro":       {o200k, false},
+		"deepseek-chat":               {o200k, false},
+		"qwen3-coder":                 {o200k, false},
+		"llama-3.1-70b":               {o200k, false},
+		"my-own":                      {o200k, false},
+		"/":                           {o200k, false},
+		"":                            {o200k, false},
+	}
+	registry := NewRegistry()
+	for model, want := range tests {
+		t.Run(model, func(t *testing.T) {
+			c, err := registry.For(model, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Encoding() != want.encoding || c.Exact() != want.exact {
+				t.Errorf("%s, exact %v; want %s, exact %v", c.Encoding(), c.Exact(), want.encoding, want.exact)
+			}
+		})
+	}
+}
+
+func TestAnExplicitEncodingWins(t *testing.T) {
+	c, err := NewRegistry().For("gpt-4o", "p50k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Encoding() != p50k || !c.Exact() {
+		t.Errorf("%s, exact %v", c.Encoding(), c.Exact())
+	}
+}
+
+func TestAnUnknownEncodingIsAnErrorThatNamesTheKnown(t *testing.T) {
+	c, err := NewRegistry().For("gpt-4o", "o200k")
+	if c != nil || !errors.Is(err, ErrUnknownEncoding) {
+		t.Fatalf("counter %v, error %v", c, err)
+	}
+	for _, part := range append(Encodings(), `"o200k"`) {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not mention %s: %v", part, err)
+		}
+	}
+}
+
+func TestCountersShareOneLazilyLoadedVocabulary(t *testing.T) {
+	registry := NewRegistry()
+	first, _ := registry.For("gpt-2", "")
+	second, _ := registry.For("", r50k)
+	loads, load := 0, first.vocabulary.load
+	first.vocabulary.load = sync.OnceValues(func() (*tables, error) {
+		loads++
+		return load()
+	})
+	if n := first.Text(""); n != 0 || loads != 0 {
+		t.Fatalf("%d tokens in nothing, %d loads before the first count", n, loads)
+	}
+	var group sync.WaitGroup
+	for _, c := range []*Counter{first, second, first, second} {
+		group.Go(func() {
+			if n := c.Text("hello world"); n != 2 {
+				t.Errorf("%d tokens, want 2", n)
+			}
+		})
+	}
+	group.Wait()
+	if loads != 1 {
+		t.Errorf("%d loads, want 1", loads)
+	}
+}
+
+type noNetwork struct{ t *testing.T }
+
+func (n noNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.t.Errorf("a request to %s", r.URL)
+	return nil, errors.New("no network in this test")
+}
+
+func TestVocabulariesArePartOfTheProgram(t *testing.T) {
+	// The library would look here, and then fetch over this.
+	cache := t.TempDir()
+	t.Setenv("TIKTOKEN_CACHE_DIR", cache)
+	before := http.DefaultTransport
+	t.Cleanup(func() { http.DefaultTransport = before })
+	http.DefaultTransport = noNetwork{t}
+
+	registry := NewRegistry()
+	for _, encoding := range Encodings() {
+		c, err := registry.For("", encoding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Load(); err != nil {
+			t.Errorf("%s: %v", encoding, err)
+		}
+	}
+	if files, err := os.ReadDir(cache); err != nil || len(files) > 0 {
+		t.Errorf("files in the library's cache: %v, %v", files, err)
+	}
+}
+
+func TestABrokenBuildIsAnErrorOfLoad(t *testing.T) {
+	c := &Counter{vocabulary: newVocabulary("no_such_base")}
+	if err := c.Load(); err == nil || !strings.Contains(err.Error(), "no_such_base") {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := c.CountAll(t.Context(), manyEntries(1), nil); err == nil {
+		t.Error("CountAll counted with a vocabulary that is not there")
+	}
+}

@@ -1,0 +1,221 @@
+package tokens
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	tiktoken "github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
+	"pgregory.net/rapid"
+)
+
+// oracle counts with the library as it comes: its own patterns, nothing cut. It is quadratic.
+func oracle(tb testing.TB, encoding string) func(string) int {
+	tb.Helper()
+	setLoader()
+	codec, err := tiktoken.GetEncoding(encoding)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(s string) int { return len(codec.EncodeOrdinary(s)) }
+}
+
+var setLoader = sync.OnceFunc(func() { tiktoken.SetBpeLoader(loader.NewOfflineLoader()) })
+
+// testCounters returns the counters of all encodings; the tests share them, as loading takes a while.
+var testCounters = sync.OnceValue(func() map[string]*Counter {
+	registry, counters := NewRegistry(), map[string]*Counter{}
+	for _, encoding := range Encodings() {
+		counters[encoding], _ = registry.For("", encoding)
+	}
+	return counters
+})
+
+func forEachEncoding(t *testing.T, test func(t *testing.T, c *Counter, exact func(string) int)) {
+	for _, encoding := range Encodings() {
+		t.Run(encoding, func(t *testing.T) { test(t, testCounters()[encoding], oracle(t, encoding)) })
+	}
+}
+
+const (
+	prose = "It was the third time that week: the build had failed, nobody knew why, and it's always \"fine on my machine\". " +
+		"We'll see (they said) — 1,250 tests, 37 of them red…\n\n\tWhat now?  Naïve façade, Straße, Ελληνικά, Привет!\r\n"
+	chinese  = "我们昨天讨论了这个问题，结果发现：缓存没有更新。请检查第１２行的代码，然后重新运行测试！日本語のテキストもあります。한국어도 있습니다.\n"
+	someJSON = `{"id":"toolu_01","ok":true,"n":-12.50e3,"path":"/src/a-b/c_d.go","lines":[1,22,333,4444],"s":"a\n\tb \"q\" é"}`
+)
+
+func ordinaryTexts(tb testing.TB) map[string]string {
+	tb.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no source files to count: %v", err)
+	}
+	var source strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		source.Write(text)
+	}
+	const more = 300 // enough for several windows
+	return map[string]string{
+		"prose":  strings.Repeat(prose, more),
+		"source": source.String(),
+		"JSON":   strings.Repeat(someJSON+",", 2*more),
+		"lines":  strings.Repeat(someJSON+"\n", 2*more),
+		"CJK":    strings.Repeat(chinese, more),
+	}
+}
+
+func TestOrdinaryTextIsCountedExactly(t *testing.T) {
+	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
+		for name, text := range ordinaryTexts(t) {
+			if got, want := c.Text(text), exact(text); got != want {
+				t.Errorf("%s, %d bytes: %d tokens, want %d", name, len(text), got, want)
+			}
+		}
+	})
+}
+
+func TestKnownCounts(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want int // in cl100k_base
+	}{
+		"nothing":                      {"", 0},
+		"two words":                    {"hello world", 2},
+		"space between two line ends":  {"\n \n", 1},
+		"a special string is text":     {"<|endoftext|>", 7},
+		"so is one that is cut":        {"<|fim_prefix|> b <|endof", 11},
+		"a zero byte":                  {"\x00", 1},
+		"half a character is U+FFFD":   {"\xe5", 1},
+		"81 spaces":                    {strings.Repeat(" ", 81), 1},
+		"digits are grouped by threes": {"1234567", 3},
+	}
+	c := testCounters()[cl100k]
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := c.Text(test.text); got != test.want {
+				t.Errorf("%d tokens, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestInvalidBytesCountAsReplacementCharacters(t *testing.T) {
+	c := testCounters()[o200k]
+	for _, bad := range []string{"a\xffb", "\xc3", strings.Repeat("\xf0\x9f", 3000), "ok \xed\xa0\x80 ok"} {
+		if got, want := c.Text(bad), c.Text(string([]rune(bad))); got != want {
+			t.Errorf("%.20q: %d tokens, want %d", bad, got, want)
+		}
+	}
+}
+
+// textOf draws texts that are rich in what the patterns tell apart, so that the classes meet in every order.
+func textOf(longestRun int) *rapid.Generator[string] {
+	runes := []rune("aZéßǅʰ字あ가١٣9½²'sS'tLl!/-_=<|。，€\u0301\u0903\u200d \t\n\r\v\f\u0085\u00a0\u2028\u3000\u0000\ufffd😀ſK")
+	return rapid.Custom(func(t *rapid.T) string {
+		var b strings.Builder
+		for range rapid.IntRange(0, 40).Draw(t, "runs") {
+			r := rapid.OneOf(rapid.SampledFrom(runes), rapid.Rune()).Draw(t, "rune")
+			b.WriteString(strings.Repeat(string(r), rapid.IntRange(1, longestRun).Draw(t, "length")))
+		}
+		return b.String()
+	})
+}
+
+func TestShortTextIsCountedExactly(t *testing.T) {
+	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
+		rapid.Check(t, func(t *rapid.T) {
+			text := rapid.OneOf(rapid.String(), textOf(4)).Draw(t, "text")
+			if got, want := c.Text(text), exact(text); got != want {
+				t.Fatalf("%d tokens, want %d", got, want)
+			}
+		})
+	})
+}
+
+// Windows are tested by the smallest there can be: a cut at every safe place.
+func TestCutsAtSafePlacesCostNothing(t *testing.T) {
+	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
+		tables, err := c.vocabulary.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		everywhere := usualLimits()
+		everywhere.window, everywhere.run = 1, math.MaxInt
+		rapid.Check(t, func(t *rapid.T) {
+			text := textOf(4).Draw(t, "text")
+			got, err := tables.count(context.Background(), text, everywhere)
+			if want := exact(text); err != nil || got != want {
+				t.Fatalf("%d tokens, %v, want %d", got, err, want)
+			}
+		})
+	})
+}
+
+// offByMost is what an unbroken run may cost: 0.25 % of its count.
+func offByMost(want int) int { return want / 400 }
+
+func TestRunsAreCountedWithinTheBound(t *testing.T) {
+	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
+		for _, p := range hostilePatterns() {
+			text := p.make(3_000)
+			if got, want := c.Text(text), exact(text); abs(got-want) > offByMost(want) {
+				t.Errorf("%s, %d bytes: %d tokens, want %d", p.name, len(text), got, want)
+			}
+		}
+	})
+}
+
+func TestDrawnRunsAreCountedWithinTheBound(t *testing.T) {
+	alphabets := []string{"a", "ab", "aAbB", "AあAb", "字的一", "\u0301aA", "\u0301!", "=-*/#_", "─│┌", "/\n!", " \n", " \t\n\r", "\u00a0 \n", "'sa", "12٣"}
+	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
+		rapid.Check(t, func(t *rapid.T) {
+			runes := []rune(rapid.SampledFrom(alphabets).Draw(t, "alphabet"))
+			longest := rapid.SampledFrom([]int{1, 3, 300}).Draw(t, "longest")
+			var unit strings.Builder
+			for range rapid.IntRange(1, 60).Draw(t, "runs") {
+				r := rapid.SampledFrom(runes).Draw(t, "rune")
+				unit.WriteString(strings.Repeat(string(r), rapid.IntRange(1, longest).Draw(t, "length")))
+			}
+			text := strings.Repeat(unit.String(), 2000/unit.Len()+1)
+			if got, want := c.Text(text), exact(text); abs(got-want) > offByMost(want) {
+				t.Fatalf("%d bytes: %d tokens, want %d", len(text), got, want)
+			}
+		})
+	})
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func FuzzText(f *testing.F) {
+	for _, p := range hostilePatterns() {
+		f.Add(p.make(20), p.make(1500))
+	}
+	f.Add(prose, chinese)
+	f.Add("\n \n", "<|endoftext|>")
+	c, exact := testCounters()[o200k], oracle(f, o200k)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		const most = 4 << 10 // enough for several steps of a run
+		a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+		na, nb, both := c.Text(a), c.Text(b), c.Text(a+b)
+		if na < 0 || nb < 0 || both < 0 {
+			t.Fatalf("counts below zero: %d, %d, %d", na, nb, both)
+		}
+		if len(a)+len(b) <= usualLimits().run {
+			if want := exact(a + b); both != want {
+				t.Fatalf("%d tokens, want %d", both, want)
+			}
+		}
+		if small := 4 + both/50; na+nb < both-small {
+			t.Fatalf("the parts have %d + %d tokens, the whole %d", na, nb, both)
+		}
+	})
+}

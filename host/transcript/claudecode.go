@@ -1,0 +1,165 @@
+package transcript
+
+import (
+	"hash/maphash"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// isClaudeBookkeeping knows the record types of Claude Code that are no conversation by definition. Conversation are
+// "user" and "assistant"; "system" tells what happened to it.
+func isClaudeBookkeeping(t string) bool {
+	switch t {
+	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
+		"custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state":
+		return true
+	}
+	return false
+}
+
+func isClaudeRecord(t string, o object) bool {
+	switch {
+	case t == "user" || t == "assistant":
+		return kind(o.raw("message")) == '{'
+	case t == "system":
+		return o.has("subtype")
+	case t == "summary":
+		return o.has("leafUuid")
+	default:
+		return isClaudeBookkeeping(t)
+	}
+}
+
+// claudeCode reads a session of Claude Code. Records stand in the order in which they happened, which is the order of
+// the conversation: the parent chain has branches where results arrived in parallel, and is not followed.
+type claudeCode struct {
+	main *claudeThread
+	// side holds what sub-agents said inline (isSidechain). It is not spliced into the conversation, but a file that
+	// holds nothing else is the transcript of a sub-agent.
+	side      *claudeThread
+	sideLines int
+	seen      map[string]uint64 // uuid to hash of the message: a resumed session repeats records
+	seed      maphash.Seed
+}
+
+// claudeThread is a conversation in the making.
+type claudeThread struct {
+	b    *builder
+	open map[string]int // message.id to entry, since the last compaction
+}
+
+func newClaude(b *builder) *claudeCode {
+	return &claudeCode{
+		main: &claudeThread{b: b, open: map[string]int{}},
+		side: &claudeThread{b: newBuilder(), open: map[string]int{}},
+		seen: map[string]uint64{}, seed: maphash.MakeSeed(),
+	}
+}
+
+func (c *claudeCode) record(r record) error {
+	b := c.main.b
+	if b.t.ID == "" {
+		b.t.ID = r.text("sessionId")
+	}
+	switch t := r.text("type"); {
+	case t == "user" || t == "assistant":
+		return c.message(r, t)
+	case t == "system":
+		c.system(r)
+	case isClaudeBookkeeping(t):
+		b.tally.count(r.line, -1, "record of type "+t+", which is no part of the conversation, left out")
+	default:
+		b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
+	}
+	return nil
+}
+
+func (c *claudeCode) system(r record) {
+	b := c.main.b
+	switch sub := r.text("subtype"); sub {
+	case BoundaryCompact:
+		b.boundary(sub, r.copyOf("compactMetadata"))
+		clear(c.main.open)
+	case BoundaryMicrocompact:
+		b.boundary(sub, r.copyOf("microcompactMetadata"))
+	default:
+		b.tally.count(r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out")
+	}
+}
+
+func (c *claudeCode) message(r record, t string) error {
+	b := c.main.b
+	message := r.object.object("message")
+	if message == nil {
+		return failAt(r.line, ErrMalformed, "a record of type %s has no message object", t)
+	}
+	if id := r.text("uuid"); id != "" {
+		hash := maphash.Bytes(c.seed, r.raw("message"))
+		if before, ok := c.seen[id]; ok && before == hash {
+			b.tally.count(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
+			return nil
+		}
+		c.seen[id] = hash
+	}
+	thread := c.main
+	if r.isTrue("isSidechain") {
+		thread = c.side
+		c.sideLines++
+	}
+	if t == "assistant" {
+		thread.assistant(r, message)
+	} else {
+		thread.user(r, message)
+	}
+	return nil
+}
+
+// assistant reads one line of a message of the model. A message is spread over lines that share its id, one block each;
+// results of its first calls may stand between them.
+func (c *claudeThread) assistant(r record, message object) {
+	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
+	var meta metadata
+	id := message.text("id")
+	entry, merge := c.open[id]
+	if merge = merge && id != ""; merge {
+		meta.raw("timestamp", asObject(c.b.t.Entries[entry].Metadata).raw("timestamp"))
+	} else {
+		meta.raw("timestamp", r.raw("timestamp"))
+	}
+	meta.raw("model", message.raw("model"))
+	meta.raw("usage", message.raw("usage"))
+	meta.flag("isApiErrorMessage", r.isTrue("isApiErrorMessage"))
+	if merge {
+		c.b.extend(entry, blocks)
+		c.b.t.Entries[entry].Metadata = meta.json()
+		return
+	}
+	c.open[id] = c.b.add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
+}
+
+func (c *claudeThread) user(r record, message object) {
+	var meta metadata
+	meta.raw("timestamp", r.raw("timestamp"))
+	meta.flag("isMeta", r.isTrue("isMeta"))
+	meta.flag("isSummary", r.isTrue("isCompactSummary"))
+	meta.flag("isVisibleInTranscriptOnly", r.isTrue("isVisibleInTranscriptOnly") && !r.isTrue("isCompactSummary"))
+	c.b.userEntries(r.line, c.b.messageContent(r.line, message.raw("content")), content.Content{Metadata: meta.json()})
+}
+
+func (c *claudeCode) end() error {
+	b := c.main.b
+	b.t.Format = ClaudeCode
+	switch side := c.side.b; {
+	case c.sideLines == 0:
+	case len(b.t.Entries) == 0:
+		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
+		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
+	default:
+		b.note(side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)", c.sideLines)
+	}
+	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
+	if len(b.t.Entries) == 0 {
+		return fail(ErrEmpty, "it is a session of Claude Code without a single message")
+	}
+	return nil
+}

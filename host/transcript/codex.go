@@ -1,0 +1,246 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// isCodexType knows the record types of Codex rollouts. Only response_item is the model's history; event_msg repeats it
+// for the screen.
+func isCodexType(t string) bool {
+	switch t {
+	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
+		return true
+	}
+	return false
+}
+
+// codex reads a rollout of Codex. Items of the model in a row are one entry, and so are outputs in a row.
+type codex struct {
+	b     *builder
+	calls int
+	ai    int  // the entry of the model that is being added to; -1: the next item begins one
+	tool  int  // the same for the tool
+	last  int  // the last entry of the model, for the usage that is reported after it; -1: none
+	after bool // the items at hand are the context after a compaction
+}
+
+func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, last: -1} }
+
+func (c *codex) record(r record) error {
+	payload := r.object.object("payload")
+	if payload == nil {
+		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", clip([]byte(r.text("type"))))
+	}
+	stamp := r.raw("timestamp")
+	switch t := r.text("type"); t {
+	case "session_meta":
+		c.session(r.line, stamp, payload)
+	case "response_item":
+		c.item(r.line, stamp, payload)
+	case "compacted":
+		c.compacted(r.line, stamp, payload)
+	case "event_msg":
+		if payload.text("type") == "token_count" {
+			c.usage(payload)
+			return nil
+		}
+		c.b.tally.count(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
+			", which repeats the conversation or tells of its course, left out")
+	case "turn_context":
+		c.b.tally.count(r.line, -1, "record of type turn_context, which is no part of the conversation, left out")
+	default:
+		c.b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
+	}
+	return nil
+}
+
+func (c *codex) session(line int, stamp []byte, payload object) {
+	if c.b.t.ID == "" {
+		c.b.t.ID = payload.text("id")
+	}
+	text := payload.object("base_instructions").text("text")
+	if text == "" {
+		text = payload.text("instructions")
+	}
+	if text == "" || len(c.b.t.Entries) > 0 { // a resumed session repeats its head
+		return
+	}
+	var meta metadata
+	meta.text("role", "system")
+	meta.raw("timestamp", stamp)
+	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+}
+
+func (c *codex) item(line int, stamp []byte, item object) {
+	switch t := item.text("type"); {
+	case t == "message":
+		c.message(line, stamp, item)
+	case t == "reasoning":
+		c.say(line, stamp, codexReasoning(item))
+	case t == "function_call" || t == "custom_tool_call":
+		c.call(line, stamp, item.text("call_id"), item.text("name"), codexArguments(item))
+	case strings.HasSuffix(t, "_call") && t != "_call":
+		c.otherCall(line, stamp, t, item)
+	case strings.HasSuffix(t, "_output"):
+		c.output(line, stamp, item)
+	default:
+		c.say(line, stamp, content.Opaque{JSON: jsonOf(item.without())})
+	}
+}
+
+func (c *codex) meta(stamp []byte) metadata {
+	var meta metadata
+	meta.raw("timestamp", stamp)
+	meta.flag("fromCompaction", c.after)
+	return meta
+}
+
+// say adds a block of the model.
+func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
+	c.tool = -1
+	if c.ai >= 0 {
+		c.b.extend(c.ai, blocks)
+		return
+	}
+	meta := c.meta(stamp)
+	c.ai = c.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
+	c.last = c.ai
+}
+
+func (c *codex) call(line int, stamp []byte, id, name string, arguments json.RawMessage) {
+	c.calls++
+	c.say(line, stamp, content.ToolCall{ID: id, Name: name, Parameters: arguments})
+}
+
+// otherCall reads calls of built-in tools. One without a call id was executed by the provider, which told no result.
+func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
+	arguments := item.copyOf("action")
+	if arguments == nil {
+		arguments = jsonOf(item.without("type", "status", "id", "metadata"))
+	}
+	id := item.text("call_id")
+	if id != "" {
+		c.call(line, stamp, id, name, arguments)
+		return
+	}
+	id = fmt.Sprintf("prov_%d", c.calls+1)
+	c.call(line, stamp, id, name, arguments)
+	meta := c.meta(stamp)
+	meta.flag("providerExecuted", true)
+	c.ai, c.tool = -1, -1
+	c.b.add(line, content.Content{
+		Speaker:  content.Tool,
+		Blocks:   one(content.ToolResponse{CallID: id, ToolName: name, Result: json.RawMessage("null")}),
+		Metadata: meta.json(),
+	})
+}
+
+// output reads a tool's answer. Codex flags no errors: a failure is in the text only.
+func (c *codex) output(line int, stamp []byte, item object) {
+	c.ai = -1
+	raw := item.raw("output")
+	if raw == nil {
+		raw = item.raw("tools") // of tool_search_output
+	}
+	result, media := resultOf(raw, openAIMedia)
+	blocks := append(one(content.ToolResponse{CallID: item.text("call_id"), Result: result}), media...)
+	c.b.name(blocks)
+	if c.tool >= 0 {
+		c.b.extend(c.tool, blocks)
+		return
+	}
+	meta := c.meta(stamp)
+	c.tool = c.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
+}
+
+func (c *codex) message(line int, stamp []byte, item object) {
+	blocks := c.b.messageContent(line, item.raw("content")).blocks
+	role := item.text("role")
+	if role == "assistant" {
+		c.say(line, stamp, blocks...)
+		return
+	}
+	c.ai, c.tool = -1, -1
+	meta := c.meta(stamp)
+	if role != "user" {
+		meta.text("role", role)
+	}
+	c.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
+}
+
+// compacted reads a compaction: what stands in it is the model's whole context from there on.
+func (c *codex) compacted(line int, stamp []byte, payload object) {
+	c.ai, c.tool = -1, -1
+	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
+	c.after = true
+	list, ok := elements(payload.raw("replacement_history"))
+	for _, raw := range list {
+		if item := asObject(raw); item != nil {
+			c.item(line, stamp, item)
+		} else {
+			c.say(line, stamp, content.Opaque{JSON: append([]byte(nil), raw...)})
+		}
+	}
+	if text := payload.text("message"); !ok && text != "" {
+		meta := c.meta(stamp)
+		meta.flag("isSummary", true)
+		c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+	}
+	c.after = false
+	c.ai, c.tool, c.last = -1, -1, -1
+}
+
+// usage adds what the provider counted to the entry of the model that it was reported for.
+func (c *codex) usage(payload object) {
+	usage := payload.object("info").raw("last_token_usage")
+	if c.last < 0 || rawjson.IsNull(usage) {
+		return
+	}
+	entry := &c.b.t.Entries[c.last]
+	var meta metadata
+	for _, f := range asObject(entry.Metadata) {
+		if f.name != "usage" {
+			meta.raw(f.name, f.value)
+		}
+	}
+	meta.raw("usage", usage)
+	entry.Metadata = meta.json()
+}
+
+func (c *codex) end() error {
+	c.b.t.Format = Codex
+	if len(c.b.t.Entries) == 0 {
+		return fail(ErrEmpty, "it is a rollout of Codex without a single message")
+	}
+	return nil
+}
+
+// codexReasoning reads reasoning: the summary is often empty, and the thoughts themselves are encrypted.
+func codexReasoning(item object) content.Block {
+	var texts []string
+	list, _ := elements(item.raw("summary"))
+	for _, raw := range list {
+		if text := asObject(raw).text("text"); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	block := content.Thinking{Thought: strings.Join(texts, "\n")}
+	if encrypted := item.copyOf("encrypted_content"); encrypted != nil {
+		block.Extra = content.Fields{{Name: "encryptedContent", Value: encrypted}}
+	}
+	return block
+}
+
+// codexArguments reads the arguments of a call: JSON in a string, or the raw text that a custom tool takes.
+func codexArguments(item object) json.RawMessage {
+	if input := item.raw("input"); input != nil {
+		return append(append([]byte(`{"input":`), input...), '}')
+	}
+	arguments, _ := argumentsOf(item.raw("arguments"))
+	return arguments
+}

@@ -1,0 +1,94 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// The reasons for which a file cannot be read. Every [*Error] wraps one of them.
+var (
+	ErrEmpty             = errors.New("empty file")
+	ErrBinary            = errors.New("binary file")
+	ErrDirectory         = errors.New("is a directory")
+	ErrTooLarge          = errors.New("file too large")
+	ErrSyntax            = errors.New("broken JSON")
+	ErrTruncated         = errors.New("truncated file")
+	ErrUnknownFormat     = errors.New("unknown format")
+	ErrUnsupportedFormat = errors.New("unsupported format")
+	ErrMalformed         = errors.New("malformed transcript")
+)
+
+// Error says why a transcript cannot be read, and where.
+type Error struct {
+	// Path of the file; "" when a reader was given.
+	Path string
+	// Line counts from 1; 0 if the error concerns the file as a whole.
+	Line int
+	// Offset is the byte in the file, counted from 0; -1 if the error concerns no single byte.
+	Offset int64
+	// Entry is the position of the entry, counted from 0; -1 if the error concerns no entry.
+	Entry int
+	// Reason is one of the errors above.
+	Reason error
+	// Detail says what was found and what to do.
+	Detail string
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Path != "" {
+		b.WriteString(e.Path + ": ")
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d", e.Line)
+		if e.Offset >= 0 {
+			fmt.Fprintf(&b, " (byte %d)", e.Offset)
+		}
+		if e.Entry >= 0 {
+			fmt.Fprintf(&b, ", entry %d", e.Entry)
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Reason.Error())
+	if e.Detail != "" {
+		b.WriteString(": " + e.Detail)
+	}
+	return b.String()
+}
+
+// Unwrap returns e.Reason.
+func (e *Error) Unwrap() error { return e.Reason }
+
+// fail returns an Error on the file as a whole.
+func fail(reason error, format string, args ...any) error {
+	return &Error{Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// failAt returns an Error on one line.
+func failAt(line int, reason error, format string, args ...any) error {
+	return &Error{Line: line, Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
+}
+
+// locate turns an error of rawjson on text, which begins at the given line and byte of the file, into an Error.
+func locate(err error, text []byte, line int, offset int64) error {
+	var syntax *rawjson.SyntaxError
+	if !errors.As(err, &syntax) {
+		return failAt(line, ErrMalformed, "%v", err)
+	}
+	reason := ErrSyntax
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		reason = ErrTruncated
+	}
+	return &Error{
+		Line:   line + bytes.Count(text[:syntax.Offset], []byte{'\n'}),
+		Offset: offset + int64(syntax.Offset),
+		Entry:  -1,
+		Reason: reason,
+		Detail: syntax.Message,
+	}
+}

@@ -1,0 +1,64 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Format is the name of a transcript format.
+type Format string
+
+// The formats that can be read. [Native], [OpenAIChat] and [AnthropicMessages] can be written too.
+const (
+	Native            Format = "native"
+	ClaudeCode        Format = "claude-code"
+	Codex             Format = "codex"
+	GeminiCLI         Format = "gemini-cli"
+	OpenAIChat        Format = "openai-chat"
+	AnthropicMessages Format = "anthropic-messages"
+)
+
+// FormatInfo describes a format for people.
+type FormatInfo struct {
+	Format      Format `json:"format"`
+	Description string `json:"description"`
+	Writes      bool   `json:"writes"`
+}
+
+// Formats lists the formats that can be read, and which of them can be written.
+func Formats() []FormatInfo {
+	return []FormatInfo{
+		{Native, "thresh's own: a list of entries, {\"history\": [...]}, or one entry a line", true},
+		{ClaudeCode, "session of Claude Code (JSON lines)", false},
+		{Codex, "rollout of Codex (JSON lines)", false},
+		{GeminiCLI, "chat of Gemini CLI (JSON)", false},
+		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
+		{AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line", true},
+	}
+}
+
+// ParseFormat returns the format of that name. The short names "openai" and "anthropic" are known too.
+func ParseFormat(name string) (Format, error) {
+	switch name {
+	case "openai":
+		return OpenAIChat, nil
+	case "anthropic":
+		return AnthropicMessages, nil
+	}
+	for _, f := range Formats() {
+		if string(f.Format) == name {
+			return f.Format, nil
+		}
+	}
+	return "", fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, formatNames(false))
+}
+
+func formatNames(writable bool) string {
+	var names []string
+	for _, f := range Formats() {
+		if f.Writes || !writable {
+			names = append(names, string(f.Format))
+		}
+	}
+	return strings.Join(names, ", ")
+}

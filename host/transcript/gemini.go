@@ -1,0 +1,149 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// isGeminiType knows the message types of Gemini CLI. Conversation are "user" and "gemini"; the others are shown to the
+// user only.
+func isGeminiType(t string) bool {
+	switch t {
+	case "user", "gemini", "info", "error", "warning":
+		return true
+	}
+	return false
+}
+
+// readGemini reads a chat of Gemini CLI. A message holds calls and their results; the results become an entry of the tool.
+func readGemini(b *builder, d *document) error {
+	b.t.Format = GeminiCLI
+	b.t.ID = d.top.text("sessionId")
+	return d.each("messages", func(i, line int, raw []byte) error {
+		m := asObject(raw)
+		if m == nil {
+			return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+		}
+		switch t := m.text("type"); t {
+		case "user":
+			var meta metadata
+			meta.raw("timestamp", m.raw("timestamp"))
+			b.add(line, content.Content{Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json()})
+		case "gemini":
+			b.geminiMessage(line, m)
+		default:
+			b.tally.count(line, -1, "message of type "+clip([]byte(t))+", which the model never saw, left out")
+		}
+		return nil
+	})
+}
+
+func (b *builder) geminiMessage(line int, m object) {
+	var meta metadata
+	meta.raw("timestamp", m.raw("timestamp"))
+	stamp := meta.json()
+	meta.raw("model", m.raw("model"))
+	meta.raw("usage", m.raw("tokens"))
+	said := []content.Block{}
+	thoughts, _ := elements(m.raw("thoughts"))
+	for _, raw := range thoughts {
+		thought := asObject(raw)
+		said = append(said, content.Thinking{Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": ")})
+	}
+	if text := m.raw("content"); !rawjson.IsNull(text) && string(text) != `""` {
+		said = append(said, b.geminiContent(line, text)...)
+	}
+	var answers []content.Block
+	calls, _ := elements(m.raw("toolCalls"))
+	for _, raw := range calls {
+		call := asObject(raw)
+		if call == nil {
+			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
+			continue
+		}
+		said = append(said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")})
+		answers = append(answers, geminiAnswer(call)...)
+	}
+	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})
+	if len(answers) > 0 {
+		b.add(line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
+	}
+}
+
+// geminiAnswer reads what a call returned; nothing if it was never run.
+func geminiAnswer(call object) []content.Block {
+	r := content.ToolResponse{CallID: call.text("id"), ToolName: call.text("name")}
+	parts, ok := elements(call.raw("result"))
+	var responses []json.RawMessage
+	var media []content.Block
+	for _, raw := range parts {
+		part := asObject(raw)
+		if m, ok := geminiMedia(part); ok {
+			media = append(media, m)
+		} else if response := part.object("functionResponse").copyOf("response"); response != nil {
+			responses = append(responses, response)
+		} else {
+			responses = append(responses, bytes.Clone(raw))
+		}
+	}
+	switch {
+	case len(responses) == 1:
+		r.Result = responses[0]
+	case len(responses) > 1:
+		r.Result, _ = json.Marshal(responses) // raw JSON always marshals
+	case !ok:
+		r.Result = call.copyOf("result")
+	}
+	switch status := call.text("status"); status {
+	case "", "success":
+	case "error", "cancelled":
+		if r.Error = asObject(r.Result).text("error"); r.Error == "" {
+			r.Error = "status: " + status
+		}
+	default: // scheduled, executing, awaiting approval
+		if r.Result == nil {
+			return nil
+		}
+	}
+	if r.Result == nil && r.Error == "" && len(media) == 0 {
+		return nil
+	}
+	return append(one(r), media...)
+}
+
+// geminiContent reads a message's content: a string, or parts.
+func (b *builder) geminiContent(line int, raw []byte) []content.Block {
+	if text, ok := rawjson.Text(raw); ok {
+		return one(content.Text{Text: text})
+	}
+	blocks := []content.Block{}
+	parts, ok := elements(raw)
+	if !ok && !rawjson.IsNull(raw) {
+		parts = [][]byte{raw}
+	}
+	for _, raw := range parts {
+		part := asObject(raw)
+		if text, ok := rawjson.Text(part.raw("text")); ok {
+			blocks = append(blocks, content.Text{Text: text, Extra: part.without("text")})
+		} else if m, ok := geminiMedia(part); ok {
+			blocks = append(blocks, m)
+		} else {
+			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
+		}
+	}
+	return blocks
+}
+
+func geminiMedia(part object) (content.Media, bool) {
+	if data := part.object("inlineData"); data.has("data") {
+		return content.Media{MimeType: data.text("mimeType"), Data: data.text("data"), Encoding: "base64"}, true
+	}
+	if file := part.object("fileData"); file.has("fileUri") {
+		return content.Media{MimeType: file.text("mimeType"), Data: file.text("fileUri"), Encoding: "url"}, true
+	}
+	return content.Media{}, false
+}

@@ -1,0 +1,235 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// readMessages reads a list of provider messages from the field name, or from the document itself. OpenAI's and
+// Anthropic's go through the same reader, for recorders mix them; what was met in the messages decides the name.
+func readMessages(name string) documentReader {
+	return func(b *builder, d *document) error {
+		m := messages{b: b}
+		m.system(d.line, d.top)
+		err := d.each(name, func(i, line int, raw []byte) error {
+			o := asObject(raw)
+			if o == nil {
+				return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+			}
+			return m.message(line, o)
+		})
+		if err != nil {
+			return err
+		}
+		m.answer(d)
+		m.head(d.top, name)
+		return m.end()
+	}
+}
+
+// messageLines reads one message a line.
+type messageLines struct {
+	b *builder
+	m messages
+}
+
+func (l *messageLines) record(r record) error {
+	l.m.b = l.b
+	return l.m.message(r.line, r.object)
+}
+
+func (l *messageLines) end() error { return l.m.end() }
+
+type messages struct {
+	b         *builder
+	anthropic bool     // something was met that only Anthropic has
+	openAI    bool     // something was met that only OpenAI has
+	legacy    []string // ids made up for calls of the old function_call form that are not answered yet
+	made      int
+	answered  bool // the provider's response was read as the last message
+}
+
+// isMessageField knows the fields of messages that are read, and those that hold nothing more.
+func isMessageField(name string) bool {
+	switch name {
+	case "role", "content", "tool_calls", "tool_call_id", "name", "function_call", "reasoning_content", "timestamp", "ts",
+		"model", "modelInfo", "usage", "metrics", "id", "type", "index", "refusal":
+		return true
+	}
+	return false
+}
+
+func (m *messages) message(line int, o object) error {
+	b := m.b
+	m.learn(o)
+	for _, f := range o {
+		if !isMessageField(f.name) && !rawjson.IsNull(f.value) {
+			b.tally.count(line, -1, fmt.Sprintf("field %q of a message left out", clip([]byte(f.name))))
+		}
+	}
+	c := content.Content{Metadata: m.metadata(o)}
+	c.Extra = m.extra(o)
+	switch role := o.text("role"); role {
+	case "assistant":
+		c.Speaker, c.Blocks = content.AI, m.assistant(line, o, b.messageContent(line, o.raw("content")).blocks)
+		b.add(line, c)
+	case "tool", "function":
+		m.tool(line, o, c)
+	default:
+		if role != "user" && role != "system" && role != "developer" {
+			b.note(line, len(b.t.Entries), "unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)))
+		}
+		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
+	}
+	return nil
+}
+
+// learn notices what only one of the providers has.
+func (m *messages) learn(o object) {
+	role := o.text("role")
+	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" || role == "function" {
+		m.openAI = true
+	}
+	list, _ := elements(o.raw("content"))
+	for _, raw := range list {
+		switch asObject(raw).text("type") {
+		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
+			m.anthropic = true
+		case "image_url", "input_audio":
+			m.openAI = true
+		}
+	}
+}
+
+func (m *messages) metadata(o object) []byte {
+	var meta metadata
+	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
+		meta.text("role", role)
+	}
+	response := o.object("extra").object("response") // mini-swe-agent keeps the provider's answer there
+	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
+	meta.raw("model", firstOf(o.raw("model"), o.object("modelInfo").raw("id"), response.raw("model")))
+	meta.raw("usage", firstOf(o.raw("usage"), o.raw("metrics"), response.raw("usage")))
+	return meta.json()
+}
+
+func firstOf(values ...[]byte) []byte {
+	for _, v := range values {
+		if !rawjson.IsNull(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// extra keeps what a provider's message has and the model of history has not.
+func (m *messages) extra(o object) content.Fields {
+	var out content.Fields
+	for _, name := range []string{"name", "refusal"} {
+		if value := o.copyOf(name); value != nil && o.text("role") != "tool" && o.text("role") != "function" {
+			out = append(out, content.Field{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+func (m *messages) assistant(line int, o object, body []content.Block) []content.Block {
+	blocks := []content.Block{}
+	if thought := o.text("reasoning_content"); thought != "" {
+		blocks = append(blocks, content.Thinking{Thought: thought})
+	}
+	calls := m.b.openAICalls(line, o.raw("tool_calls"))
+	if call := o.object("function_call"); call != nil {
+		m.made++
+		id := fmt.Sprintf("function_%d", m.made)
+		m.legacy = append(m.legacy, id)
+		parameters, _ := argumentsOf(call.raw("arguments"))
+		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
+	}
+	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
+		body = nil // beside calls an empty text only fills the field
+	}
+	return append(append(blocks, body...), calls...)
+}
+
+// tool reads a tool's answer, with c's metadata.
+func (m *messages) tool(line int, o object, c content.Content) {
+	result, media := resultOf(o.raw("content"), openAIMedia)
+	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
+	if r.CallID == "" && len(m.legacy) > 0 {
+		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
+	}
+	c.Speaker, c.Blocks = content.Tool, append(one(r), media...)
+	m.b.name(c.Blocks)
+	m.b.add(line, c)
+}
+
+// system reads the system prompt that stands beside the messages: Anthropic's, or Cline's.
+func (m *messages) system(line int, top object) {
+	for _, name := range []string{"system", "system_prompt"} {
+		raw := top.raw(name)
+		if k := kind(raw); k != '"' && k != '[' {
+			continue
+		}
+		m.anthropic = m.anthropic || name == "system"
+		var meta metadata
+		meta.text("role", "system")
+		m.b.add(line, content.Content{Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json()})
+	}
+}
+
+// answer reads the answer that a log of one call holds beside the messages that were sent.
+func (m *messages) answer(d *document) {
+	response := d.top.object("response")
+	choices, _ := elements(response.raw("choices"))
+	if len(choices) == 0 {
+		return
+	}
+	message := asObject(choices[0]).object("message")
+	if message == nil {
+		return
+	}
+	line := d.lineAt(d.at("response"))
+	m.b.note(line, len(m.b.t.Entries), "the provider's response is read as the last message")
+	m.answered = true
+	message = append(slices.Clone(message), field{name: "usage", value: response.raw("usage")}, field{name: "role", value: []byte(`"assistant"`)})
+	_ = m.message(line, message) // an object is all that it asks for
+}
+
+// head keeps the tool schemas and notes the other fields beside the messages.
+func (m *messages) head(top object, list string) {
+	b := m.b
+	b.t.Tools = top.copyOf("tools")
+	b.t.ID = firstText(top.text("sessionId"), top.text("id"))
+	var left []string
+	for _, f := range top {
+		known := f.name == list || slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, f.name)
+		if !known && !(m.answered && f.name == "response") && len(left) < 20 {
+			left = append(left, clip([]byte(f.name)))
+		}
+	}
+	if len(left) > 0 {
+		b.note(0, -1, "fields beside the messages left out: %s", strings.Join(left, ", "))
+	}
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (m *messages) end() error {
+	m.b.t.Format = OpenAIChat
+	if m.anthropic && !m.openAI {
+		m.b.t.Format = AnthropicMessages
+	}
+	return nil
+}

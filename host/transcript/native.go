@@ -1,0 +1,89 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// readNative reads a list of entries, or an object with the list in "history".
+func readNative(b *builder, d *document) error {
+	b.t.Format = Native
+	list := "history"
+	if d.top == nil {
+		list, b.t.Bare = "", true
+	}
+	err := d.each(list, func(i, line int, raw []byte) error { return b.entry(i, line, raw) })
+	if err != nil || d.top == nil {
+		return err
+	}
+	b.t.ID = d.top.text("id")
+	for _, f := range d.top {
+		if f.name != "history" {
+			b.t.Extra = append(b.t.Extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
+		}
+	}
+	b.nativeBoundaries(d.top)
+	return nil
+}
+
+// entry reads one entry of the native form.
+func (b *builder) entry(i, line int, raw []byte) error {
+	var c content.Content
+	if err := c.UnmarshalJSON(raw); err != nil {
+		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
+	}
+	b.add(line, c)
+	return nil
+}
+
+func (b *builder) nativeBoundaries(top object) {
+	raw := top.raw("boundaries")
+	list, ok := elements(raw)
+	if !ok && !rawjson.IsNull(raw) {
+		b.note(0, -1, "boundaries is no list; it is carried unchanged and not used")
+	}
+	for i, raw := range list {
+		boundary, err := parseBoundary(raw, len(b.t.Entries))
+		if err != nil {
+			b.note(0, -1, "boundaries[%d] is not used: %v", i, err)
+			continue
+		}
+		b.t.Boundaries = append(b.t.Boundaries, boundary)
+	}
+}
+
+func parseBoundary(raw []byte, entries int) (Boundary, error) {
+	o := asObject(raw)
+	index, ok := wholeNumber(o.raw("index"))
+	if !ok || index > entries {
+		return Boundary{}, errors.New("its index is no position in the history")
+	}
+	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
+}
+
+// wholeNumber reads a number without sign, fraction and exponent, below a billion.
+func wholeNumber(raw []byte) (n int, ok bool) {
+	if len(raw) == 0 || len(raw) > 9 {
+		return 0, false
+	}
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}
+
+// nativeLines reads one entry a line.
+type nativeLines struct{ b *builder }
+
+func (n *nativeLines) record(r record) error {
+	n.b.t.Format, n.b.t.Bare = Native, true
+	return n.b.entry(len(n.b.t.Entries), r.line, r.whole)
+}
+
+func (n *nativeLines) end() error { return nil }

@@ -1,0 +1,90 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// openAIPart reads a part of an OpenAI message; ok is false for a part of another kind.
+func openAIPart(o object) (block content.Block, ok bool) {
+	switch o.text("type") {
+	case "input_text", "output_text":
+		if text, ok := rawjson.Text(o.raw("text")); ok {
+			return content.Text{Text: text, Extra: o.without("type", "text", "annotations", "logprobs")}, true
+		}
+	case "image_url", "input_image", "file":
+		if m, ok := openAIMedia(o); ok {
+			return m, true
+		}
+	}
+	return nil, false
+}
+
+func openAIMedia(o object) (content.Media, bool) {
+	var link string
+	var m content.Media
+	switch o.text("type") {
+	case "image_url":
+		link = o.object("image_url").text("url")
+		m.Extra = o.object("image_url").without("url")
+	case "input_image":
+		link = o.text("image_url")
+		m.Extra = o.without("type", "image_url")
+	case "file":
+		file := o.object("file")
+		link = file.text("file_data")
+		m.Filename = file.text("filename")
+		m.Extra = file.without("file_data", "filename")
+	}
+	m.Data, m.Encoding, m.MimeType = link, "url", "image/*"
+	if head, data, ok := strings.Cut(link, ";base64,"); ok && strings.HasPrefix(head, "data:") {
+		m.Data, m.Encoding, m.MimeType = data, "base64", strings.TrimPrefix(head, "data:")
+	}
+	return m, link != ""
+}
+
+// openAICalls reads the tool calls of an assistant message.
+func (b *builder) openAICalls(line int, raw []byte) []content.Block {
+	var blocks []content.Block
+	list, _ := elements(raw)
+	for _, raw := range list {
+		o := asObject(raw)
+		function := o.object("function")
+		if function == nil {
+			function = o.object("custom") // a tool that takes text: its arguments are "input"
+		}
+		if function == nil {
+			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
+			continue
+		}
+		arguments := function.raw("arguments")
+		if input := function.raw("input"); input != nil {
+			arguments = input
+		}
+		parameters, ok := argumentsOf(arguments)
+		if !ok {
+			b.note(line, len(b.t.Entries), "the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))))
+		}
+		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
+	}
+	return blocks
+}
+
+// argumentsOf reads arguments, which are JSON in a string. ok is false if the string holds none: then it is kept.
+func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
+	text, isText := rawjson.Text(raw)
+	switch {
+	case !isText:
+		return bytes.Clone(raw), true // some recorders store the JSON itself
+	case strings.TrimSpace(text) == "":
+		return nil, true
+	case checkJSON([]byte(text)) == nil:
+		return json.RawMessage(strings.TrimSpace(text)), true
+	default:
+		return bytes.Clone(raw), false
+	}
+}

@@ -1,0 +1,227 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// The roles of turns.
+const (
+	roleSystem    = "system"
+	roleDeveloper = "developer"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+)
+
+// turn is one message as providers want it: the answers to its calls right behind them.
+type turn struct {
+	entry   int // it was made from
+	role    string
+	blocks  []content.Block // all but calls and responses
+	calls   []*call
+	answers []*answer // in the order of the history; each belongs to one of calls
+	name    []byte    // who said it, as raw JSON; nil if it is not told
+}
+
+type call struct {
+	content.ToolCall
+	turn  int
+	outID string // the id to be written, unique where it must be
+	done  bool
+}
+
+type answer struct {
+	content.ToolResponse
+	call  *call
+	media []content.Media
+}
+
+// planner lays a history out for a provider, whose rules are stricter than real histories: every call is answered at
+// once, and every answer has its call.
+type planner struct {
+	tally tally
+	turns []turn
+	open  map[string][]*call // the unanswered calls by id, the latest last
+}
+
+// missingResult is what an unanswered call is answered with, for providers refuse a call without an answer.
+const missingResult = "[no result was recorded]"
+
+func plan(t *Transcript) *planner {
+	p := &planner{open: map[string][]*call{}}
+	for i, c := range t.Entries {
+		p.metadata(i, c)
+		switch {
+		case !c.Speaker.Known():
+			p.tally.count(0, i, fmt.Sprintf("entry of the unknown speaker %q left out", clip([]byte(c.Speaker))))
+		case len(c.Blocks) == 0:
+			p.tally.count(0, i, "entry without blocks left out")
+		default:
+			p.entry(i, c)
+		}
+	}
+	p.close()
+	if n := len(t.Boundaries); n > 0 {
+		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
+	}
+	for _, f := range t.Extra {
+		p.tally.count(0, -1, fmt.Sprintf("field %q beside the history left out", clip([]byte(f.Name))))
+	}
+	return p
+}
+
+func (p *planner) metadata(i int, c content.Content) {
+	for _, f := range asObject(c.Metadata) {
+		if f.name != "role" {
+			p.tally.count(0, i, "entry's metadata (timestamp, model, usage and the like) left out")
+			break
+		}
+	}
+	for _, f := range c.Extra {
+		if f.Name != "name" {
+			p.tally.count(0, i, fmt.Sprintf("field %q of an entry left out", clip([]byte(f.Name))))
+		}
+	}
+}
+
+func (p *planner) entry(i int, c content.Content) {
+	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name")}
+	switch role := Role(c); {
+	case c.Speaker == content.AI:
+		t.role = roleAssistant
+	case c.Speaker == content.Human && (role == roleSystem || role == roleDeveloper):
+		t.role = role
+	}
+	var last *answer // media behind an answer belong to it
+	for _, block := range c.Blocks {
+		switch block := block.(type) {
+		case content.ToolCall:
+			last = nil
+			if c.Speaker != content.AI {
+				p.tally.count(0, i, "call in an entry that is not the model's left out")
+				continue
+			}
+			t.calls = append(t.calls, &call{ToolCall: block, turn: len(p.turns)})
+		case content.ToolResponse:
+			if last = p.answer(i, block); last == nil {
+				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" + resultText(block)})
+			}
+		case content.Media:
+			if last != nil {
+				last.media = append(last.media, block)
+				continue
+			}
+			t.blocks = append(t.blocks, block)
+		case content.Code:
+			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" + strings.TrimSuffix(block.Code, "\n") + "\n```"})
+		default:
+			t.blocks = append(t.blocks, block)
+		}
+	}
+	if len(t.blocks)+len(t.calls) == 0 {
+		return // its answers stand behind their calls
+	}
+	for _, call := range t.calls {
+		p.open[call.ID] = append(p.open[call.ID], call)
+	}
+	p.turns = append(p.turns, t)
+}
+
+// answer puts a response behind the call that it answers. It returns nil if there is none.
+func (p *planner) answer(entry int, r content.ToolResponse) *answer {
+	open := p.open[r.CallID]
+	if len(open) == 0 {
+		p.tally.count(0, entry, "result without a call before it written as the user's text")
+		return nil
+	}
+	c := open[len(open)-1]
+	p.open[r.CallID] = open[:len(open)-1]
+	if c.turn != len(p.turns)-1 {
+		p.tally.count(0, entry, "result moved up to right behind its call")
+	}
+	c.done = true
+	a := &answer{ToolResponse: r, call: c}
+	p.turns[c.turn].answers = append(p.turns[c.turn].answers, a)
+	return a
+}
+
+// close answers what was never answered. The calls of the last turn may still be running.
+func (p *planner) close() {
+	for i := range p.turns {
+		t := &p.turns[i]
+		for _, c := range t.calls {
+			switch {
+			case c.done:
+			case i == len(p.turns)-1:
+				p.tally.count(0, t.entry, "call at the end that is not answered yet")
+			default:
+				p.tally.count(0, t.entry, fmt.Sprintf("call without a result answered with %q", missingResult))
+				t.answers = append(t.answers, &answer{call: c, ToolResponse: content.ToolResponse{Error: missingResult}})
+			}
+		}
+	}
+}
+
+// resultText returns what a model reads of a tool's answer.
+func resultText(r content.ToolResponse) string {
+	if rawjson.IsNull(r.Result) && r.Failed() {
+		return r.Error
+	}
+	return r.ResultText()
+}
+
+// uniqueIDs gives each call the id to be written. Within one message ids differ for every provider; with everywhere set,
+// they differ in the whole conversation and are made of letters, digits, '_' and '-'.
+func (p *planner) uniqueIDs(everywhere bool) {
+	used, suffix := map[string]bool{}, map[string]int{}
+	for _, t := range p.turns {
+		if !everywhere && len(t.calls) > 0 {
+			used, suffix = map[string]bool{}, map[string]int{}
+		}
+		for _, c := range t.calls {
+			id := c.ID
+			if everywhere {
+				id = safeName(id)
+			}
+			if id == "" {
+				id = "call"
+			}
+			base := id
+			for used[id] {
+				suffix[base] = max(suffix[base], 1) + 1
+				id = fmt.Sprintf("%s_%d", base, suffix[base])
+			}
+			used[id] = true
+			c.outID = id
+			if id != c.ID {
+				p.tally.count(0, t.entry, "call id changed, for providers want ids that differ and are plain")
+			}
+		}
+	}
+}
+
+// toolName returns a name that providers accept.
+func (p *planner) toolName(c *call, entry int) string {
+	name := safeName(c.Name)
+	if name == "" {
+		name = "unknown"
+	}
+	if name != c.Name {
+		p.tally.count(0, entry, "tool name changed, for providers accept letters, digits, '_' and '-' only")
+	}
+	return name
+}
+
+func safeName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		default:
+			return '_'
+		}
+	}, s)
+}

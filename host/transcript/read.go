@@ -1,0 +1,130 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// DefaultMaxBytes is the largest file that is read unless [Options] say otherwise: 1 GiB.
+const DefaultMaxBytes = 1 << 30
+
+// Options change how a transcript is read. The zero value is right for finished files.
+type Options struct {
+	// MaxBytes is the largest file to be read, in bytes; 0 is [DefaultMaxBytes]. Formats of one record a line are read
+	// line by line; the others are held in memory while they are read.
+	MaxBytes int64
+	// AllowPartialLine accepts that the last line is cut off and has no line end, as in a file that is being written:
+	// the line is left out and noted. Without it such a file is an error, for it cannot be told from a damaged one.
+	AllowPartialLine bool
+}
+
+// ReadFile reads the transcript in a file. See [Read].
+func ReadFile(path string, o Options) (*Transcript, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open transcript: %w", err)
+	}
+	if info.IsDir() {
+		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it"}
+	}
+	if limit := o.limit(); info.Size() > limit {
+		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrTooLarge,
+			Detail: fmt.Sprintf("it has %d bytes, the limit is %d", info.Size(), limit)}
+	}
+	t, err := Read(f, o)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Path = path
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Read reads a transcript in any of the [Formats], which it finds out from the content. What is wrong with the content
+// is an [*Error]; other errors are those of r.
+func Read(r io.Reader, o Options) (*Transcript, error) {
+	s := newSource(r, o.limit())
+	if err := s.head(); err != nil {
+		return nil, err
+	}
+	first, complete, err := s.next()
+	if errors.Is(err, io.EOF) {
+		return nil, fail(ErrEmpty, "there is no transcript in it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	line, offset := s.line, s.offset
+	switch err := checkJSON(first); {
+	case err == nil:
+		first = bytes.Clone(first)
+	case complete && errors.Is(err, io.ErrUnexpectedEOF):
+		all, err := s.rest()
+		if err != nil {
+			return nil, err
+		}
+		return readDocument(all, line, offset)
+	default:
+		return nil, locate(err, first, line, offset)
+	}
+	switch _, _, err := s.next(); {
+	case errors.Is(err, io.EOF):
+		return readDocument(first, line, offset)
+	case err != nil:
+		return nil, err
+	case kind(first) != '{':
+		return nil, failAt(s.line, ErrMalformed, "something follows the list that ended on line %d", line)
+	}
+	s.again = true
+	return readLines(s, o, first, line, offset)
+}
+
+func (o Options) limit() int64 {
+	if o.MaxBytes > 0 {
+		return o.MaxBytes
+	}
+	return DefaultMaxBytes
+}
+
+func checkJSON(data []byte) error {
+	s := rawjson.New(data)
+	if _, err := s.Skip(); err != nil {
+		return err
+	}
+	return s.Rest()
+}
+
+// readDocument reads a file that is one JSON value, which begins at the given line and byte.
+func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
+	b := newBuilder()
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
+		b.note(line, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
+	}
+	if err := checkJSON(data); err != nil {
+		return nil, locate(err, data, line, offset)
+	}
+	d := newDocument(data, line, offset)
+	read, err := sniffDocument(d)
+	if err != nil {
+		return nil, err
+	}
+	if err := read(b, d); err != nil {
+		return nil, err
+	}
+	return b.finish(), nil
+}

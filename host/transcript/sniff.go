@@ -1,0 +1,142 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A documentReader reads a file that is one JSON value.
+type documentReader func(*builder, *document) error
+
+// sniffDocument tells what a file is that is one JSON value.
+func sniffDocument(d *document) (documentReader, error) {
+	if kind(d.data) == '[' {
+		return sniffList(d)
+	}
+	top := d.top
+	switch first := firstObject(top.raw("history")); {
+	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
+	case isEntry(first):
+		return readNative, nil
+	case first.has("role") && top.has("trajectory"):
+		return nil, unsupported("a SWE-agent trajectory")
+	case isOpenHandsEvent(first):
+		return nil, unsupported("an OpenHands event log")
+	case first.has("role"):
+		return readMessages("history"), nil
+	default:
+		return readNative, nil
+	}
+	switch first := firstObject(top.raw("messages")); {
+	case kind(top.raw("messages")) != '[':
+	case isGemini(top, first):
+		return readGemini, nil
+	case first == nil, first.has("role"):
+		return readMessages("messages"), nil
+	}
+	if firstObject(top.raw("traj")).has("role") {
+		return readMessages("traj"), nil
+	}
+	rec := record{line: d.line, whole: d.data, object: top}
+	return func(b *builder, d *document) error {
+		reader, err := sniffLine(b, rec)
+		if err != nil {
+			return err
+		}
+		if reader == nil {
+			return unknownObject(rec)
+		}
+		if err := reader.record(rec); err != nil {
+			return err
+		}
+		return reader.end()
+	}, nil
+}
+
+func sniffList(d *document) (documentReader, error) {
+	first := firstObject(d.data)
+	switch {
+	case first == nil, isEntry(first):
+		return readNative, nil
+	case isOpenHandsEvent(first):
+		return nil, unsupported("an OpenHands event log")
+	case first.has("role"):
+		return readMessages(""), nil
+	case isConversation(first):
+		return nil, fail(ErrMalformed, "it is a list of conversations; give one conversation at a time")
+	default:
+		return nil, unknownObject(record{line: d.lineAt(0), object: first})
+	}
+}
+
+// sniffLine tells what a file is that has one record a line. It returns nil if this record does not tell.
+func sniffLine(b *builder, r record) (lineReader, error) {
+	switch {
+	case isEntry(r.object):
+		return &nativeLines{b: b}, nil
+	case r.has("role"):
+		return &messageLines{b: b}, nil
+	case isConversation(r.object):
+		return nil, failAt(r.line, ErrMalformed, "the line is a whole conversation and more lines follow; give one conversation at a time")
+	}
+	t := r.text("type")
+	switch {
+	case kind(r.raw("payload")) == '{' && isCodexType(t):
+		return newCodex(b), nil
+	case t == "":
+		if isOpenHandsEvent(r.object) {
+			return nil, unsupported("an OpenHands event log")
+		}
+	case r.has("data") && (strings.HasPrefix(t, "session.") || strings.Contains(t, ".message")):
+		return nil, unsupported("a Copilot CLI event log")
+	case strings.HasPrefix(t, "message.") && r.has("properties"):
+		return nil, unsupported("an opencode event log")
+	case t == "session" && !r.has("sessionId") && r.has("cwd"),
+		t == "message" && r.object.object("message").has("role") && !r.has("sessionId"):
+		return nil, unsupported("a pi session")
+	case isClaudeRecord(t, r.object):
+		return newClaude(b), nil
+	}
+	return nil, nil
+}
+
+// isEntry reports whether o is meant to be an entry of the native form.
+func isEntry(o object) bool { return o.raw("speaker") != nil || o.raw("blocks") != nil }
+
+// isConversation reports whether o holds a list of messages or entries.
+func isConversation(o object) bool {
+	return kind(o.raw("messages")) == '[' || kind(o.raw("history")) == '[' || kind(o.raw("traj")) == '['
+}
+
+func isOpenHandsEvent(o object) bool {
+	return strings.HasSuffix(o.text("kind"), "Event") && o.has("source")
+}
+
+func isGemini(top, first object) bool {
+	t := first.text("type")
+	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
+}
+
+func unsupported(what string) error {
+	return fail(ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false))
+}
+
+// unknownObject says what was seen instead of a known format.
+func unknownObject(r record) error {
+	var names []string
+	for _, f := range r.object {
+		if len(names) == 8 {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", clip([]byte(f.name))))
+	}
+	seen := "an empty JSON object"
+	if len(names) > 0 {
+		seen = "a JSON object with the fields " + strings.Join(names, ", ")
+	}
+	if t := r.text("type"); t != "" {
+		seen += fmt.Sprintf(" and the type %q", clip([]byte(t)))
+	}
+	return failAt(r.line, ErrUnknownFormat, "%s; supported: %s", seen, formatNames(false))
+}

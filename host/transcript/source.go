@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// source gives the lines of a file. Lines end at '\n' only: texts may hold other line separators.
+type source struct {
+	r      *bufio.Reader
+	max    int64
+	line   int   // number of the line that was read last, from 1
+	offset int64 // of the line that was read last
+	end    int64 // how many bytes were read
+	buf    []byte
+	again  bool // next gives the same line once more
+	whole  bool // the line that was read last had an end
+}
+
+func newSource(r io.Reader, limit int64) *source {
+	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
+}
+
+// head checks that the file looks like JSON and skips a byte order mark, without reading more than a few bytes.
+func (s *source) head() error {
+	const most = 4096
+	head, err := s.r.Peek(most)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	blankSoFar := len(head) == most // if there is nothing in it, more follows
+	if bom := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, bom) {
+		head = head[len(bom):]
+		s.end += int64(len(bom))
+		if _, err := s.r.Discard(len(bom)); err != nil {
+			return err
+		}
+	}
+	text := bytes.TrimLeft(head, " \t\r\n")
+	switch {
+	case len(text) == 0 && !blankSoFar:
+		return fail(ErrEmpty, "there is no transcript in it")
+	case len(text) == 0 || text[0] == '{' || text[0] == '[':
+		return nil
+	case bytes.IndexByte(head, 0) >= 0:
+		return fail(ErrBinary, "it holds NUL bytes; a transcript is JSON text in UTF-8")
+	case !utf8.Valid(head[:len(head)-incomplete(head)]):
+		return fail(ErrBinary, "it is not text in UTF-8; a transcript is JSON text in UTF-8")
+	default:
+		return fail(ErrUnknownFormat, "it begins with %q, which is no JSON list or object; supported: %s",
+			clip(text), formatNames(false))
+	}
+}
+
+// incomplete returns how many bytes at the end of head may belong to a character that was cut in two.
+func incomplete(head []byte) int {
+	for n := 1; n <= min(utf8.UTFMax-1, len(head)); n++ {
+		if c := head[len(head)-n]; utf8.RuneStart(c) {
+			if utf8.FullRune(head[len(head)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// next returns the next line that is not blank, without its end, and whether a line end followed. The bytes are valid
+// until the next call. At the end of the file it returns io.EOF.
+func (s *source) next() (line []byte, complete bool, err error) {
+	if s.again {
+		s.again = false
+		return s.buf, s.whole, nil
+	}
+	for {
+		s.line++
+		s.offset = s.end
+		s.buf = s.buf[:0]
+		complete, err := s.fill()
+		if err != nil {
+			return nil, false, err
+		}
+		s.whole = complete
+		if len(bytes.TrimSpace(s.buf)) > 0 {
+			return s.buf, complete, nil
+		}
+		if !complete {
+			return nil, false, io.EOF
+		}
+	}
+}
+
+// rest appends all that follows to the line that was read last, which ended in '\n', and returns both.
+func (s *source) rest() ([]byte, error) {
+	for {
+		s.buf = append(s.buf, '\n')
+		complete, err := s.fill()
+		if err != nil || !complete {
+			return s.buf, err
+		}
+	}
+}
+
+// fill appends a line to s.buf without its end.
+func (s *source) fill() (complete bool, err error) {
+	for {
+		part, err := s.r.ReadSlice('\n')
+		s.end += int64(len(part))
+		if s.end > s.max {
+			return false, fail(ErrTooLarge, "it is larger than the limit of %d bytes", s.max)
+		}
+		s.buf = append(s.buf, part...)
+		switch {
+		case err == nil:
+			s.buf = s.buf[:len(s.buf)-1]
+			return true, nil
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return false, err
+		}
+	}
+}
+
+// clip returns the beginning of text for a message.
+func clip(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		text = append(bytes.ToValidUTF8(text[:most], nil), "…"...)
+	}
+	return string(text)
+}

@@ -1,0 +1,81 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Transcript is one recorded conversation.
+type Transcript struct {
+	// Format is what it was read from.
+	Format Format
+	// ID is the recorder's id of the session, "" if there is none.
+	ID string
+	// Entries is the history.
+	Entries []content.Content
+	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
+	Lines []int
+	// Boundaries are the compactions that the recorder made, in order.
+	Boundaries []Boundary
+	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
+	Tools json.RawMessage
+	// Bare says that a native history stood as a plain list, without an object around it, and is to be written so.
+	Bare bool
+	// Extra holds the other fields of the object around a native history, in their order.
+	Extra content.Fields
+	// Notes say what was left out, not understood, or odd. Empty means that all was well.
+	Notes []Note
+}
+
+// The kinds of [Boundary].
+const (
+	// BoundaryCompact is a compaction of Claude Code: the entries from Index on begin with its summary.
+	BoundaryCompact = "compact_boundary"
+	// BoundaryMicrocompact is Claude Code clearing old tool results; the conversation goes on, nothing is summarised.
+	BoundaryMicrocompact = "microcompact_boundary"
+	// BoundaryCompacted is a compaction of Codex: the entries from Index on begin with the context that replaced all
+	// that was before.
+	BoundaryCompacted = "compacted"
+)
+
+// Boundary is a compaction that the recorder made.
+type Boundary struct {
+	// Index is the first entry after it; it may be the number of entries.
+	Index int `json:"index"`
+	// Kind is one of the constants above, or what a native file said.
+	Kind string `json:"kind"`
+	// Meta is what the recorder said about it, for example the tokens before; nil if nothing.
+	Meta json.RawMessage `json:"meta,omitempty"`
+}
+
+// Replaces reports whether the entries before the boundary left the model's context.
+func (b Boundary) Replaces() bool { return b.Kind != BoundaryMicrocompact }
+
+// Note is a remark for people on what was read or written.
+type Note struct {
+	// Line in the file, counted from 1; 0 if it concerns no line.
+	Line int `json:"line,omitempty"`
+	// Entry in the history, counted from 0; -1 if it concerns no entry.
+	Entry   int    `json:"entry"`
+	Message string `json:"message"`
+}
+
+func (n Note) String() string {
+	switch {
+	case n.Line > 0 && n.Entry >= 0:
+		return fmt.Sprintf("line %d, entry %d: %s", n.Line, n.Entry, n.Message)
+	case n.Line > 0:
+		return fmt.Sprintf("line %d: %s", n.Line, n.Message)
+	case n.Entry >= 0:
+		return fmt.Sprintf("entry %d: %s", n.Entry, n.Message)
+	default:
+		return n.Message
+	}
+}
+
+// Role returns metadata.role, which marks entries that are no turn of the conversation: "system", "developer" and what
+// else a recorder had. It is "" for ordinary entries.
+func Role(c content.Content) string { return rawjson.FieldText(c.Metadata, "role") }

@@ -1,0 +1,214 @@
+package gen
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Options say what [History] puts into a history.
+type Options struct {
+	// MaxEntries is about the most entries that there will be; 0 is 24.
+	MaxEntries int
+	// Malformed adds null and unknown blocks, unknown speakers, entries without blocks, orphaned responses and unknown fields.
+	Malformed bool
+	// MediaBlocks adds images and documents.
+	MediaBlocks bool
+}
+
+// History generates histories: exchanges of people, a model and its tools on a handful of files, so that reads, writes
+// and repeated calls meet.
+func History(o Options) *rapid.Generator[[]content.Content] {
+	if o.MaxEntries == 0 {
+		o.MaxEntries = 24
+	}
+	return rapid.Custom(func(t *rapid.T) []content.Content {
+		h := builder{t: t, o: o}
+		for range rapid.IntRange(0, o.MaxEntries/3).Draw(t, "exchanges") {
+			h.exchange()
+		}
+		return h.entries
+	})
+}
+
+// Text generates text: blank, plain, many lines, JSON-like, with file inclusions, and Unicode that breaks naive code.
+func Text() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"", " \n\t", "done", "line\nline\r\nline\n", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb",
+			"\x00\x1b[31m\x7f", `{"a": [1, "]}`, "\\u0041 \\\" </script> <&>", "--- src/a.go ---\npackage a\n--- End of content ---",
+			"see:\r\n--- src/b.go ---\r\nx\r\n--- End of content ---\r\nthanks", strings.Repeat("z", 300),
+		}),
+		rapid.String(),
+	)
+}
+
+// JSON generates raw JSON values with numbers of many digits, keys out of order, and nesting.
+func JSON() *rapid.Generator[json.RawMessage] {
+	return rapid.Custom(func(t *rapid.T) json.RawMessage { return appendJSON(t, nil, 3) })
+}
+
+func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
+	kinds := 4
+	if depth == 0 {
+		kinds = 2
+	}
+	switch rapid.IntRange(0, kinds-1).Draw(t, "kind of JSON") {
+	case 0:
+		scalars := []string{"null", "true", "false", "0", "-0", "1.10", "1E+2", "12345678901234567890123", `"\ud800"`, `"\u00e9"`}
+		return append(dst, rapid.SampledFrom(scalars).Draw(t, "scalar")...)
+	case 1:
+		return append(dst, content.String(Text().Draw(t, "string"))...)
+	case 2:
+		dst = append(dst, '[')
+		for i := range rapid.IntRange(0, 3).Draw(t, "elements") {
+			if i > 0 {
+				dst = append(dst, ',', ' ')
+			}
+			dst = appendJSON(t, dst, depth-1)
+		}
+		return append(dst, ']')
+	default:
+		dst = append(dst, '{')
+		for i := range rapid.IntRange(0, 3).Draw(t, "fields") {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, content.String(fmt.Sprintf("%c%d", 'z'-i, i))...)
+			dst = append(dst, ':')
+			dst = appendJSON(t, dst, depth-1)
+		}
+		return append(dst, '}')
+	}
+}
+
+// builder appends exchanges to a history.
+type builder struct {
+	t       *rapid.T
+	o       Options
+	entries []content.Content
+	calls   int
+}
+
+func (h *builder) add(speaker content.Speaker, blocks ...content.Block) {
+	c := content.Content{Speaker: speaker, Blocks: blocks}
+	if h.flip("metadata") {
+		c.Metadata = json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z","usage":{"input_tokens":12.50}}`)
+	}
+	h.entries = append(h.entries, c)
+}
+
+func (h *builder) flip(label string) bool { return rapid.Bool().Draw(h.t, label) }
+
+func (h *builder) text(label string) content.Text {
+	return content.Text{Text: Text().Draw(h.t, label)}
+}
+
+func (h *builder) exchange() {
+	kinds := 3
+	if h.o.Malformed {
+		kinds = 4
+	}
+	switch rapid.IntRange(0, kinds-1).Draw(h.t, "exchange") {
+	case 0:
+		h.human()
+	case 3:
+		h.malformed()
+	default:
+		h.toolUse()
+	}
+}
+
+func (h *builder) human() {
+	blocks := []content.Block{h.text("question")}
+	if h.o.MediaBlocks && h.flip("media") {
+		blocks = append(blocks, rapid.SampledFrom([]content.Block{
+			content.Media{MimeType: "image/png", Data: "aGVsbG8=", Encoding: "base64"},
+			content.Media{MimeType: "image/jpeg", Data: "https://example.com/i.jpg", Encoding: "url", Caption: "a cat"},
+			content.Media{MimeType: "application/pdf", Data: "JVBERi0=", Encoding: "base64", Filename: "d.pdf"},
+		}).Draw(h.t, "attachment"))
+	}
+	h.add(content.Human, blocks...)
+	if h.flip("answered") {
+		h.add(content.AI, h.text("answer"))
+	}
+}
+
+// toolUse adds an entry with calls, and the entries that answer them: in one entry or one each, some not at all.
+func (h *builder) toolUse() {
+	var asked, answers []content.Block
+	if h.flip("thinks") {
+		asked = append(asked, content.Thinking{Thought: "hm", Signature: "c2ln"})
+	}
+	if h.flip("speaks") {
+		asked = append(asked, h.text("preamble"))
+	}
+	for range rapid.IntRange(1, 3).Draw(h.t, "calls") {
+		call := h.call()
+		asked = append(asked, call)
+		if rapid.IntRange(0, 9).Draw(h.t, "answered") > 0 {
+			answers = append(answers, h.answer(call))
+		}
+	}
+	h.add(content.AI, asked...)
+	switch {
+	case len(answers) == 0:
+	case h.flip("one entry"):
+		h.add(content.Tool, answers...)
+	default:
+		for _, b := range answers {
+			h.add(content.Tool, b)
+		}
+	}
+}
+
+func (h *builder) call() content.ToolCall {
+	h.calls++
+	id := fmt.Sprintf("call_%d", h.calls)
+	if rapid.IntRange(0, 9).Draw(h.t, "repeated id") == 0 {
+		id = "call_1"
+	}
+	name := rapid.SampledFrom([]string{"read_file", "read_file", "write_file", "replace", "run_shell_command", "web\u00e9"}).Draw(h.t, "tool")
+	call := content.ToolCall{ID: id, Name: name}
+	if rapid.IntRange(0, 9).Draw(h.t, "odd parameters") == 0 {
+		call.Parameters = JSON().Draw(h.t, "parameters")
+		return call
+	}
+	key := rapid.SampledFrom([]string{"file_path", "absolute_path", "path"}).Draw(h.t, "path key")
+	path := rapid.SampledFrom([]string{"src/a.go", "./src/../src/a.go", "/w/src/a.go", "src/b.go", "README.md"}).Draw(h.t, "path")
+	call.Parameters = fmt.Appendf(nil, `{"%s":%s}`, key, content.String(path))
+	return call
+}
+
+func (h *builder) answer(call content.ToolCall) content.ToolResponse {
+	r := content.ToolResponse{CallID: call.ID, ToolName: call.Name}
+	if h.flip("text result") {
+		r.Result = content.String(Text().Draw(h.t, "result"))
+	} else {
+		r.Result = JSON().Draw(h.t, "result")
+	}
+	if rapid.IntRange(0, 4).Draw(h.t, "failed") == 0 {
+		r.Error = "exit status 1"
+	}
+	return r
+}
+
+func (h *builder) malformed() {
+	switch rapid.IntRange(0, 4).Draw(h.t, "malformed") {
+	case 0:
+		h.entries = append(h.entries, content.Content{Speaker: content.AI})
+	case 1:
+		h.add("narrator", h.text("aside"))
+	case 2:
+		h.add(content.Tool, content.ToolResponse{CallID: "nobody", ToolName: "read_file", Result: content.String("x")})
+	case 3:
+		h.add(content.AI, content.Opaque{JSON: json.RawMessage(`null`)}, content.Opaque{JSON: json.RawMessage(`{"type":"hologram","depth":1.50}`)})
+	default:
+		h.add(content.Human, content.Text{Text: "x", Extra: content.Fields{{Name: "cache", Value: JSON().Draw(h.t, "extra")}}})
+		h.entries[len(h.entries)-1].Extra = content.Fields{{Name: "note", Value: JSON().Draw(h.t, "extra")}}
+	}
+}

@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// DecodeEdit decodes a thresh.v1.Edit. It does not know the history; its errors wrap [ErrMalformed].
+func DecodeEdit(msg []byte) (Edit, error) {
+	var e Edit
+	var action protowire.Number
+	c := cursor{rest: msg}
+	for c.next() {
+		switch c.num {
+		case editIndex:
+			e.Index = c.int()
+		case editRemove:
+			action, e.Remove, e.Blocks = c.num, true, nil
+			c.message()
+		case editReplace:
+			blocks, err := decodeReplace(c.message())
+			if err != nil {
+				return Edit{}, fmt.Errorf("edit of entry %d: %w", e.Index, err)
+			}
+			action, e.Remove, e.Blocks = c.num, false, blocks
+		}
+	}
+	if c.err == nil && action == 0 {
+		return Edit{}, fmt.Errorf("%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index)
+	}
+	return e, c.err
+}
+
+func decodeReplace(msg []byte) ([]BlockPiece, error) {
+	blocks := make([]BlockPiece, 0, count(msg, replaceBlocks))
+	c := cursor{rest: msg}
+	for c.next() {
+		if c.num != replaceBlocks {
+			continue
+		}
+		p, err := decodeBlockPiece(c.message())
+		if err != nil {
+			return nil, fmt.Errorf("block %d: %w", len(blocks), err)
+		}
+		blocks = append(blocks, p)
+	}
+	return blocks, c.err
+}
+
+func decodeBlockPiece(msg []byte) (BlockPiece, error) {
+	var p BlockPiece
+	found := false
+	c := cursor{rest: msg}
+	for c.next() {
+		switch c.num {
+		case pieceBlockKeep:
+			p, found = BlockPiece{Keep: c.int()}, true
+		case pieceBlockNew:
+			b, err := decodeBlock(c.message(), refuseUnknown)
+			if err != nil {
+				return BlockPiece{}, err
+			}
+			p, found = BlockPiece{Block: b}, true
+		}
+	}
+	if c.err == nil && !found {
+		return BlockPiece{}, fmt.Errorf("%w: it is neither a kept block nor a new one", ErrMalformed)
+	}
+	return p, c.err
+}
+
+// DecodePiece decodes a thresh.v1.Piece. It does not know the history; its errors wrap [ErrMalformed].
+func DecodePiece(msg []byte) (Piece, error) {
+	var p Piece
+	var err error
+	c := cursor{rest: msg}
+	for c.next() {
+		switch c.num {
+		case pieceKeep:
+			p, err = decodeKeep(c.message())
+		case pieceEdited:
+			p, err = decodeEdited(c.message())
+		case pieceEntry:
+			var a Added
+			a.Content, err = DecodeContent(c.message())
+			p = a
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if p == nil {
+		return nil, fmt.Errorf("%w: the piece neither keeps, edits nor adds an entry", ErrMalformed)
+	}
+	return p, nil
+}
+
+func decodeKeep(msg []byte) (Keep, error) {
+	var k Keep
+	c := cursor{rest: msg}
+	for c.next() {
+		switch c.num {
+		case keepFrom:
+			k.From = c.int()
+		case keepTo:
+			k.To = c.int()
+		}
+	}
+	return k, c.err
+}
+
+func decodeEdited(msg []byte) (Edited, error) {
+	var e Edited
+	e.Blocks = make([]BlockPiece, 0, count(msg, editedBlocks))
+	c := cursor{rest: msg}
+	for c.next() {
+		switch c.num {
+		case editedIndex:
+			e.Index = c.int()
+		case editedBlocks:
+			p, err := decodeBlockPiece(c.message())
+			if err != nil {
+				return Edited{}, fmt.Errorf("edited entry %d, block %d: %w", e.Index, len(e.Blocks), err)
+			}
+			e.Blocks = append(e.Blocks, p)
+		}
+	}
+	return e, c.err
+}

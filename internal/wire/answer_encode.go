@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Field numbers of thresh.v1.Edit, Replace, BlockPiece, Piece, KeepRange and EditedEntry.
+const (
+	editIndex, editRemove, editReplace = 1, 2, 3
+	replaceBlocks                      = 1
+	pieceBlockKeep, pieceBlockNew      = 1, 2
+	pieceKeep, pieceEdited, pieceEntry = 1, 2, 3
+	keepFrom, keepTo                   = 1, 2
+	editedIndex, editedBlocks          = 1, 2
+)
+
+func sizeEdit(e Edit) int {
+	n := sizeUint(editIndex, uint64(e.Index))
+	if e.Remove {
+		return n + sizeMessage(editRemove, 0)
+	}
+	return n + sizeMessage(editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
+}
+
+func appendEdit(dst []byte, e Edit) []byte {
+	dst = appendUint(dst, editIndex, uint64(e.Index))
+	if e.Remove {
+		return appendMessage(dst, editRemove, 0)
+	}
+	dst = appendMessage(dst, editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
+	return appendBlockPieces(dst, replaceBlocks, e.Blocks)
+}
+
+func sizeBlockPieces(num protowire.Number, pieces []BlockPiece) int {
+	n := 0
+	for _, p := range pieces {
+		n += sizeMessage(num, sizeBlockPiece(p))
+	}
+	return n
+}
+
+func appendBlockPieces(dst []byte, num protowire.Number, pieces []BlockPiece) []byte {
+	for _, p := range pieces {
+		dst = appendBlockPiece(appendMessage(dst, num, sizeBlockPiece(p)), p)
+	}
+	return dst
+}
+
+// A kept block at position 0 is written too: a oneof tells a zero from nothing.
+func sizeBlockPiece(p BlockPiece) int {
+	if p.Block == nil {
+		return protowire.SizeTag(pieceBlockKeep) + protowire.SizeVarint(uint64(p.Keep))
+	}
+	return sizeMessage(pieceBlockNew, sizeBlock(p.Block))
+}
+
+func appendBlockPiece(dst []byte, p BlockPiece) []byte {
+	if p.Block == nil {
+		dst = protowire.AppendTag(dst, pieceBlockKeep, protowire.VarintType)
+		return protowire.AppendVarint(dst, uint64(p.Keep))
+	}
+	return appendBlock(appendMessage(dst, pieceBlockNew, sizeBlock(p.Block)), p.Block)
+}
+
+func sizePiece(p Piece) int {
+	num, body := pieceBody(p)
+	return sizeMessage(num, body)
+}
+
+func pieceBody(p Piece) (num protowire.Number, body int) {
+	switch p := p.(type) {
+	case Keep:
+		return pieceKeep, sizeUint(keepFrom, uint64(p.From)) + sizeUint(keepTo, uint64(p.To))
+	case Edited:
+		return pieceEdited, sizeUint(editedIndex, uint64(p.Index)) + sizeBlockPieces(editedBlocks, p.Blocks)
+	case Added:
+		return pieceEntry, sizeContent(p.Content)
+	}
+	return 0, 0 // sendablePiece lets nothing else through
+}
+
+func appendPiece(dst []byte, p Piece) []byte {
+	num, body := pieceBody(p)
+	dst = appendMessage(dst, num, body)
+	switch p := p.(type) {
+	case Keep:
+		dst = appendUint(dst, keepFrom, uint64(p.From))
+		dst = appendUint(dst, keepTo, uint64(p.To))
+	case Edited:
+		dst = appendUint(dst, editedIndex, uint64(p.Index))
+		dst = appendBlockPieces(dst, editedBlocks, p.Blocks)
+	case Added:
+		dst = appendContent(dst, p.Content)
+	}
+	return dst
+}
+
+func sendableEdit(e Edit) (Edit, error) {
+	var err error
+	e.Blocks, err = sendableBlocks(e.Blocks)
+	return e, err
+}
+
+func sendablePiece(p Piece) (Piece, error) {
+	var err error
+	switch p := p.(type) {
+	case Keep:
+		return p, nil
+	case Edited:
+		p.Blocks, err = sendableBlocks(p.Blocks)
+		return p, err
+	case Added:
+		p.Content, err = sendable(p.Content)
+		return p, err
+	default:
+		return nil, fmt.Errorf("%w: a piece is a %T", ErrBadContent, p)
+	}
+}
+
+func sendableBlocks(pieces []BlockPiece) ([]BlockPiece, error) {
+	copied := false
+	for i, p := range pieces {
+		if p.Block == nil {
+			continue
+		}
+		valid, changed, err := sendableBlock(p.Block)
+		if err != nil {
+			return nil, fmt.Errorf("block %d: %w", i, err)
+		}
+		if changed {
+			if !copied {
+				pieces = append([]BlockPiece(nil), pieces...)
+				copied = true
+			}
+			pieces[i].Block = valid
+		}
+	}
+	return pieces, nil
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Writer turns a sequence of messages into chunks of at most [MaxChunk] bytes: each message behind its length as a
+// varint, cut wherever a chunk is full. Call [Writer.Flush] at the end.
+type Writer struct {
+	send func(chunk []byte) error
+	buf  []byte
+}
+
+// NewWriter returns a Writer that hands each chunk to send. The chunk is reused when send returns. gRPC's SendMsg has
+// encoded it by then; only stats handlers and tracing may look at a message later, and neither side has any.
+func NewWriter(send func(chunk []byte) error) *Writer { return &Writer{send: send} }
+
+// Entry writes an entry with its id and its count of tokens.
+func (w *Writer) Entry(id string, tokens int, c content.Content) error {
+	c, err := sendable(c)
+	if err != nil {
+		return err
+	}
+	id = validUTF8(id)
+	body := sizeContent(c)
+	n := sizeString(1, id) + sizeUint(2, uint64(tokens)) + sizeMessage(3, body)
+	w.begin(n)
+	w.buf = appendString(w.buf, 1, id)
+	w.buf = appendUint(w.buf, 2, uint64(tokens))
+	w.buf = appendMessage(w.buf, 3, body)
+	w.buf = appendContent(w.buf, c)
+	return w.spill()
+}
+
+// Content writes an entry without id and count.
+func (w *Writer) Content(c content.Content) error {
+	c, err := sendable(c)
+	if err != nil {
+		return err
+	}
+	w.begin(sizeContent(c))
+	w.buf = appendContent(w.buf, c)
+	return w.spill()
+}
+
+// Edit writes one edit of an Optimize.
+func (w *Writer) Edit(e Edit) error {
+	e, err := sendableEdit(e)
+	if err != nil {
+		return err
+	}
+	w.begin(sizeEdit(e))
+	w.buf = appendEdit(w.buf, e)
+	return w.spill()
+}
+
+// Piece writes one piece of a compressed history.
+func (w *Writer) Piece(p Piece) error {
+	p, err := sendablePiece(p)
+	if err != nil {
+		return err
+	}
+	w.begin(sizePiece(p))
+	w.buf = appendPiece(w.buf, p)
+	return w.spill()
+}
+
+// Flush sends what is left.
+func (w *Writer) Flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	err := w.send(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+// begin writes the length of a message. Once there is more than a little, the buffer grows to its full size at once.
+func (w *Writer) begin(size int) {
+	const little, slack = 32 << 10, 32 << 10
+	if len(w.buf) > little && cap(w.buf) < MaxChunk+slack {
+		w.buf = slices.Grow(w.buf, MaxChunk+slack-len(w.buf))
+	}
+	w.buf = protowire.AppendVarint(w.buf, uint64(size))
+}
+
+// spill sends all full chunks and moves the rest to the front, once, however large the last message was.
+func (w *Writer) spill() error {
+	sent := 0
+	for len(w.buf)-sent >= MaxChunk {
+		if err := w.send(w.buf[sent : sent+MaxChunk]); err != nil {
+			return err
+		}
+		sent += MaxChunk
+	}
+	if sent > 0 {
+		w.buf = w.buf[:copy(w.buf, w.buf[sent:])]
+	}
+	return nil
+}

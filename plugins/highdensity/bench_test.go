@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// benchCall is what a host sends of a made session, with every tool preset.
+func benchCall(b *testing.B, entries int) sdk.Call {
+	b.Helper()
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := sdk.Call{History: gen.Session(entries, 1), WorkspaceRoot: "/w", Tools: taxonomy}
+	for i, e := range call.History {
+		call.History[i] = e.WithOrigin(i)
+	}
+	return call
+}
+
+// 5,000 entries are about a million tokens.
+func BenchmarkOptimize(b *testing.B) {
+	for _, recency := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recencyPruning=%v", recency), func(b *testing.B) {
+			in := sdk.OptimizeInput{Call: benchCall(b, 5000), Density: sdktest.DefaultDensity()}
+			in.Density.RecencyPruning = recency
+			for b.Loop() {
+				if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// flatHost counts every entry as ten tokens, at no cost.
+type flatHost struct{ sdk.Host }
+
+func (flatHost) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
+	counts := make([]int, len(entries))
+	for i := range counts {
+		counts[i] = 10
+	}
+	return counts, nil
+}
+
+// Twice the entries must not take more than 2.3 times as long.
+func BenchmarkCompress(b *testing.B) {
+	for _, entries := range []int{1250, 2500, 5000, 100_000} {
+		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
+			in := sdk.CompressInput{
+				Call:              benchCall(b, entries),
+				ContextLimit:      entries, // few enough that almost everything before the tail is dropped
+				Threshold:         0.5,
+				PreserveThreshold: 0.4,
+				TokensIn:          func(from, to int) int { return 200 * (to - from) },
+			}
+			for b.Loop() {
+				if r, err := (Strategy{}).Compress(b.Context(), flatHost{}, in); err != nil || r.NoOp != "" {
+					b.Fatal(r.NoOp, err)
+				}
+			}
+		})
+	}
+}

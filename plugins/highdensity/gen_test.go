@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// histories draws histories as agents leave them, and worse: repeated ids, lost and late responses, responses without a
+// call, inclusions that do not pair, unknown speakers, entries without blocks.
+func histories() *rapid.Generator[[]sdk.Content] {
+	return rapid.OneOf(busyHistories(), gen.History(gen.Options{Malformed: true, MediaBlocks: true}))
+}
+
+// busyHistories draws histories in which much can be pruned: few files, long texts, late responses.
+func busyHistories() *rapid.Generator[[]sdk.Content] {
+	return rapid.Custom(func(t *rapid.T) []sdk.Content {
+		g := &writer{t: t, messy: rapid.Bool().Draw(t, "messy")}
+		for range rapid.IntRange(0, 14).Draw(t, "turns") {
+			g.turn()
+		}
+		return g.history
+	})
+}
+
+type writer struct {
+	t       *rapid.T
+	messy   bool
+	history []sdk.Content
+	calls   int
+	late    []sdk.Block // responses that are yet to come
+}
+
+func (g *writer) oneIn(n int) bool { return rapid.IntRange(0, n-1).Draw(g.t, "chance") == 0 }
+
+func (g *writer) pick(of ...string) string { return rapid.SampledFrom(of).Draw(g.t, "pick") }
+
+func (g *writer) add(speaker sdk.Speaker, blocks ...sdk.Block) {
+	e := sdk.Content{Speaker: speaker, Blocks: blocks}
+	if g.oneIn(4) {
+		e.Metadata = json.RawMessage(fmt.Sprintf(`{"timestamp":%d}`, len(g.history)))
+	}
+	g.history = append(g.history, e)
+}
+
+func (g *writer) path() string {
+	return g.pick("a.go", "./a.go", "/w/a.go", "b.go", "sub/../b.go", "c.go")
+}
+
+func (g *writer) words() string {
+	return strings.Repeat(g.pick("one ", "zwei\n", "三 ", "x"), rapid.IntRange(0, 60).Draw(g.t, "words"))
+}
+
+func (g *writer) turn() {
+	switch {
+	case g.messy && g.oneIn(12):
+		g.add(sdk.Speaker(g.pick("system", "")), sdk.Text{Text: g.words()})
+	case g.messy && g.oneIn(12):
+		g.add(sdk.Speaker(g.pick("human", "ai", "tool")))
+	case g.messy && g.oneIn(12):
+		g.add(sdk.Tool, g.response(sdk.ToolCall{ID: "lost", Name: "glob"}))
+	case g.oneIn(3):
+		g.human()
+	case g.oneIn(5):
+		g.add(sdk.AI, sdk.Text{Text: g.words()})
+	default:
+		g.exchange()
+	}
+}
+
+func (g *writer) human() {
+	var blocks []sdk.Block
+	for range rapid.IntRange(1, 2).Draw(g.t, "texts") {
+		eol := g.pick("\n", "\r\n")
+		var b strings.Builder
+		b.WriteString(g.words() + eol)
+		for range rapid.IntRange(0, 2).Draw(g.t, "inclusions") {
+			b.WriteString("--- " + g.path() + " ---" + eol + g.words() + eol)
+			if !g.messy || !g.oneIn(6) {
+				b.WriteString("--- End of content ---" + eol)
+			}
+			b.WriteString(g.words() + eol)
+		}
+		blocks = append(blocks, sdk.Text{Text: b.String()})
+	}
+	g.add(sdk.Human, blocks...)
+}
+
+func (g *writer) exchange() {
+	var said []sdk.Block
+	if g.oneIn(3) {
+		said = append(said, sdk.Thinking{Thought: g.words(), Signature: "s"})
+	}
+	if g.oneIn(3) {
+		said = append(said, sdk.Text{Text: g.words()})
+	}
+	var answers []sdk.Block
+	for range rapid.IntRange(1, 3).Draw(g.t, "calls") {
+		call := g.call()
+		said = append(said, call)
+		switch answer := g.response(call); {
+		case g.messy && g.oneIn(8): // never answered
+		case g.messy && g.oneIn(8):
+			g.late = append(g.late, answer)
+		default:
+			answers = append(answers, answer)
+		}
+	}
+	g.add(sdk.AI, said...)
+	if g.oneIn(3) {
+		answers = append(answers, g.late...)
+		g.late = nil
+	}
+	if g.messy && g.oneIn(6) {
+		answers = append(answers, sdk.Opaque{JSON: json.RawMessage(g.pick("null", `{"type":"new","x":1}`))}, sdk.Text{Text: " "})
+	}
+	switch {
+	case len(answers) == 0:
+	case g.oneIn(2):
+		g.add(sdk.Tool, answers...)
+	default:
+		for _, a := range answers {
+			if g.messy && g.oneIn(10) {
+				g.human()
+			}
+			g.add(sdk.Tool, a)
+		}
+	}
+}
+
+func (g *writer) call() sdk.ToolCall {
+	g.calls++
+	id := fmt.Sprint("c", g.calls)
+	if g.messy && g.oneIn(3) {
+		id = "same"
+	}
+	call := sdk.ToolCall{ID: id, Name: g.pick("read_file", "read_file", "write_file", "replace", "read_many_files", "run_shell_command")}
+	switch call.Name {
+	case "read_many_files":
+		call.Parameters = json.RawMessage(fmt.Sprintf(`{"paths":[%q,%q]}`, g.path(), g.pick("a.go", "b.go", "*.go")))
+	case "run_shell_command":
+		call.Parameters = json.RawMessage(fmt.Sprintf(`{"command":%q}`, g.words()))
+	default:
+		call.Parameters = json.RawMessage(fmt.Sprintf(`{"file_path":%q}`, g.path()))
+	}
+	return call
+}
+
+func (g *writer) response(call sdk.ToolCall) sdk.ToolResponse {
+	r := sdk.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(g.words())
+	switch {
+	case g.oneIn(8):
+		r.Error = "it failed"
+	case g.oneIn(8):
+		r.Result = json.RawMessage(fmt.Sprintf(`{"output":%q,"code":0}`, g.words()))
+	case g.messy && g.oneIn(8):
+		r.Result = nil
+	}
+	return r
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+// shorten compresses a history of one exchange and returns what became of the result.
+func shorten(t *testing.T, params string, response sdk.ToolResponse) string {
+	t.Helper()
+	history := []sdk.Content{
+		call(response.CallID, response.ToolName, params),
+		{Speaker: sdk.Tool, Blocks: []sdk.Block{response}},
+		said(sdk.Human, "next"),
+	}
+	got := sdktest.Compress(t, Strategy{}, history, sdktest.Config{PreserveThreshold: new(0.0)})
+	return got.History[1].Blocks[0].(sdk.ToolResponse).ResultText()
+}
+
+func TestLine(t *testing.T) {
+	text := strings.Repeat("some words on a line\n", 245)
+	respond := func(tool, result string) sdk.ToolResponse {
+		return sdk.ToolResponse{CallID: "1", ToolName: tool}.WithResultText(result)
+	}
+	withError := respond("read_file", text)
+	withError.Error = "no such file"
+	object := respond("read_file", "")
+	object.Result = []byte(`{"output":"` + strings.Repeat("x", 200) + `","code":0}`)
+	path := `{"file_path":"src/index.ts"}`
+	tests := map[string]struct {
+		params   string
+		response sdk.ToolResponse
+		want     string
+	}{
+		"a read":              {path, respond("read_file", text), "[read_file: src/index.ts — success, 245 lines]"},
+		"a failed read":       {path, withError, "[read_file: src/index.ts — error, 245 lines]"},
+		"a last line is open": {path, respond("read_file", text+"x"), "[read_file: src/index.ts — success, 246 lines]"},
+		"one line":            {path, respond("read_file", strings.Repeat("x", 200)), "[read_file: src/index.ts — success, 1 line]"},
+		"an object":           {path, object, "[read_file: src/index.ts — success, 1 line]"},
+		"a command":           {`{"command":"go test ./...\necho done"}`, respond("run_shell_command", text), "[run_shell_command: go test ./... — success, 245 lines]"},
+		"a failed command":    {`{"cmd":"make"}`, respond("exec_command", "Exit code: 2\n"+text), "[exec_command: make — error, 246 lines]"},
+		"a long command": {`{"command":"` + strings.Repeat("é", 200) + `"}`, respond("run_shell_command", text),
+			"[run_shell_command: " + strings.Repeat("é", 119) + "… — success, 245 lines]"},
+		"control characters":         {`{"file_path":"a\u0007b\u2028c"}`, respond("read_file", text), "[read_file: a b c — success, 245 lines]"},
+		"no key":                     {`{}`, respond("list", text), "[list — success, 245 lines]"},
+		"no name":                    {`{}`, respond("", text), "[tool — success, 245 lines]"},
+		"shorter than its line":      {path, respond("read_file", "ok"), "ok"},
+		"fewer characters than that": {path, respond("read_file", strings.Repeat("三", 40)), strings.Repeat("三", 40)},
+		"nothing":                    {path, sdk.ToolResponse{CallID: "1", ToolName: "read_file"}, ""},
+		"pruned before":              {`{}`, respond("ls", prunedPointer), prunedPointer},
+		"a line from an earlier pass": {`{"file_path":"other"}`, respond("read_file", "[read_file: src/index.ts — error, 245 lines]"),
+			"[read_file: src/index.ts — error, 245 lines]"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := shorten(t, test.params, test.response); got != test.want {
+				t.Errorf("got  %.300s\nwant %.300s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestIsSummaryLine(t *testing.T) {
+	tests := map[string]bool{
+		"[t — success, 0 lines]":                                     true,
+		"[t: a — b — error, 1 line]":                                 true,
+		"[t: " + strings.Repeat("x", 119) + "… — success, 12 lines]": true,
+		"[t — success, 1 lines]":                                     false,
+		"[t — success, -2 lines]":                                    false,
+		"[t — success]":                                              false,
+		"[t — fine, 2 lines]":                                        false,
+		"[tt — success, 2 lines]":                                    false,
+		"[t — success, 2 lines] and more":                            false,
+		"[t: a\nb — success, 2 lines]":                               false,
+		"[t: " + strings.Repeat("x", 5000) + " — success, 2 lines]":  false,
+		"": false,
+	}
+	for text, want := range tests {
+		if got := isSummaryLine("t", text); got != want {
+			t.Errorf("%.60q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Every line that is made is known again, whatever names, commands and results hold.
+func FuzzLine(f *testing.F) {
+	f.Add("read_file", "src/index.ts", "a\nb\n")
+	f.Add("", " \n", "")
+	f.Add("a — b", "x, 2 lines]", "[")
+	f.Add("\xff", "\u2028\r", "\xc3")
+	f.Fuzz(func(t *testing.T, tool, key, result string) {
+		line := summaryLine(tool, key, outcomeSuccess, result)
+		if strings.ContainsAny(line, "\r\n") || len(line) > lineBytes {
+			t.Errorf("no short line: %q", line)
+		}
+		if !isSummaryLine(tool, line) {
+			t.Errorf("made but not known again: %q", line)
+		}
+	})
+}

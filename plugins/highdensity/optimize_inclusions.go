@@ -1,0 +1,129 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// The lines around a file that a person included with @ (REQ-HD-006.1). Each stands alone on its line.
+const (
+	openPrefix = "--- "
+	openSuffix = " ---"
+	closeLine  = "--- End of content ---"
+)
+
+// inclusion is one included file in a text block: text[start:end] from the open line to the end of the close line,
+// without the line break behind it.
+type inclusion struct {
+	path       string
+	start, end int
+}
+
+// placed is an inclusion and where it stands.
+type placed struct {
+	inclusion
+	entry, block int
+}
+
+// dedupeInclusions strips every inclusion of a file that is included again later, be it in the same message, and returns
+// how many it stripped (REQ-HD-006). What people wrote around an inclusion stays to the byte.
+func dedupeInclusions(d *draft, root string) int {
+	var found []placed
+	last := map[string]int{} // resolved path → index in found of its last inclusion
+	for i, entry := range d.history {
+		if entry.Speaker != sdk.Human || d.removed[i] {
+			continue
+		}
+		for j, block := range d.blocks(i) {
+			text, ok := block.(sdk.Text)
+			if !ok {
+				continue
+			}
+			for _, inc := range findInclusions(text.Text) {
+				last[tools.Resolve(root, inc.path)] = len(found)
+				found = append(found, placed{inc, i, j})
+			}
+		}
+	}
+	stripped := 0
+	for from := 0; from < len(found); {
+		to := from
+		var stale []inclusion
+		for ; to < len(found) && found[to].entry == found[from].entry && found[to].block == found[from].block; to++ {
+			if last[tools.Resolve(root, found[to].path)] != to {
+				stale = append(stale, found[to].inclusion)
+			}
+		}
+		if len(stale) > 0 {
+			i, j := found[from].entry, found[from].block
+			text := d.blocks(i)[j].(sdk.Text)
+			text.Text = strip(text.Text, stale)
+			d.setBlock(i, j, text)
+			stripped += len(stale)
+		}
+		from = to
+	}
+	return stripped
+}
+
+// findInclusions returns the inclusions of one text in order. Open and close lines must alternate; if they do not,
+// nobody can say which file a part belongs to, and there are none (REQ-HD-006.5).
+func findInclusions(text string) []inclusion {
+	if !strings.Contains(text, closeLine) {
+		return nil
+	}
+	var found []inclusion
+	var open inclusion
+	inside := false
+	for start := 0; start < len(text); {
+		end, next := len(text), len(text)
+		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
+			end, next = start+n, start+n+1
+		}
+		line := strings.TrimSuffix(text[start:end], "\r")
+		if line == closeLine {
+			if !inside {
+				return nil
+			}
+			open.end = start + len(line)
+			found = append(found, open)
+			inside = false
+		} else if path, ok := openPath(line); ok {
+			if inside {
+				return nil
+			}
+			open = inclusion{path: path, start: start}
+			inside = true
+		}
+		start = next
+	}
+	if inside {
+		return nil
+	}
+	return found
+}
+
+// openPath returns the path of an open line.
+func openPath(line string) (string, bool) {
+	if len(line) <= len(openPrefix)+len(openSuffix) || !strings.HasPrefix(line, openPrefix) || !strings.HasSuffix(line, openSuffix) {
+		return "", false
+	}
+	path := strings.TrimSpace(line[len(openPrefix) : len(line)-len(openSuffix)])
+	return path, path != ""
+}
+
+// strip replaces the stale inclusions of a text, which stand in order, by a line that says where they went.
+func strip(text string, stale []inclusion) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	from := 0
+	for _, inc := range stale {
+		b.WriteString(text[from:inc.start])
+		b.WriteString("[Earlier inclusion of " + inc.path + " removed — included again later]")
+		from = inc.end
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// readCall is an answered call that read nothing but these files.
+type readCall struct {
+	call, response turns.At
+	paths          []string
+}
+
+// pruneStaleReads removes the answered reads of files that were written later, call and response, and returns how many
+// pairs that were (REQ-HD-005). A read of several files goes when all of them were written.
+func pruneStaleReads(d *draft, in sdk.OptimizeInput) int {
+	reads, written := readsAndWrites(d.history, in)
+	var stale []turns.At
+	for _, r := range reads {
+		superseded := !slices.ContainsFunc(r.paths, func(path string) bool { return written[path] <= r.call.Entry })
+		if superseded {
+			stale = append(stale, r.call, r.response)
+		}
+	}
+	d.drop(stale)
+	return len(stale) / 2
+}
+
+// readsAndWrites returns the calls that could be pruned, and for every file the last entry that wrote it. An unanswered
+// call is in neither: a read may still be answered, and a write may never have happened.
+func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCall, written map[string]int) {
+	written = map[string]int{}
+	for at, answer := range turns.Pair(history).Answered() {
+		call := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
+		use := in.Tools.Use(call.Name, call.Parameters)
+		if len(use.Reads) > 0 && !use.Glob {
+			reads = append(reads, readCall{at, answer, resolved(in.WorkspaceRoot, use.Reads)})
+		}
+		if len(use.Writes) == 0 || failed(in.Tools, history[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)) {
+			continue
+		}
+		for _, w := range use.Writes {
+			if in.Density.PartialWrites != sdk.PartialWritesKeep || w.Whole || w.Deletes {
+				written[tools.Resolve(in.WorkspaceRoot, w.Path)] = at.Entry
+			}
+		}
+	}
+	return reads, written
+}
+
+func resolved(root string, paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = tools.Resolve(root, path)
+	}
+	return out
+}
+
+// failed reports whether a call failed, by the response's error or, for agents that set none, by the look of its result.
+func failed(t *tools.Taxonomy, r sdk.ToolResponse) bool {
+	return r.Failed() || t.Failed(r.ToolName, r.ResultText())
+}
+
+// drop removes blocks, and entries of which nothing is left that a model could use.
+func (d *draft) drop(refs []turns.At) {
+	gone := map[int]map[int]bool{} // entry → its blocks that go
+	for _, at := range refs {
+		if gone[at.Entry] == nil {
+			gone[at.Entry] = map[int]bool{}
+		}
+		gone[at.Entry][at.Block] = true
+	}
+	for i, blocks := range gone {
+		var left []sdk.Block
+		empty := true
+		for j, b := range d.blocks(i) {
+			if blocks[j] {
+				continue
+			}
+			left = append(left, b)
+			empty = empty && worthless(d.history[i].Speaker, b)
+		}
+		if empty {
+			d.remove(i)
+		} else {
+			d.replaced[i] = left
+		}
+	}
+}
+
+// worthless reports whether a block need not stay when everything else of its entry went: blank text, and the thinking
+// that led to a call that is no more.
+func worthless(speaker sdk.Speaker, b sdk.Block) bool {
+	switch b := b.(type) {
+	case sdk.Text:
+		return strings.TrimSpace(b.Text) == ""
+	case sdk.Thinking:
+		return speaker == sdk.AI
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// plan is a compression in the making. Every entry has its own count, so that the size of the result is known at each
+// step by subtraction.
+type plan struct {
+	in     sdk.CompressInput
+	pairs  *turns.Pairs
+	tail   int // where the entries begin that are left alone
+	target int // tokens
+
+	entries []sdk.Content // the history, with shortened entries
+	counts  []int         // their tokens
+	gone    []bool        // which of them were dropped
+	before  int           // tokens of the input
+	tokens  int           // tokens of what is left
+
+	results, exchanges, texts, dropped int64
+}
+
+func newPlan(in sdk.CompressInput, tail int) *plan {
+	n := len(in.History)
+	p := &plan{
+		in:      in,
+		pairs:   turns.Pair(in.History),
+		tail:    tail,
+		target:  int(math.Floor(in.Target())),
+		entries: slices.Clone(in.History),
+		counts:  make([]int, n),
+		gone:    make([]bool, n),
+	}
+	for i := range n {
+		p.counts[i] = in.Tokens(i, i+1)
+		p.before += p.counts[i]
+	}
+	p.tokens = p.before
+	return p
+}
+
+// summarize turns the tool results before the tail into lines. The host counts all changed entries in one go.
+func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
+	var changed []sdk.Content
+	var at, results []int
+	for i := range p.tail {
+		if p.entries[i].Speaker != sdk.Tool {
+			continue
+		}
+		if entry, n := p.shortened(i); n > 0 {
+			changed, at, results = append(changed, entry), append(at, i), append(results, n)
+		}
+	}
+	if len(changed) == 0 {
+		return ctx.Err()
+	}
+	counts, err := host.EstimateTokens(ctx, changed)
+	if err != nil {
+		return fmt.Errorf("counting %d shortened entries: %w", len(changed), err)
+	}
+	if len(counts) != len(changed) {
+		return fmt.Errorf("the host counted %d entries, but was asked for %d", len(counts), len(changed))
+	}
+	for k, i := range at {
+		if counts[k] > p.counts[i] {
+			continue // shorter to the eye, but not to the tokenizer
+		}
+		p.tokens -= p.counts[i] - counts[k]
+		p.entries[i], p.counts[i] = changed[k], counts[k]
+		p.results += int64(results[k])
+	}
+	return nil
+}
+
+// shortened returns entry i with lines in the place of its results, and how many results that were.
+func (p *plan) shortened(i int) (sdk.Content, int) {
+	entry := p.in.History[i]
+	n := 0
+	for j, block := range entry.Blocks {
+		response, ok := block.(sdk.ToolResponse)
+		if !ok {
+			continue
+		}
+		line, ok := p.line(response, turns.At{Entry: i, Block: j})
+		if !ok {
+			continue
+		}
+		if n == 0 {
+			entry.Blocks = slices.Clone(entry.Blocks)
+		}
+		entry.Blocks[j] = response.WithResultText(line)
+		n++
+	}
+	return entry, n
+}
+
+// line returns the line for one result; ok is false if the result should stay.
+func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
+	if len(r.Result) < shortestLine || r.CallID == "" {
+		return "", false
+	}
+	result := r.ResultText()
+	if result == prunedPointer || isSummaryLine(r.ToolName, result) {
+		return "", false
+	}
+	key := ""
+	if call, ok := p.pairs.Call(at); ok {
+		c := p.in.History[call.Entry].Blocks[call.Block].(sdk.ToolCall)
+		key = p.in.Tools.Use(c.Name, c.Parameters).Subject
+	}
+	outcome := outcomeSuccess
+	if failed(p.in.Tools, r) {
+		outcome = outcomeError
+	}
+	line = summaryLine(r.ToolName, key, outcome, result)
+	return line, notLonger(line, r, result)
+}
+
+// evict drops what is oldest before the tail until the rest fits: first exchanges, a call always with all of its
+// responses, then entries of the AI without calls. What people said stays, and what this version does not know.
+func (p *plan) evict() {
+	var texts []int
+	for _, x := range turns.Exchanges(p.in.History, p.pairs) {
+		if p.tokens <= p.target {
+			return
+		}
+		first := p.in.History[x.First()].Speaker
+		switch {
+		case x.Last() >= p.tail: // part of it is in the tail
+		case x.Pairs > 0 || x.Pending || first == sdk.Tool:
+			p.drop(x.Entries...)
+			p.exchanges++
+		case first == sdk.AI:
+			texts = append(texts, x.First())
+		}
+	}
+	for _, i := range texts {
+		if p.tokens <= p.target {
+			return
+		}
+		p.drop(i)
+		p.texts++
+	}
+}
+
+func (p *plan) drop(entries ...int) {
+	for _, i := range entries {
+		p.gone[i] = true
+		p.tokens -= p.counts[i]
+		p.dropped++
+	}
+}
+
+func (p *plan) result() sdk.CompressResult {
+	left := make([]sdk.Content, 0, len(p.entries))
+	for i, entry := range p.entries {
+		if !p.gone[i] {
+			left = append(left, entry)
+		}
+	}
+	return sdk.Applied(left, sdk.CompressMetadata{
+		BottomPreserved: new(len(p.entries) - p.tail),
+		TargetMissed:    p.tokens > p.target,
+		Counts: map[string]int64{
+			"resultsSummarized": p.results,
+			"exchangesDropped":  p.exchanges,
+			"textsDropped":      p.texts,
+			"entriesDropped":    p.dropped,
+		},
+	})
+}

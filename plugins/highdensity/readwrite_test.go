@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+// exchange is a call of a tool with a path and its answer.
+func exchange(id, tool, path string) []sdk.Content {
+	return []sdk.Content{call(id, tool, fmt.Sprintf(`{"file_path":%q}`, path)), answer(id, tool, "content")}
+}
+
+func join(parts ...[]sdk.Content) []sdk.Content {
+	var out []sdk.Content
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// merge puts the blocks of entries with one speaker into one.
+func merge(entries ...sdk.Content) sdk.Content {
+	out := sdk.Content{Speaker: entries[0].Speaker}
+	for _, e := range entries {
+		out.Blocks = append(out.Blocks, e.Blocks...)
+	}
+	return out
+}
+
+func TestReadWritePruning(t *testing.T) {
+	read := func(path string) []sdk.Content { return exchange("r", "read_file", path) }
+	write := func(path string) []sdk.Content { return exchange("w", "write_file", path) }
+	failedWrite := write("a.go")
+	failedWrite[1].Blocks[0] = sdk.ToolResponse{CallID: "w", ToolName: "write_file", Error: "read-only file system"}
+	exitCode := []sdk.Content{
+		call("w", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`),
+		answer("w", "apply_patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno match"),
+	}
+	many := func(paths string) []sdk.Content {
+		return []sdk.Content{call("m", "read_many_files", `{"paths":`+paths+`}`), answer("m", "read_many_files", "contents")}
+	}
+	thinking := sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: " \n"}}}
+	a, b := read("a.go"), exchange("r2", "read_file", "b.go")
+	media := sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.Media{MimeType: "image/png", Data: "x"}}}
+	null := sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.Opaque{JSON: []byte("null")}}}
+
+	tests := map[string]struct {
+		history  []sdk.Content
+		partial  sdk.PartialWrites
+		removals []int
+		replaced map[int]int // entry → its blocks left
+	}{
+		"read, then written":                 {history: join(a, write("a.go")), removals: []int{0, 1}},
+		"written, then read":                 {history: join(write("a.go"), a)},
+		"another file":                       {history: join(a, write("b.go"))},
+		"the same file by another path":      {history: join(read("./x/../a.go"), write("/workspace/a.go")), removals: []int{0, 1}},
+		"case counts":                        {history: join(a, write("A.go"))},
+		"the write failed":                   {history: join(a, failedWrite)},
+		"the write failed by its exit code":  {history: join(a, exitCode)},
+		"the write was not answered":         {history: join(a, write("a.go")[:1])},
+		"the read was not answered":          {history: join(a[:1], write("a.go"))},
+		"an edit":                            {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
+		"an edit, which does not count":      {history: join(a, exchange("w", "replace", "a.go")), partial: sdk.PartialWritesKeep},
+		"a whole write, which counts always": {history: join(a, write("a.go")), partial: sdk.PartialWritesKeep, removals: []int{0, 1}},
+		"Claude Code's tools":                {history: join(exchange("r", "Read", "a.go"), exchange("w", "Edit", "a.go")), removals: []int{0, 1}},
+		"an unknown tool":                    {history: join(exchange("r", "peruse", "a.go"), write("a.go"))},
+		"in one entry": {history: []sdk.Content{
+			merge(a[0], write("a.go")[0]), merge(a[1], write("a.go")[1])}},
+		"one of two reads": {history: join([]sdk.Content{merge(a[0], b[0]), merge(a[1], b[1])}, write("a.go")),
+			replaced: map[int]int{0: 1, 1: 1}},
+		"nothing but thinking is left": {history: join([]sdk.Content{merge(thinking, a[0]), a[1]}, write("a.go")), removals: []int{0, 1}},
+		"text is left":                 {history: join([]sdk.Content{merge(said(sdk.AI, "look"), a[0]), a[1]}, write("a.go")), removals: []int{1}, replaced: map[int]int{0: 1}},
+		"media are left":               {history: join([]sdk.Content{a[0], merge(a[1], media)}, write("a.go")), removals: []int{0}, replaced: map[int]int{1: 1}},
+		"a null block is left":         {history: join([]sdk.Content{a[0], merge(a[1], null)}, write("a.go")), removals: []int{0}, replaced: map[int]int{1: 1}},
+		"many, all written":            {history: join(many(`["a.go",null,"b.go"]`), write("a.go"), exchange("w2", "replace", "b.go")), removals: []int{0, 1}},
+		"many, one written":            {history: join(many(`["a.go","b.go"]`), write("a.go"))},
+		"many, with a pattern":         {history: join(many(`["a.go","*.md"]`), write("a.go"))},
+		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"), exchange("2", "write_file", "a.go"), exchange("1", "read_file", "b.go")),
+			removals: []int{0, 1}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{
+				Density: &sdk.DensityConfig{ReadWritePruning: true, PartialWrites: test.partial},
+			})
+			if d := cmp.Diff(test.removals, got.Removals); d != "" {
+				t.Errorf("removals (-want +got):\n%s", d)
+			}
+			var replaced map[int]int
+			for i, e := range got.Replacements {
+				if replaced == nil {
+					replaced = map[int]int{}
+				}
+				replaced[i] = len(e.Blocks)
+			}
+			if d := cmp.Diff(test.replaced, replaced); d != "" {
+				t.Errorf("blocks left in replaced entries (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRecencyPruning(t *testing.T) {
+	results := func(tool string, texts ...string) []sdk.Content {
+		var out []sdk.Content
+		for i, text := range texts {
+			id := fmt.Sprint(tool, i)
+			out = append(out, call(id, tool, `{}`), answer(id, tool, text))
+		}
+		return out
+	}
+	noResult := results("grep", "1", "2")
+	noResult[1].Blocks[0] = sdk.ToolResponse{CallID: "grep0", ToolName: "grep", Error: "broken"}
+	tests := map[string]struct {
+		history   []sdk.Content
+		retention int
+		want      []string // the results afterwards
+	}{
+		"the newest stay":       {results("grep", "1", "2", "3"), 2, []string{prunedPointer, "2", "3"}},
+		"each tool has its own": {join(results("grep", "1", "2"), results("ls", "3")), 1, []string{prunedPointer, "2", "3"}},
+		"none counts as one":    {results("grep", "1", "2"), 0, []string{prunedPointer, "2"}},
+		"fewer than that too":   {results("grep", "1", "2"), -3, []string{prunedPointer, "2"}},
+		"pointers do not count": {results("grep", "1", prunedPointer, "3"), 2, []string{"1", prunedPointer, "3"}},
+		"blocks count, not entries": {[]sdk.Content{merge(results("grep", "1")[0], results("ls", "x")[0]),
+			merge(results("grep", "1")[1], results("ls", "x")[1]), results("ls", "y")[0], results("ls", "y")[1]}, 1, []string{"1", prunedPointer, "y"}},
+		"a result that was none": {noResult, 1, []string{prunedPointer, "2"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{
+				Density: &sdk.DensityConfig{RecencyPruning: true, RecencyRetention: test.retention},
+			})
+			var results []string
+			for i, e := range got.History {
+				for j, b := range e.Blocks {
+					r, ok := b.(sdk.ToolResponse)
+					if !ok {
+						continue
+					}
+					results = append(results, r.ResultText())
+					if was := test.history[i].Blocks[j].(sdk.ToolResponse); was.Error != r.Error || was.CallID != r.CallID {
+						t.Errorf("more than the result changed: %v became %v", was, r)
+					}
+				}
+			}
+			if d := cmp.Diff(test.want, results); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// Later phases work on what earlier ones left: the only result of a tool that is left is its newest.
+func TestPhasesSeeEachOther(t *testing.T) {
+	history := join(
+		exchange("1", "read_file", "b.go"),
+		exchange("2", "read_file", "a.go"),
+		exchange("3", "write_file", "a.go"),
+	)
+	got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{
+		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
+	})
+	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
+	if d := cmp.Diff(want, got.DensityResult, cmp.Comparer(sdk.Content.Equal)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}

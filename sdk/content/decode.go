@@ -1,0 +1,218 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is no history entry.
+var ErrNotAnEntry = errors.New("not a history entry")
+
+// UnmarshalJSON reads an entry in the native form. It refuses only what is no entry at all (no object, a speaker that
+// is no string, blocks that are no array); a block that it cannot read becomes an [Opaque] block. Blocks and metadata
+// that are null count as absent; of a field that stands twice the last value counts, as in encoding/json.
+//
+// Text is UTF-8: bytes that are not, and escapes of half a surrogate pair in a text, become U+FFFD here, once.
+func (c *Content) UnmarshalJSON(data []byte) error {
+	d := decoder{s: rawjson.New(validUTF8(data))}
+	out, err := d.entry()
+	if err == nil {
+		err = d.s.Rest()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotAnEntry, err)
+	}
+	*c = out
+	return nil
+}
+
+// ParseBlock reads one block in the native form. What it cannot read becomes an [Opaque] block with the JSON as it
+// stood; what is no JSON at all is kept in it as a JSON string.
+func ParseBlock(raw json.RawMessage) Block {
+	if len(raw) == 0 {
+		return Opaque{}
+	}
+	raw = validUTF8(raw)
+	d := decoder{s: rawjson.New(raw)}
+	b, err := d.block()
+	if err == nil {
+		err = d.s.Rest()
+	}
+	if err != nil {
+		return Opaque{JSON: String(string(raw))}
+	}
+	return b
+}
+
+// decoder reads entries in one pass. Whatever it returns is a copy.
+type decoder struct {
+	s       *rawjson.Scanner
+	scratch fieldList // the fields of the block at hand
+}
+
+func (d *decoder) entry() (Content, error) {
+	var out Content
+	var extra fieldList
+	err := d.s.Object(func(name []byte) error {
+		switch string(name) {
+		case "speaker":
+			raw, err := d.s.Skip()
+			if err != nil {
+				return err
+			}
+			speaker, ok := rawjson.Text(raw)
+			if !ok {
+				return fmt.Errorf("speaker is %s, not a string", clip(raw))
+			}
+			out.Speaker = Speaker(speaker)
+			return nil
+		case "blocks":
+			var err error
+			out.Blocks, err = d.blocks()
+			return err
+		}
+		raw, err := d.s.Skip()
+		switch {
+		case err != nil:
+			return err
+		case string(name) != "metadata":
+			extra.set(name, raw)
+		case rawjson.IsNull(raw):
+			out.Metadata = nil
+		default:
+			out.Metadata = bytes.Clone(raw)
+		}
+		return nil
+	})
+	out.Extra = extra.copy()
+	return out, err
+}
+
+func (d *decoder) blocks() ([]Block, error) {
+	if d.s.Kind() != '[' {
+		raw, err := d.s.Skip()
+		if err == nil && !rawjson.IsNull(raw) {
+			err = fmt.Errorf("blocks is %s, not an array", clip(raw))
+		}
+		return nil, err
+	}
+	blocks := []Block{}
+	err := d.s.Array(func(int) error {
+		b, err := d.block()
+		blocks = append(blocks, b)
+		return err
+	})
+	return blocks, err
+}
+
+// block reads the next value as a block. The error is one of syntax.
+func (d *decoder) block() (Block, error) {
+	start := d.s.Offset()
+	if d.s.Kind() != '{' {
+		raw, err := d.s.Skip()
+		return Opaque{JSON: bytes.Clone(raw)}, err
+	}
+	d.scratch.reset()
+	err := d.s.Object(func(name []byte) error {
+		raw, err := d.s.Skip()
+		d.scratch.set(name, raw)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := blockReader{fields: &d.scratch}
+	if b := r.block(); b != nil && !r.bad {
+		return b, nil
+	}
+	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
+}
+
+// blockReader takes known fields out of a block's fields; what stays is the block's Extra.
+type blockReader struct {
+	fields *fieldList
+	bad    bool // a field that must be a string is none
+}
+
+// block returns nil for a kind that this version does not know.
+func (r *blockReader) block() Block {
+	switch r.str("type") {
+	case KindText:
+		return Text{Text: r.str("text"), Extra: r.rest()}
+	case KindToolCall:
+		return ToolCall{ID: r.str("id"), Name: r.str("name"), Parameters: r.raw("parameters"), Extra: r.rest()}
+	case KindToolResponse:
+		return ToolResponse{
+			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(), Extra: r.rest(),
+		}
+	case KindMedia:
+		return Media{
+			MimeType: r.str("mimeType"), Data: r.str("data"), Encoding: r.str("encoding"),
+			Caption: r.opt("caption"), Filename: r.opt("filename"), Extra: r.rest(),
+		}
+	case KindThinking:
+		return Thinking{Thought: r.str("thought"), Signature: r.opt("signature"), Extra: r.rest()}
+	case KindCode:
+		return Code{Code: r.str("code"), Language: r.opt("language"), Extra: r.rest()}
+	default:
+		return nil
+	}
+}
+
+// str takes a field that must be a string.
+func (r *blockReader) str(name string) string {
+	s, ok := rawjson.Text(r.fields.take(name))
+	if !ok {
+		r.bad = true
+	}
+	return s
+}
+
+// opt takes a field that may be absent. A value that is empty or no string stays in Extra, so that it is written back.
+func (r *blockReader) opt(name string) string {
+	s, _ := rawjson.Text(r.fields.get(name))
+	if s != "" {
+		r.fields.take(name)
+	}
+	return s
+}
+
+func (r *blockReader) raw(name string) json.RawMessage { return bytes.Clone(r.fields.take(name)) }
+
+// failure reads "error". A value that is no string but says something (an object, true) is a failure too; it stays in
+// Extra, which wins over the typed field when the block is written.
+func (r *blockReader) failure() string {
+	if s := r.opt("error"); s != "" {
+		return s
+	}
+	switch raw := r.fields.get("error"); string(raw) {
+	case "", "null", "false", `""`, "0":
+		return ""
+	default:
+		return string(raw)
+	}
+}
+
+func (r *blockReader) rest() Fields { return r.fields.copy() }
+
+func validUTF8(data []byte) []byte {
+	if utf8.Valid(data) {
+		return data
+	}
+	return bytes.ToValidUTF8(data, []byte("\ufffd"))
+}
+
+// clip returns the beginning of raw for an error message.
+func clip(raw []byte) string {
+	const most = 40
+	if len(raw) <= most {
+		return string(raw)
+	}
+	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
+}

@@ -1,0 +1,162 @@
+package content
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. It calls
+// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that whoever
+// needs the bytes as they are calls AppendJSON.
+func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
+
+// AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON
+// untouched, byte by byte.
+func (c Content) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"speaker":`...)
+	dst = appendString(dst, string(c.Speaker))
+	if c.Blocks != nil {
+		dst = append(dst, `,"blocks":[`...)
+		for i, b := range c.Blocks {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendBlock(dst, b)
+		}
+		dst = append(dst, ']')
+	}
+	if len(c.Metadata) > 0 {
+		dst = append(dst, `,"metadata":`...)
+		dst = append(dst, c.Metadata...)
+	}
+	return append(appendFields(dst, c.Extra), '}')
+}
+
+// AppendBlock appends b in the native form.
+func AppendBlock(dst []byte, b Block) []byte {
+	var w blockWriter
+	switch b := b.(type) {
+	case Text:
+		w = newBlock(dst, KindText, b.Extra)
+		w.str("text", b.Text)
+	case ToolCall:
+		w = newBlock(dst, KindToolCall, b.Extra)
+		w.str("id", b.ID)
+		w.str("name", b.Name)
+		w.raw("parameters", b.Parameters)
+	case ToolResponse:
+		w = newBlock(dst, KindToolResponse, b.Extra)
+		w.str("callId", b.CallID)
+		w.str("toolName", b.ToolName)
+		w.raw("result", b.Result)
+		w.opt("error", b.Error)
+	case Media:
+		w = newBlock(dst, KindMedia, b.Extra)
+		w.str("mimeType", b.MimeType)
+		w.str("data", b.Data)
+		w.str("encoding", b.Encoding)
+		w.opt("caption", b.Caption)
+		w.opt("filename", b.Filename)
+	case Thinking:
+		w = newBlock(dst, KindThinking, b.Extra)
+		w.str("thought", b.Thought)
+		w.opt("signature", b.Signature)
+	case Code:
+		w = newBlock(dst, KindCode, b.Extra)
+		w.str("code", b.Code)
+		w.opt("language", b.Language)
+	case Opaque:
+		if len(b.JSON) == 0 {
+			return append(dst, "null"...)
+		}
+		return append(dst, b.JSON...)
+	default:
+		return append(dst, "null"...)
+	}
+	return append(appendFields(w.dst, w.extra), '}')
+}
+
+type blockWriter struct {
+	dst   []byte
+	extra Fields
+}
+
+func newBlock(dst []byte, kind string, extra Fields) blockWriter {
+	dst = append(dst, `{"type":`...)
+	return blockWriter{dst: appendString(dst, kind), extra: extra}
+}
+
+func (w *blockWriter) key(name string) {
+	w.dst = append(w.dst, ',', '"')
+	w.dst = append(w.dst, name...)
+	w.dst = append(w.dst, '"', ':')
+}
+
+func (w *blockWriter) str(name, value string) {
+	w.key(name)
+	w.dst = appendString(w.dst, value)
+}
+
+func (w *blockWriter) opt(name, value string) {
+	if value != "" && !w.extra.Has(name) {
+		w.str(name, value)
+	}
+}
+
+func (w *blockWriter) raw(name string, value json.RawMessage) {
+	if len(value) > 0 {
+		w.key(name)
+		w.dst = append(w.dst, value...)
+	}
+}
+
+func appendFields(dst []byte, fields Fields) []byte {
+	for _, f := range fields {
+		dst = append(dst, ',')
+		dst = appendString(dst, f.Name)
+		dst = append(dst, ':')
+		dst = append(dst, f.Value...)
+	}
+	return dst
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, "\ufffd"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}

@@ -1,0 +1,114 @@
+package content
+
+import (
+	"bytes"
+	"slices"
+)
+
+// fieldList collects the fields of an object in their order; of a name that stands twice the last value counts, at the
+// place of the first. Names are found by looking through a short list and by an index in a long one, so that an object
+// with a million fields costs no more per field than one with ten. The values belong to the text that is being read.
+type fieldList struct {
+	fields []rawField
+	index  map[string]int // nil while the list is short
+}
+
+type rawField struct {
+	name  string
+	value []byte
+}
+
+const shortList = 16
+
+func (l *fieldList) reset() { *l = fieldList{fields: l.fields[:0]} }
+
+func (l *fieldList) set(name, value []byte) {
+	if i := l.find(name); i >= 0 {
+		l.fields[i].value = value
+		return
+	}
+	l.fields = append(l.fields, rawField{name: intern(name), value: value})
+	switch {
+	case l.index != nil:
+		l.index[l.fields[len(l.fields)-1].name] = len(l.fields) - 1
+	case len(l.fields) > shortList:
+		l.index = make(map[string]int, 2*shortList)
+		for i, f := range l.fields {
+			l.index[f.name] = i
+		}
+	}
+}
+
+func (l *fieldList) find(name []byte) int {
+	if l.index != nil {
+		if i, ok := l.index[string(name)]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(l.fields, func(f rawField) bool { return f.name == string(name) })
+}
+
+// get returns the value of a field, nil if there is none. It looks through the whole list: it is for the few fields
+// that a kind of block knows.
+func (l *fieldList) get(name string) []byte {
+	for i := range l.fields {
+		if l.fields[i].name == name {
+			return l.fields[i].value
+		}
+	}
+	return nil
+}
+
+// take returns what get does and removes the field. After it nothing more can be set.
+func (l *fieldList) take(name string) []byte {
+	for i := range l.fields {
+		if f := l.fields[i]; f.name == name {
+			l.fields = slices.Delete(l.fields, i, i+1)
+			return f.value
+		}
+	}
+	return nil
+}
+
+// copy returns the fields as a list of their own, nil if there are none.
+func (l *fieldList) copy() Fields {
+	if len(l.fields) == 0 {
+		return nil
+	}
+	out := make(Fields, len(l.fields))
+	for i, f := range l.fields {
+		out[i] = Field{Name: f.name, Value: bytes.Clone(f.value)}
+	}
+	return out
+}
+
+// intern returns name as a string, without making one for the names that every block has.
+func intern(name []byte) string {
+	switch string(name) {
+	case "type":
+		return "type"
+	case "text":
+		return "text"
+	case "id":
+		return "id"
+	case "name":
+		return "name"
+	case "parameters":
+		return "parameters"
+	case "callId":
+		return "callId"
+	case "toolName":
+		return "toolName"
+	case "result":
+		return "result"
+	case "error":
+		return "error"
+	case "thought":
+		return "thought"
+	case "signature":
+		return "signature"
+	default:
+		return string(name)
+	}
+}

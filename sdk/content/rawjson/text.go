@@ -1,0 +1,70 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// Text decodes a JSON string. ok is false if raw is no string.
+//
+// Text is UTF-8: a byte that is not, and an escape of half a surrogate pair, become U+FFFD.
+func Text(raw []byte) (text string, ok bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return "", false
+	}
+	if inner := raw[1 : len(raw)-1]; plain(inner) {
+		return string(inner), true
+	}
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", false
+	}
+	return text, true
+}
+
+// plain reports whether the inside of a JSON string stands for itself.
+func plain(inner []byte) bool {
+	ascii := true
+	for _, c := range inner {
+		if !safe[c] {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.Valid(inner)
+}
+
+// IsNull reports whether raw is null or nothing at all.
+func IsNull(raw []byte) bool {
+	s := New(raw)
+	switch s.Kind() {
+	case 0:
+		return true
+	case 'n':
+		return s.literal("null") == nil
+	default:
+		return false
+	}
+}
+
+// Field returns the value of an object's field as it stands; of a name that stands twice the last value counts, as in
+// encoding/json. It returns nil if there is no such field or raw is no object.
+func Field(raw []byte, name string) []byte {
+	var value []byte
+	s := New(raw)
+	if s.Object(func(n []byte) error {
+		v, err := s.Skip()
+		if string(n) == name {
+			value = v
+		}
+		return err
+	}) != nil {
+		return nil
+	}
+	return value
+}
+
+// FieldText returns the string in an object's field; "" if there is none.
+func FieldText(raw []byte, name string) string {
+	text, _ := Text(Field(raw, name))
+	return text
+}

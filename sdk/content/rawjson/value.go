@@ -1,0 +1,198 @@
+package rawjson
+
+import "fmt"
+
+// skip reads one value of any kind. It does not recurse: the nesting is kept in a slice of closing delimiters, so that
+// hostile input cannot exhaust the stack.
+func (s *Scanner) skip() error {
+	var buf [64]byte
+	open := buf[:0]
+	for {
+		// A value starts here.
+		c := s.Kind()
+		switch {
+		case c == '{' || c == '[':
+			if len(open) >= MaxDepth {
+				return s.fail(s.pos, fmt.Sprintf("values are nested deeper than %d", MaxDepth))
+			}
+			s.pos++
+			open = append(open, c+2) // '}' and ']' stand two behind '{' and '['
+			if s.Kind() == c+2 {
+				break // empty: the closing delimiter is read below
+			}
+			if c == '{' {
+				if err := s.field(); err != nil {
+					return err
+				}
+			}
+			continue
+		default:
+			if err := s.scalar(c); err != nil {
+				return err
+			}
+		}
+		// A value ended here, or an empty object or array has just begun.
+		for {
+			if len(open) == 0 {
+				return nil
+			}
+			closing := open[len(open)-1]
+			if c := s.Kind(); c == closing {
+				s.pos++
+				open = open[:len(open)-1]
+				continue
+			}
+			if _, err := s.more(closing); err != nil {
+				return err
+			}
+			if closing == '}' {
+				if err := s.field(); err != nil {
+					return err
+				}
+			}
+			break
+		}
+	}
+}
+
+// field reads a field's name and colon without decoding the name.
+func (s *Scanner) field() error {
+	if _, err := s.nameToken(); err != nil {
+		return err
+	}
+	return s.colon()
+}
+
+func (s *Scanner) scalar(c byte) error {
+	switch {
+	case c == '"':
+		return s.str()
+	case c == '-' || '0' <= c && c <= '9':
+		return s.number()
+	case c == 't':
+		return s.literal("true")
+	case c == 'f':
+		return s.literal("false")
+	case c == 'n':
+		return s.literal("null")
+	case s.pos >= len(s.data):
+		return s.end()
+	default:
+		return s.fail(s.pos, "unexpected "+describe(c)+", expected a value")
+	}
+}
+
+// safe tells which bytes may stand in a string as they are and need no look.
+var safe = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 0x20 && c != '"' && c != '\\'
+	}
+	return t
+}()
+
+func (s *Scanner) str() error {
+	data, i := s.data, s.pos+1
+	for i < len(data) {
+		c := data[i]
+		switch {
+		case safe[c]:
+			i++
+		case c == '"':
+			s.pos = i + 1
+			return nil
+		case c == '\\':
+			size, err := s.escape(i)
+			if err != nil {
+				return err
+			}
+			i += size
+		default:
+			return s.fail(i, "unexpected "+describe(c)+" in a string")
+		}
+	}
+	return s.end()
+}
+
+// escape checks the escape sequence at i and returns its size.
+func (s *Scanner) escape(i int) (int, error) {
+	if i+1 >= len(s.data) {
+		return 0, s.end()
+	}
+	switch s.data[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2, nil
+	case 'u':
+		for j := i + 2; j < i+6; j++ {
+			if j >= len(s.data) {
+				return 0, s.end()
+			}
+			if !isHex(s.data[j]) {
+				return 0, s.fail(j, "unexpected "+describe(s.data[j])+" in a \\u escape")
+			}
+		}
+		return 6, nil
+	default:
+		return 0, s.fail(i+1, "unexpected "+describe(s.data[i+1])+" in an escape sequence")
+	}
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func (s *Scanner) literal(word string) error {
+	for i := range len(word) {
+		if s.pos+i >= len(s.data) {
+			return s.end()
+		}
+		if s.data[s.pos+i] != word[i] {
+			return s.fail(s.pos+i, "unexpected "+describe(s.data[s.pos+i])+" in "+word)
+		}
+	}
+	s.pos += len(word)
+	return nil
+}
+
+func (s *Scanner) number() error {
+	i := s.pos
+	if s.data[i] == '-' {
+		i++
+	}
+	if i < len(s.data) && s.data[i] == '0' {
+		i++ // nothing may follow a leading zero but a fraction or an exponent
+	} else if err := s.digits(&i); err != nil {
+		return err
+	}
+	if i < len(s.data) && s.data[i] == '.' {
+		i++
+		if err := s.digits(&i); err != nil {
+			return err
+		}
+	}
+	if i < len(s.data) && (s.data[i] == 'e' || s.data[i] == 'E') {
+		i++
+		if i < len(s.data) && (s.data[i] == '+' || s.data[i] == '-') {
+			i++
+		}
+		if err := s.digits(&i); err != nil {
+			return err
+		}
+	}
+	s.pos = i
+	return nil
+}
+
+// digits reads at least one digit from *i on.
+func (s *Scanner) digits(i *int) error {
+	start := *i
+	for *i < len(s.data) && '0' <= s.data[*i] && s.data[*i] <= '9' {
+		*i++
+	}
+	if *i > start {
+		return nil
+	}
+	if *i >= len(s.data) {
+		return s.end()
+	}
+	return s.fail(*i, "unexpected "+describe(s.data[*i])+" in a number")
+}

@@ -1,0 +1,40 @@
+// Package sdk is for authors of strategies: programs that keep an agent's conversation history below its context limit.
+//
+// A strategy is a type with two methods, Info and Compress, and a main that hands it to [Serve]. This is a whole one:
+//
+//	package main
+//
+//	import (
+//		"context"
+//
+//		"github.com/thresh-dev/thresh/sdk"
+//		"github.com/thresh-dev/thresh/sdk/turns"
+//	)
+//
+//	// keepLast drops all but the last 50 entries when the history is over the threshold.
+//	type keepLast struct{}
+//
+//	func (keepLast) Info() sdk.Info {
+//		return sdk.Info{Name: "keep-last", Version: "0.1.0", Trigger: sdk.Threshold(0.85)}
+//	}
+//
+//	func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+//		if len(in.History) <= 50 {
+//			return sdk.NoOp(sdk.NoOpTailCoversAll), nil
+//		}
+//		return sdk.Applied(turns.SafeTail(in.History, 50), sdk.CompressMetadata{}), nil
+//	}
+//
+//	func main() { sdk.Serve(keepLast{}) }
+//
+// Build it as thresh-strategy-keep-last, put it into a plugin directory, and choose it with compression.strategy.
+//
+// A strategy whose trigger is [Continuous] also has Optimize ([Optimizer]), which runs before every threshold check and
+// returns edits instead of a history. Start with [Strategy] and [CompressInput]; [Host] is what a strategy can ask for.
+// The helpers are in sdk/turns (which entries belong together) and sdk/tools (what a tool call reads and writes);
+// sdk/sdktest tests a strategy without a host.
+//
+// The package takes care of the rest: the handshake, streams, protobuf, panics (the error of one call, not the end of the
+// process), cancellation, logging and leaving when the host is gone. Histories that an author returns are compared with
+// the one that came, so that entries and blocks that were kept are named, not sent: they keep their ids and their counts.
+package sdk

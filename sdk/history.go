@@ -1,0 +1,70 @@
+package sdk
+
+import (
+	"fmt"
+	"math"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// history is what a call brought, twice: the strategy's to do with as it likes, and as it was, to compare the result with.
+// Both share texts and raw JSON.
+type history struct {
+	given []Content
+	was   []Content
+	sums  []int // sums[i] is what the entries before i count, in tokens
+}
+
+// receiveHistory reads the entries that h announces. recv returns one chunk, or io.EOF.
+func receiveHistory(h *threshv1.CallHeader, recv func() ([]byte, error)) (*history, error) {
+	if h.GetEntries() > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: CallHeader.entries is %d, at most %d are allowed", wire.ErrTooLarge, h.GetEntries(), math.MaxInt32)
+	}
+	entries, err := wire.ReadAll(recv, wire.Limits{Of: "entry", Count: int(h.GetEntries())}, wire.DecodeEntry)
+	if err != nil {
+		return nil, err
+	}
+	out := &history{
+		given: make([]Content, len(entries)),
+		was:   make([]Content, len(entries)),
+		sums:  make([]int, len(entries)+1),
+	}
+	blocks := 0
+	for _, e := range entries {
+		blocks += len(e.Content.Blocks)
+	}
+	copies := make([]Block, 0, blocks)
+	for i, e := range entries {
+		c := e.Content.WithOrigin(i)
+		out.was[i] = c
+		out.sums[i+1] = out.sums[i] + e.Tokens
+		if c.Blocks != nil {
+			start := len(copies)
+			copies = append(copies, c.Blocks...)
+			c.Blocks = copies[start:len(copies):len(copies)]
+		}
+		out.given[i] = c
+	}
+	return out, nil
+}
+
+// tokens counts the entries [from, to), cut to the history.
+func (h *history) tokens(from, to int) int {
+	from, to = max(from, 0), min(to, len(h.was))
+	if from >= to {
+		return 0
+	}
+	return h.sums[to] - h.sums[from]
+}
+
+// untouched returns an error if the strategy changed the history that it was given.
+func (h *history) untouched(given []Content) error {
+	for i := range h.was {
+		if !given[i].Equal(h.was[i]) {
+			return fmt.Errorf("%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements", wire.ErrBadResult, i)
+		}
+	}
+	return nil
+}

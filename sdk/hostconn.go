@@ -1,0 +1,51 @@
+package sdk
+
+import (
+	"fmt"
+	"sync"
+
+	plugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// hostConn is the one connection to the host's services that a process has.
+type hostConn struct {
+	broker *plugin.GRPCBroker
+	id     uint32
+
+	once  sync.Once
+	ready chan struct{} // closed when client or err is set
+
+	client threshv1.HostServiceClient
+	err    error
+}
+
+func newHostConn(broker *plugin.GRPCBroker, id uint32) *hostConn {
+	return &hostConn{broker: broker, id: id, ready: make(chan struct{})}
+}
+
+// connect dials in the background. It must not wait for the first use: the broker forgets an address that nobody dialled
+// for five seconds, and gives it out only once.
+func (h *hostConn) connect() {
+	h.once.Do(func() {
+		if h.id == 0 {
+			h.err = fmt.Errorf("%w: this host offers no services", ErrNotGranted)
+			close(h.ready)
+			return
+		}
+		go func() {
+			defer close(h.ready)
+			conn, err := h.broker.DialWithOptions(h.id,
+				grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxGRPCMessage)))
+			if err != nil {
+				h.err = fmt.Errorf("connecting to the host's services: %w", err)
+				return
+			}
+			h.client = threshv1.NewHostServiceClient(conn) // open for as long as the process lives
+		}()
+	})
+}

@@ -1,0 +1,58 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path"
+	"runtime/debug"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// serverOptions make every handler return a status, also when it panics: one call fails, the process and the calls of
+// other sessions go on. A panic in a goroutine that a strategy started itself cannot be caught and ends the process.
+func serverOptions(log *slog.Logger) []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (answer any, err error) {
+			defer recovered(log, info.FullMethod, &err)
+			answer, err = handler(ctx, req)
+			return answer, wire.ToStatus(err)
+		}),
+		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+			defer recovered(log, info.FullMethod, &err)
+			return wire.ToStatus(handler(srv, ss))
+		}),
+	}
+}
+
+// recovered is deferred: it makes of a panic the INTERNAL error of the call.
+func recovered(log *slog.Logger, method string, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	method = path.Base(method)
+	what := strings.ToValidUTF8(clipLog(fmt.Sprint(p)), "\ufffd")
+	log.Error("panic in "+method, "panic", what, "stack", panicStack(debug.Stack()))
+	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s: %s", method, what))
+}
+
+// panicStack leaves out what stands above the panic in a stack: the recovery itself.
+func panicStack(stack []byte) string {
+	s := string(stack)
+	if _, below, ok := strings.Cut(s, "\npanic("); ok {
+		if _, rest, ok := strings.Cut(below, "\n"); ok { // its arguments
+			if _, rest, ok = strings.Cut(rest, "\n"); ok { // its file
+				return rest
+			}
+		}
+	}
+	return s
+}

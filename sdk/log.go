@@ -1,0 +1,163 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	logTime = "2006-01-02T15:04:05.000000Z07:00"
+	// Lines above 64 KiB lose their level in the host.
+	maxLogValue = 8 << 10
+	maxLogLine  = 32 << 10
+)
+
+// logHandler writes JSON lines in the form that go-plugin reads from a plugin's stderr: @level, @message and @timestamp
+// beside the attributes. Groups become prefixes: "group.key".
+type logHandler struct {
+	out    *logOutput
+	attrs  []slog.Attr // with their groups in their keys
+	prefix string      // of the open groups, with a dot at its end
+}
+
+type logOutput struct {
+	mu    sync.Mutex // one line at a time
+	w     io.Writer
+	level slog.LevelVar
+}
+
+func newLogHandler(w io.Writer) *logHandler { return &logHandler{out: &logOutput{w: w}} }
+
+func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= h.out.level.Level()
+}
+
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &logHandler{out: h.out, attrs: appendAttrs(h.attrs[:len(h.attrs):len(h.attrs)], h.prefix, attrs), prefix: h.prefix}
+}
+
+func (h *logHandler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	return &logHandler{out: h.out, attrs: h.attrs, prefix: h.prefix + name + "."}
+}
+
+func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
+	attrs := h.attrs[:len(h.attrs):len(h.attrs)]
+	r.Attrs(func(a slog.Attr) bool {
+		attrs = appendAttrs(attrs, h.prefix, []slog.Attr{a})
+		return true
+	})
+	line := map[string]any{
+		"@level":     levelName(r.Level),
+		"@message":   clipLog(r.Message),
+		"@timestamp": r.Time.Format(logTime),
+	}
+	room := maxLogLine - maxLogValue
+	for _, a := range attrs {
+		raw := logJSON(a.Value)
+		if room -= len(a.Key) + len(raw); room < 0 {
+			line["attributes_dropped"] = true
+			break
+		}
+		line[logKey(a.Key)] = raw
+	}
+	b, err := json.Marshal(line)
+	if err != nil {
+		return fmt.Errorf("log line: %w", err)
+	}
+	h.out.mu.Lock()
+	defer h.out.mu.Unlock()
+	_, err = h.out.w.Write(append(b, '\n'))
+	return err
+}
+
+func appendAttrs(dst []slog.Attr, prefix string, attrs []slog.Attr) []slog.Attr {
+	for _, a := range attrs {
+		a.Value = a.Value.Resolve()
+		switch {
+		case a.Equal(slog.Attr{}):
+		case a.Value.Kind() == slog.KindGroup && a.Key == "":
+			dst = appendAttrs(dst, prefix, a.Value.Group())
+		case a.Value.Kind() == slog.KindGroup:
+			dst = appendAttrs(dst, prefix+a.Key+".", a.Value.Group())
+		default:
+			dst = append(dst, slog.Attr{Key: prefix + a.Key, Value: a.Value})
+		}
+	}
+	return dst
+}
+
+// logKey keeps the names with an @ to ourselves: the host's reader takes them for its own and insists on strings.
+func logKey(key string) string {
+	if strings.HasPrefix(key, "@") {
+		return "_" + key
+	}
+	return key
+}
+
+func logJSON(v slog.Value) json.RawMessage {
+	value := v.Any()
+	switch x := value.(type) {
+	case error:
+		value = x.Error()
+	case time.Duration:
+		value = x.String()
+	case fmt.Stringer:
+		value = x.String()
+	}
+	if s, ok := value.(string); ok {
+		value = clipLog(s)
+	}
+	raw, err := json.Marshal(value)
+	if err != nil || len(raw) > maxLogValue {
+		raw, err = json.Marshal(clipLog(fmt.Sprint(value)))
+	}
+	if err != nil { // a string always marshals
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+func clipLog(s string) string {
+	if len(s) <= maxLogValue/2 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLogValue/2], "") + "…"
+}
+
+func levelName(l slog.Level) string {
+	switch {
+	case l < slog.LevelDebug:
+		return "trace"
+	case l < slog.LevelInfo:
+		return "debug"
+	case l < slog.LevelWarn:
+		return "info"
+	case l < slog.LevelError:
+		return "warn"
+	}
+	return "error"
+}
+
+// levelOf reads ConfigureRequest.log_level. Unknown names (from a newer host) are info.
+func levelOf(name string) slog.Level {
+	switch name {
+	case "trace":
+		return slog.LevelDebug - 4
+	case "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}

@@ -1,0 +1,142 @@
+package sdktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Config is the surroundings of a strategy under test. The zero value is a host as it comes, with a counter of
+// characters and no model.
+type Config struct {
+	// Counter counts tokens; nil is [Characters].
+	Counter Counter
+	// Tools says what tool calls do; nil is every preset.
+	Tools *tools.Taxonomy
+	// WorkspaceRoot is absolute; "" is "/workspace".
+	WorkspaceRoot string
+	// Settings are the strategy's own, by key, over the defaults that its Info declares.
+	Settings map[string]any
+	// Log gets what the strategy logs; nil drops it.
+	Log *slog.Logger
+
+	// Density is for Optimize only; nil is what the host has by default: reads and inclusions are pruned, results are not.
+	Density *sdk.DensityConfig
+
+	// What follows is for Compress only.
+
+	// CurrentTokens is what the host says that the history counts; nil is what Counter says.
+	CurrentTokens *int
+	PendingTokens int
+	// ContextLimit is in tokens; 0 is 200,000.
+	ContextLimit     int
+	CompletionBudget int
+	// Threshold is in (0, 1]; 0 is the strategy's own.
+	Threshold float64
+	// PreserveThreshold is a share of the entries; nil is 0.4.
+	PreserveThreshold *float64
+	// TopPreserveThreshold is a share of the entries; nil is 0.2.
+	TopPreserveThreshold *float64
+	// Reason is [sdk.ReasonThreshold] unless set.
+	Reason         sdk.CompressReason
+	Todos          []sdk.Todo
+	TranscriptPath string
+	Profile        string
+	// Generate stands in for the model; nil has every request fail. See [Answers].
+	Generate GenerateFunc
+	// Prompts are what ResolvePrompt returns, by name. It fails for any other name.
+	Prompts map[string]string
+}
+
+// DefaultDensity returns the settings under compression.density as they are when nobody set any (REQ-HD-009).
+func DefaultDensity() sdk.DensityConfig {
+	return sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune}
+}
+
+func (c Config) counter() Counter {
+	if c.Counter == nil {
+		return Characters
+	}
+	return c.Counter
+}
+
+// call makes what Optimize and Compress have in common.
+func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
+	taxonomy := c.Tools
+	if taxonomy == nil {
+		var err error
+		if taxonomy, err = tools.ForPresets(tools.PresetNames(), nil); err != nil {
+			return sdk.Call{}, fmt.Errorf("sdktest: %w", err)
+		}
+	}
+	settings, err := c.settings(info)
+	if err != nil {
+		return sdk.Call{}, err
+	}
+	return sdk.Call{
+		SessionID:     "test",
+		Revision:      1,
+		History:       withOrigins(history),
+		WorkspaceRoot: or(c.WorkspaceRoot, "/workspace"),
+		Tools:         taxonomy,
+		Config:        settings,
+		Log:           orNil(c.Log, slog.New(slog.DiscardHandler)),
+	}, nil
+}
+
+// settings fills the declared defaults in and checks keys and values, as the host does before it calls the strategy.
+func (c Config) settings(info sdk.Info) (sdk.Config, error) {
+	values := map[string]any{}
+	declared := map[string]sdk.ConfigField{}
+	for _, f := range info.Config {
+		declared[f.Key] = f
+		if f.Default != nil {
+			values[f.Key] = f.Default
+		}
+	}
+	for key, value := range c.Settings {
+		field, ok := declared[key]
+		if !ok {
+			return nil, fmt.Errorf("sdktest: Config.Settings has %q, which Info.Config of %s does not declare", key, info.Name)
+		}
+		if err := checkSetting(field, value); err != nil {
+			return nil, err
+		}
+		values[key] = value
+	}
+	data, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("sdktest: Config.Settings: %w", err)
+	}
+	return sdk.Config(data), nil
+}
+
+func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
+	call, err := c.call(info, history)
+	return sdk.OptimizeInput{Call: call, Density: *orNil(c.Density, new(DefaultDensity()))}, err
+}
+
+func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
+	call, err := c.call(info, history)
+	count := c.counter()
+	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
+	in := sdk.CompressInput{
+		Call:                 call,
+		CurrentTokens:        *orNil(c.CurrentTokens, new(count(counted))),
+		PendingTokens:        c.PendingTokens,
+		ContextLimit:         or(c.ContextLimit, 200_000),
+		CompletionBudget:     c.CompletionBudget,
+		Threshold:            or(c.Threshold, info.Trigger.DefaultThreshold),
+		PreserveThreshold:    *orNil(c.PreserveThreshold, new(0.4)),
+		TopPreserveThreshold: *orNil(c.TopPreserveThreshold, new(0.2)),
+		Reason:               or(c.Reason, sdk.ReasonThreshold),
+		Todos:                c.Todos,
+		TranscriptPath:       c.TranscriptPath,
+		Profile:              c.Profile,
+		TokensIn:             func(from, to int) int { return count(counted[from:to]) },
+	}
+	return in, err
+}

@@ -1,0 +1,58 @@
+package sdktest
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// Counter counts the tokens of a run of entries. The count of none is 0. It stands in for the host's tokenizer.
+type Counter func(entries []sdk.Content) int
+
+// Words counts an entry as its words plus one. It is easy to compute by hand: use it in tests of limits.
+func Words(entries []sdk.Content) int {
+	n := 0
+	for _, e := range entries {
+		n++
+		for _, b := range e.Blocks {
+			n += len(strings.Fields(blockText(b)))
+		}
+	}
+	return n
+}
+
+// Characters counts an entry as a quarter of its characters, rounded up, plus four. It is near to what a tokenizer says
+// of English text and code, and what a [Config] uses unless it says otherwise.
+func Characters(entries []sdk.Content) int {
+	n := 0
+	for _, e := range entries {
+		chars := 0
+		for _, b := range e.Blocks {
+			chars += utf8.RuneCountInString(blockText(b))
+		}
+		n += 4 + (chars+3)/4
+	}
+	return n
+}
+
+// blockText is what a model reads of a block. Media count as a placeholder, whatever their size.
+func blockText(b sdk.Block) string {
+	switch b := b.(type) {
+	case sdk.Text:
+		return b.Text
+	case sdk.ToolCall:
+		return b.Name + " " + string(b.Parameters)
+	case sdk.ToolResponse:
+		return b.ToolName + " " + b.ResultText() + " " + b.Error
+	case sdk.Thinking:
+		return b.Thought
+	case sdk.Code:
+		return b.Code
+	case sdk.Media:
+		return "[" + b.MimeType + " " + b.Filename + "] " + b.Caption
+	case sdk.Opaque:
+		return string(b.JSON)
+	}
+	return ""
+}

@@ -1,0 +1,9 @@
+// Package sdktest runs a strategy inside of a test: no process, no plugin directory, no model.
+//
+// It is for authors of strategies. Start with [Compress], and [Optimize] if the strategy is continuous: they call it as
+// the host would, with the token counter, todos, prompts and model answers of a [Config], and fail the test where the
+// host would refuse the answer. [ParseHistory] reads a history from JSON; [CheckInfo] checks what the strategy says of
+// itself.
+//
+// What it does not show is how the strategy behaves as a process: that is what `thresh plugins verify` is for.
+package sdktest

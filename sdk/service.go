@@ -1,0 +1,98 @@
+package sdk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	plugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+// service serves a strategy over gRPC. Its handlers return plain errors; serverOptions make statuses of them.
+type service struct {
+	threshv1.UnimplementedStrategyServiceServer
+
+	strategy   Strategy
+	info       *threshv1.GetInfoResponse
+	log        *slog.Logger
+	setLevel   func(slog.Level)
+	broker     *plugin.GRPCBroker // set before the server starts
+	configured atomic.Pointer[configuration]
+	taxonomies taxonomies
+}
+
+// configuration is what Configure brought.
+type configuration struct {
+	config []byte
+	host   *hostConn
+}
+
+func (s *service) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.GetInfoResponse, error) {
+	return s.info, nil
+}
+
+func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
+	if err := s.checkConfig(r.GetConfig()); err != nil {
+		return nil, err
+	}
+	c := &configuration{config: r.GetConfig(), host: newHostConn(s.broker, r.GetHostServiceId())}
+	if !s.configured.CompareAndSwap(nil, c) {
+		return nil, status.Error(codes.FailedPrecondition, "Configure was called before")
+	}
+	s.setLevel(levelOf(r.GetLogLevel()))
+	c.host.connect()
+	return &threshv1.ConfigureResponse{}, nil
+}
+
+// checkConfig refuses what is no JSON object, and what the strategy refuses.
+func (s *service) checkConfig(config []byte) error {
+	if len(config) > 0 {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(config, &object); err != nil {
+			return status.Error(codes.InvalidArgument, fmt.Sprintf("the config is no JSON object: %v", err))
+		}
+	}
+	if checker, ok := s.strategy.(ConfigChecker); ok {
+		if err := checker.CheckConfig(config); err != nil {
+			return status.Error(codes.InvalidArgument, err.Error())
+		}
+	}
+	return nil
+}
+
+// call makes of a header and the entries that followed it what a strategy sees.
+func (s *service) call(h *threshv1.CallHeader, c *configuration, history *history) (Call, error) {
+	if !bytes.Equal(h.GetConfig(), c.config) { // a session may have settings of its own
+		if err := s.checkConfig(h.GetConfig()); err != nil {
+			return Call{}, err
+		}
+	}
+	taxonomy, err := s.taxonomies.get(h.GetTools())
+	if err != nil {
+		return Call{}, status.Error(codes.InvalidArgument, fmt.Sprintf("CallHeader.tools: %v", err))
+	}
+	return Call{
+		SessionID:     h.GetSessionId(),
+		Revision:      h.GetRevision(),
+		History:       history.given,
+		WorkspaceRoot: h.GetWorkspaceRoot(),
+		Tools:         taxonomy,
+		Config:        h.GetConfig(),
+		Log:           s.log.With("session", h.GetSessionId(), "call", h.GetCallId()),
+	}, nil
+}
+
+// ready returns what Configure brought.
+func (s *service) ready() (*configuration, error) {
+	if c := s.configured.Load(); c != nil {
+		return c, nil
+	}
+	return nil, status.Error(codes.FailedPrecondition, "called before Configure")
+}

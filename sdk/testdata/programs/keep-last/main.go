@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// keepLast drops all but the last 50 entries when the history is over the threshold.
+type keepLast struct{}
+
+func (keepLast) Info() sdk.Info {
+	return sdk.Info{Name: "keep-last", Version: "0.1.0", Trigger: sdk.Threshold(0.85)}
+}
+
+func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+	if len(in.History) <= 50 {
+		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
+	}
+	return sdk.Applied(turns.SafeTail(in.History, 50), sdk.CompressMetadata{}), nil
+}
+
+func main() { sdk.Serve(keepLast{}) }

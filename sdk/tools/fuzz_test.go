@@ -1,0 +1,103 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// FuzzUse holds the extraction of paths against encoding/json.
+func FuzzUse(f *testing.F) {
+	for _, seed := range []string{
+		`{"file_path":"a","path":null}`, `{"absolute_path":"\u0061\ud800","x":{"path":["b"]}}`, `{"path":"a","path":"b"}`,
+		`{"paths":["a","*.go",1,"",null]}`, `"*** Begin Patch"`, `{"file_path":`, `[]`, `{"fi\u006ce_path":"a"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	llxprt, all := mustPresets(f, "llxprt"), mustPresets(f, tools.PresetNames()...)
+	f.Fuzz(func(t *testing.T, params []byte) {
+		for _, name := range []string{"apply_patch", "exec_command", "shell", "read_files", "str_replace_editor", "run_commands", "x"} {
+			all.Use(name, params)
+			all.Failed(name, string(params))
+		}
+		var members map[string]any
+		if err := json.Unmarshal(params, &members); err != nil {
+			members = nil // not even in part
+		}
+		if diff := cmp.Diff(onePath(members), llxprt.Use("read_file", params).Reads); diff != "" {
+			t.Errorf("read_file: %s", diff)
+		}
+		reads, glob := manyPaths(members)
+		many := llxprt.Use("read_many_files", params)
+		if diff := cmp.Diff(reads, many.Reads); diff != "" || glob != many.Glob {
+			t.Errorf("read_many_files: glob %v, want %v: %s", many.Glob, glob, diff)
+		}
+	})
+}
+
+func onePath(members map[string]any) []string {
+	for _, key := range []string{"file_path", "absolute_path", "path"} {
+		if v := members[key]; v != nil {
+			if s, _ := v.(string); s != "" {
+				return []string{s}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func manyPaths(members map[string]any) (reads []string, glob bool) {
+	list, _ := members["paths"].([]any)
+	for _, v := range list {
+		switch s, _ := v.(string); {
+		case s == "":
+		case strings.ContainsAny(s, "*?"):
+			glob = true
+		default:
+			reads = append(reads, s)
+		}
+	}
+	return reads, glob
+}
+
+func BenchmarkUse(b *testing.B) {
+	content, _ := json.Marshal(strings.Repeat("line of a file\n", 10<<20/15))
+	keys := make([]byte, 0, 20<<20)
+	for i := range 1_000_000 {
+		keys = fmt.Appendf(keys, `,"k%d":%d`, i, i)
+	}
+	cases := []struct{ name, tool, params string }{
+		{"read", "Read", `{"file_path":"/work/project/src/index.ts","offset":10,"limit":50}`},
+		{"shell", "bash", `{"command":"go test ./... 2>&1 | tail -5","timeout":120}`},
+		{"unknown", "get_weather", `{"city":"Bern","unit":"C"}`},
+		{"write10MB", "write_file", `{"content":` + string(content) + `,"file_path":"a"}`},
+		{"million-keys", "read_file", `{"path":"a"` + string(keys) + `}`},
+		{"million-dups", "read_file", `{` + strings.Repeat(`"path":"a",`, 1_000_000) + `"path":"b"}`},
+		{"million-brackets", "read_file", `{"x":` + strings.Repeat("[", 1_000_000) + `}`},
+		{"million-escapes", "read_file", `{"path":"` + strings.Repeat(`\\`, 1_000_000) + `"}`},
+		{"million-paths", "read_many_files", `{"paths":["` + strings.Repeat(`a","`, 1_000_000) + `"]}`},
+	}
+	taxonomy := mustPresets(b, tools.PresetNames()...)
+	for _, c := range cases {
+		b.Run(c.name, func(b *testing.B) {
+			params := json.RawMessage(c.params)
+			b.SetBytes(int64(len(params)))
+			b.ReportAllocs()
+			for b.Loop() {
+				taxonomy.Use(c.tool, params)
+			}
+		})
+	}
+}
+
+func BenchmarkForPresets(b *testing.B) {
+	for b.Loop() {
+		mustPresets(b, tools.PresetNames()...)
+	}
+}

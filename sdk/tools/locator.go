@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// locator says where in the parameters something stands. Its text form is described at [Rule].
+type locator struct {
+	name string
+	list bool   // every element of the array
+	sub  string // of every element, this member
+	want map[string]string
+}
+
+// errStop ends an iteration early.
+var errStop = errors.New("stop")
+
+var errLocator = errors.New(`a locator is "name", "name[]", "name[].member" or "$"`)
+
+func parseLocator(s string) (locator, error) {
+	name, sub, list := strings.Cut(s, "[]")
+	l := locator{name: name, list: list}
+	if sub != "" {
+		l.sub = strings.TrimPrefix(sub, ".")
+		l.want = map[string]string{l.sub: l.sub}
+	}
+	if name == "" || sub != "" && (l.sub == "" || l.sub == sub) || strings.ContainsAny(name+l.sub, "[]") || list && name == itself {
+		return locator{}, errLocator
+	}
+	return l, nil
+}
+
+// decide returns the first locator whose member is present and not null.
+func decide(ls []locator, p params) (locator, bool) {
+	for _, l := range ls {
+		if p.get(l.name) != nil {
+			return l, true
+		}
+	}
+	return locator{}, false
+}
+
+// values yields what l points to: one value, one for each element, or one for each element with nil where an element
+// has no such member.
+func (l locator) values(p params) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		v := p.get(l.name)
+		switch {
+		case v == nil:
+		case !l.list:
+			yield(v)
+		default:
+			for e := range elements(v) {
+				if l.sub != "" {
+					e = scan(nil, e, l.want).get(l.sub)
+				}
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// any reports whether l points to anything that is not null.
+func (l locator) any(p params) bool {
+	for v := range l.values(p) {
+		if !rawjson.IsNull(v) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RuleError says what is wrong with one rule.
+type RuleError struct {
+	// Index is the rule's position in the list, from 0.
+	Index int
+	// Name is the first name of the rule, if it has any.
+	Name string
+	// Field is the field of the rule that is wrong, "" if it is the rule as such.
+	Field string
+	Err   error
+}
+
+func (e *RuleError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tool rule %d", e.Index)
+	if e.Name != "" {
+		fmt.Fprintf(&b, " (%s)", e.Name)
+	}
+	if e.Field != "" {
+		fmt.Fprintf(&b, ", field %s", e.Field)
+	}
+	return b.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// document is the JSON form of a taxonomy.
+type document struct {
+	Rules []json.RawMessage `json:"rules"`
+}
+
+// Parse reads a taxonomy in its JSON form, {"rules": […]}. Whatever is wrong with a rule, a misspelt field too, is a
+// [*RuleError].
+func Parse(data []byte) (*Taxonomy, error) {
+	rules, err := ParseRules(data)
+	if err != nil {
+		return nil, err
+	}
+	return New(rules...)
+}
+
+// ParseRules reads rules as [Parse] does, or from a bare array of rules, and checks each.
+func ParseRules(data []byte) ([]Rule, error) {
+	raws, err := split(data, false)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]Rule, len(raws))
+	for i, raw := range raws {
+		err := decode(raw, &rules[i])
+		if err == nil {
+			_, err = compile(&rules[i])
+		}
+		if err != nil {
+			err.Index = i
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+// ParseNewer reads a taxonomy that may be of a later version than this package. A rule that it does not understand is
+// reduced to its names: the tools are known, and nothing else about them, so that no later rule is taken for them either.
+// It is for the strategy's side, which may be older than the host; what people wrote is read by [Parse].
+func ParseNewer(data []byte) (*Taxonomy, error) {
+	raws, err := split(data, true)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]Rule, len(raws))
+	for i, raw := range raws {
+		err := decode(raw, &rules[i])
+		if err == nil {
+			_, err = compile(&rules[i])
+		}
+		if err == nil {
+			continue
+		}
+		var names struct {
+			Names      []string `json:"names"`
+			IgnoreCase bool     `json:"ignoreCase"`
+		}
+		if json.Unmarshal(raw, &names) != nil || len(names.Names) == 0 || slices.Contains(names.Names, "") {
+			err.Index = i // which tools it is for is all that must be understood
+			return nil, err
+		}
+		rules[i] = Rule{Names: names.Names, IgnoreCase: names.IgnoreCase, Class: ClassOther}
+	}
+	return New(rules...)
+}
+
+func split(data []byte, newer bool) ([]json.RawMessage, error) {
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
+		var raws []json.RawMessage
+		if err := json.Unmarshal(data, &raws); err != nil {
+			return nil, fmt.Errorf("tool rules: %w", located(data, err))
+		}
+		return raws, nil
+	}
+	var doc document
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if !newer {
+		dec.DisallowUnknownFields()
+	}
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf(`tool rules, {"rules": […]}: %w`, located(data, err))
+	}
+	if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return nil, fmt.Errorf("tool rules: there is more after the end, on line %d", lineOf(data, int64(len(data)-len(rest))))
+	}
+	return doc.Rules, nil
+}
+
+func located(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("line %d: %w", lineOf(data, syntax.Offset), err)
+	}
+	return err
+}
+
+func lineOf(data []byte, offset int64) int {
+	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
+}
+
+func decode(raw []byte, r *Rule) *RuleError {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(r)
+	if err == nil {
+		return nil
+	}
+	out := &RuleError{Err: err}
+	if len(r.Names) > 0 {
+		out.Name = r.Names[0]
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		out.Field = kind.Field
+		out.Err = fmt.Errorf("it is a JSON %s, which does not belong here", kind.Value)
+	} else if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		out.Field = strings.Trim(name, `"`)
+		out.Err = errors.New("there is no such field")
+	}
+	return out
+}
+
+// encode returns the JSON form of rules. Rules hold strings and booleans only: encoding them cannot fail.
+func encode(rules []Rule) []byte {
+	if rules == nil {
+		rules = []Rule{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(struct {
+		Rules []Rule `json:"rules"`
+	}{rules}); err != nil {
+		panic(err)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

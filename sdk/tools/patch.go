@@ -1,0 +1,52 @@
+package tools
+
+import "strings"
+
+// The headers of a patch. Everything else in it begins with a space, "+", "-" or "@@".
+const (
+	beginPatch = "*** Begin Patch"
+	endPatch   = "*** End Patch"
+	addFile    = "*** Add File:"
+	updateFile = "*** Update File:"
+	deleteFile = "*** Delete File:"
+	moveTo     = "*** Move to:"
+)
+
+// patchWrites returns the files that a patch changes, in its order. Text before the beginning and after the end of the
+// patch is ignored; text without a patch changes nothing.
+func patchWrites(s string) []Write {
+	var writes []Write
+	inside := false
+	for line := range strings.Lines(s) {
+		if !inside {
+			inside = strings.HasPrefix(line, beginPatch)
+			continue
+		}
+		if !strings.HasPrefix(line, "***") {
+			continue
+		}
+		if strings.HasPrefix(line, endPatch) {
+			break
+		}
+		if name, ok := header(line, addFile); ok {
+			writes = append(writes, Write{Path: name, Whole: true})
+		} else if name, ok := header(line, deleteFile); ok {
+			writes = append(writes, Write{Path: name, Whole: true, Deletes: true})
+		} else if name, ok := header(line, updateFile); ok {
+			writes = append(writes, Write{Path: name})
+		} else if name, ok := header(line, moveTo); ok {
+			// What the file holds moves with it and stands in no call, so neither side is whole.
+			if n := len(writes); n > 0 && !writes[n-1].Whole {
+				writes[n-1].Deletes = true
+			}
+			writes = append(writes, Write{Path: name})
+		}
+	}
+	return writes
+}
+
+func header(line, prefix string) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(line, prefix)
+	name = strings.TrimSpace(rest)
+	return name, ok && name != ""
+}

@@ -1,0 +1,80 @@
+package tools
+
+// Class is what a tool is for. The zero value means that the taxonomy does not know the tool.
+type Class string
+
+// The classes.
+const (
+	// ClassRead tools return what stands in the files that they name.
+	ClassRead Class = "read"
+	// ClassWrite tools change the files that they name.
+	ClassWrite Class = "write"
+	// ClassSearch tools look for something in many files, or list them.
+	ClassSearch Class = "search"
+	// ClassShell tools run a command. What it reads and writes is not known.
+	ClassShell Class = "shell"
+	// ClassWeb tools fetch something from elsewhere.
+	ClassWeb Class = "web"
+	// ClassOther tools are known and touch no file: plans, questions, sub-agents.
+	ClassOther Class = "other"
+)
+
+func (c Class) known() bool {
+	switch c {
+	case ClassRead, ClassWrite, ClassSearch, ClassShell, ClassWeb, ClassOther:
+		return true
+	}
+	return false
+}
+
+// Rule says what calls of some tools do. Its JSON form, which also travels to the strategies, has the same fields.
+//
+// Several fields hold locators, which say where in the parameters something stands:
+//
+//	"file_path"      the member of that name
+//	"paths[]"        every element of the array of that name
+//	"files[].path"   that member of every element of the array of that name
+//	"$"              the parameters themselves, where they are a string and no object
+//
+// Of several locators the first whose first member is present and not null decides, whatever stands there.
+type Rule struct {
+	// Names are the tools' names, at least one. "*" stands for any characters, "?" for one.
+	Names []string `json:"names"`
+	// IgnoreCase matches Names without regard to upper and lower case.
+	IgnoreCase bool `json:"ignoreCase,omitempty"`
+	// Has lists parameters that a call must have (not null) for the rule to fit.
+	Has []string `json:"has,omitempty"`
+	// When maps parameters to the values of which a call must have one for the rule to fit. A boolean or a number is
+	// compared as JSON writes it.
+	When map[string][]string `json:"when,omitempty"`
+	// Class is what the tool is for. It must be set.
+	Class Class `json:"class"`
+	// Paths locates the file or files that are read or written. Only for read and write.
+	Paths []string `json:"paths,omitempty"`
+	// Patch locates text in the "*** Begin Patch" form, from whose headers the written files are taken. In a shell rule
+	// it locates a command, which counts only if it is nothing but apply_patch with such a text.
+	// Only for write and shell.
+	Patch []string `json:"patch,omitempty"`
+	// Whole says that a write leaves nothing of what the file held before. Only for write with Paths.
+	Whole bool `json:"whole,omitempty"`
+	// Range locates parameters of which any, present and not null, makes a read one of a part. Only for read.
+	Range []string `json:"range,omitempty"`
+	// Command locates the command line of a shell tool: a string, or an array of arguments. Only for shell.
+	Command []string `json:"command,omitempty"`
+	// Workdir locates the directory that relative paths start from, where it is not the workspace root.
+	Workdir []string `json:"workdir,omitempty"`
+	// Failure tells a failed call by its result, for agents that set no error. Nil: only the error field tells.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure says how the result of a failed call looks. Any one of the signs is enough. They are looked for at the
+// beginning of the result only (see [Taxonomy.Failed]).
+type Failure struct {
+	// ExitLine lists beginnings of a line that a number follows. The first such line decides: failed unless 0.
+	ExitLine []string `json:"exitLine,omitempty"`
+	// ExitField lists members of a result that is a JSON object, dots leading into objects ("metadata.exit_code").
+	// A number other than 0, or false, means failed.
+	ExitField []string `json:"exitField,omitempty"`
+	// Prefix lists beginnings of the result.
+	Prefix []string `json:"prefix,omitempty"`
+}

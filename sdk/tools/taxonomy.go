@@ -1,0 +1,216 @@
+package tools
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Taxonomy is a list of rules, ready to be asked. The zero value, and nil, know no tool. It never changes and is safe
+// for concurrent use.
+type Taxonomy struct {
+	rules    []*rule
+	byName   map[string][]int // positions of the rules with that name, ascending
+	patterns []int            // positions of the rules with names that must be matched one by one
+	want     map[string]string
+	json     []byte
+}
+
+// rule is a [Rule] made ready.
+type rule struct {
+	class    Class
+	has      []string
+	when     map[string][]string
+	patterns []pattern
+
+	paths, patch, ranges, command, workdir []locator
+
+	whole   bool
+	failure *Failure
+}
+
+// New returns the taxonomy with these rules: for every call the first that fits decides. The error is a [*RuleError].
+func New(rules ...Rule) (*Taxonomy, error) {
+	t := &Taxonomy{byName: make(map[string][]int), want: subjectNames()}
+	for i := range rules {
+		r, err := compile(&rules[i])
+		if err != nil {
+			err.Index = i
+			return nil, err
+		}
+		t.add(&rules[i], r)
+	}
+	t.json = encode(rules)
+	return t, nil
+}
+
+func (t *Taxonomy) add(src *Rule, r *rule) {
+	at := len(t.rules)
+	t.rules = append(t.rules, r)
+	for _, name := range src.Names {
+		if p, ok := newPattern(name, src.IgnoreCase); ok {
+			r.patterns = append(r.patterns, p)
+		} else if known := t.byName[name]; len(known) == 0 || known[len(known)-1] != at {
+			t.byName[name] = append(known, at)
+		}
+	}
+	if len(r.patterns) > 0 {
+		t.patterns = append(t.patterns, at)
+	}
+	for _, name := range r.has {
+		t.want[name] = name
+	}
+	for name := range r.when {
+		t.want[name] = name
+	}
+	for _, ls := range [...][]locator{r.paths, r.patch, r.ranges, r.command, r.workdir} {
+		for _, l := range ls {
+			t.want[l.name] = l.name
+		}
+	}
+}
+
+// Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: what no rule fits,
+// or what does not have the expected form, is unknown. Its cost is linear in the size of params, and it copies only the
+// values that it returns.
+func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
+	var room [8]member
+	if t == nil || len(t.rules) == 0 {
+		return Use{Subject: subject(scan(room[:0], params, subjectNames()))}
+	}
+	p := scan(room[:0], params, t.want)
+	for r := range t.named(name) {
+		if r.fits(p) {
+			return r.use(p)
+		}
+	}
+	return Use{Subject: subject(p)}
+}
+
+// Failed reports whether result is that of a call of the tool name which failed, for agents that set no error on such
+// responses. result is the text that the model reads. It is for asking whether a write took place: where any rule for
+// the name takes the result for a failure, it is one, and the write is held not to have happened.
+//
+// Exit lines count in the first 10 lines and 4096 bytes of a result.
+func (t *Taxonomy) Failed(name, result string) bool {
+	if t == nil {
+		return false
+	}
+	for r := range t.named(name) {
+		if r.failure != nil && r.failure.failed(result) {
+			return true
+		}
+	}
+	return false
+}
+
+// JSON returns the rules as [Parse] reads them, always in the same form. It must not be changed.
+func (t *Taxonomy) JSON() []byte {
+	if t == nil || t.json == nil {
+		return encode(nil)
+	}
+	return t.json
+}
+
+// named yields the rules for a tool in their order.
+func (t *Taxonomy) named(name string) iter.Seq[*rule] {
+	return func(yield func(*rule) bool) {
+		exact, patterns := t.byName[name], t.patterns
+		for len(exact) > 0 || len(patterns) > 0 {
+			var at int
+			switch {
+			case len(patterns) == 0 || len(exact) > 0 && exact[0] <= patterns[0]:
+				at = exact[0]
+				if len(patterns) > 0 && patterns[0] == at {
+					patterns = patterns[1:]
+				}
+				exact = exact[1:]
+			default:
+				at = patterns[0]
+				patterns = patterns[1:]
+				if !t.rules[at].matches(name) {
+					continue
+				}
+			}
+			if !yield(t.rules[at]) {
+				return
+			}
+		}
+	}
+}
+
+func (r *rule) matches(name string) bool {
+	for _, p := range r.patterns {
+		if p.match(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the conditions of r hold for the parameters.
+func (r *rule) fits(p params) bool {
+	for _, name := range r.has {
+		if p.get(name) == nil {
+			return false
+		}
+	}
+	for name, allowed := range r.when {
+		v := p.get(name)
+		if v == nil {
+			return false
+		}
+		s, ok := rawjson.Text(v)
+		if !ok {
+			s = string(v)
+		}
+		if !slices.Contains(allowed, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// pattern is a name with "*" or "?", or one that is matched without regard to case.
+type pattern struct {
+	glob string
+	fold bool
+}
+
+// newPattern returns ok false for a name that only matches itself.
+func newPattern(name string, fold bool) (p pattern, ok bool) {
+	if !fold && !strings.ContainsAny(name, "*?") {
+		return pattern{}, false
+	}
+	if fold {
+		name = strings.ToLower(name)
+	}
+	return pattern{name, fold}, true
+}
+
+func (p pattern) match(name string) bool {
+	if p.fold {
+		name = strings.ToLower(name)
+	}
+	// Greedy, with one place to come back to: the last "*". At most len(glob) × len(name) steps.
+	g, n, star, mark := 0, 0, -1, 0
+	for n < len(name) {
+		switch {
+		case g < len(p.glob) && p.glob[g] == '*':
+			star, mark = g, n
+			g++
+		case g < len(p.glob) && (p.glob[g] == '?' || p.glob[g] == name[n]):
+			g++
+			n++
+		case star >= 0:
+			mark++
+			g, n = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(p.glob[g:], "*") == ""
+}

@@ -1,4 +1,0 @@
-package tools
-
-// Taxonomy placeholder until the package is written.
-type Taxonomy struct{}

@@ -1,0 +1,164 @@
+package tools
+
+import (
+	"path"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Use is what one call reads, writes and runs. The zero value says that nothing is known of it.
+//
+// Paths are as the call gives them, except that a relative one is joined to the call's own working directory if it has
+// one. [Resolve] makes them comparable.
+type Use struct {
+	// Class is what the tool is for; empty if no rule fits the call.
+	Class Class
+	// Reads are the files whose content the response holds.
+	Reads []string
+	// Writes are the files that the call changes, if it succeeds.
+	Writes []Write
+	// Glob says that the call reads more files than Reads can name: it has a pattern, or elements that have no path.
+	Glob bool
+	// Partial says that the call asks for a range of a file.
+	Partial bool
+	// Command is what a shell tool runs, on as many lines as it has.
+	Command string
+	// Subject is what the call is about, for people: its first path (a pattern too), else its command, else a
+	// parameter that usually says it. It is set for unknown tools too and says nothing about what is read or written.
+	Subject string
+}
+
+// Write is one file that a call changes.
+type Write struct {
+	Path string
+	// Whole says that nothing of the old content is left and that all of the new stands in the call itself.
+	Whole bool
+	// Deletes says that the file is gone afterwards, deleted or moved away.
+	Deletes bool
+}
+
+// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject] only.
+var subjects = [...]string{
+	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename", "command", "cmd", "pattern", "query", "url",
+}
+
+func subjectNames() map[string]string {
+	names := make(map[string]string, len(subjects))
+	for _, name := range subjects {
+		names[name] = name
+	}
+	return names
+}
+
+func subject(p params) string {
+	for _, name := range subjects {
+		if v := p.get(name); v != nil {
+			if s, ok := rawjson.Text(v); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// use says what a call that fits r does.
+func (r *rule) use(p params) Use {
+	u := Use{Class: r.class}
+	dir := first(r.workdir, p)
+	if l, ok := decide(r.paths, p); ok {
+		r.addPaths(&u, l, p, dir)
+	}
+	for _, l := range r.ranges {
+		if l.any(p) {
+			u.Partial = true
+			break
+		}
+	}
+	if l, ok := decide(r.command, p); ok {
+		u.Command = l.commandLine(p)
+	}
+	if l, ok := decide(r.patch, p); ok {
+		u.Writes = append(u.Writes, r.patched(l, p, dir)...)
+	}
+	switch {
+	case u.Subject != "":
+	case len(u.Writes) > 0:
+		u.Subject = u.Writes[0].Path
+	case u.Command != "":
+		u.Subject = u.Command
+	default:
+		u.Subject = subject(p)
+	}
+	return u
+}
+
+func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
+	for v := range l.values(p) {
+		s, ok := rawjson.Text(v)
+		if !ok || s == "" {
+			// What is no path is ignored in a list of paths; in a list of objects it may be one in another form.
+			u.Glob = u.Glob || l.sub != ""
+			continue
+		}
+		if l.list && strings.ContainsAny(s, "*?") {
+			u.Glob = true
+		} else {
+			s = within(dir, s)
+			if r.class == ClassWrite {
+				u.Writes = append(u.Writes, Write{Path: s, Whole: r.whole})
+			} else {
+				u.Reads = append(u.Reads, s)
+			}
+		}
+		if u.Subject == "" {
+			u.Subject = s
+		}
+	}
+}
+
+func (r *rule) patched(l locator, p params, dir string) []Write {
+	var s string
+	if r.class == ClassShell {
+		s = shellPatch(l.commandLine(p))
+	} else {
+		for v := range l.values(p) {
+			s, _ = rawjson.Text(v)
+			break
+		}
+	}
+	writes := patchWrites(s)
+	for i := range writes {
+		writes[i].Path = within(dir, writes[i].Path)
+	}
+	return writes
+}
+
+// first returns the non-empty string that the deciding locator points to, "" if there is none.
+func first(ls []locator, p params) string {
+	if l, ok := decide(ls, p); ok {
+		for v := range l.values(p) {
+			s, _ := rawjson.Text(v)
+			return s
+		}
+	}
+	return ""
+}
+
+// within joins a relative path to the directory dir; "" is no directory.
+func within(dir, p string) string {
+	if dir == "" || path.IsAbs(p) {
+		return p
+	}
+	return path.Join(dir, p)
+}
+
+// Resolve returns the path by which a file is known: p, cleaned, if it is absolute, else p within root, which must be
+// absolute. It goes by the letters alone: no symbolic links, no folding of case, no "~", "/" the only separator
+// (REQ-HD-005.5, REQ-HD-005.11).
+func Resolve(root, p string) string {
+	if path.IsAbs(p) {
+		return path.Clean(p)
+	}
+	return path.Join(root, p)
+}
