@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -231,11 +232,14 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
 		Density: sdk.DensityConfig{
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
-			RecencyRetention: d.RecencyRetention, PartialWrites: sdk.PartialWrites(d.PartialWrites),
+			RecencyRetention: retention(d.RecencyRetention), PartialWrites: sdk.PartialWrites(d.PartialWrites),
 		},
 		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own, Profile: set.Compression.Profile,
 	}}, nil
 }
+
+// retention is a setting that may be any number as a count of results. Below 1 the strategy counts it as 1 itself.
+func retention(v float64) int { return int(min(max(math.Floor(v), 0), math.MaxInt32)) }
 
 // ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last Prepare,
 // cached ones included. The next threshold check goes by it instead of the host's own count; a rewrite ends that.

@@ -80,10 +80,10 @@ func (f ConfigField) validate() error {
 		return fmt.Errorf("the type is %q; it must be sdk.Boolean, sdk.Integer, sdk.Number or sdk.String", f.Type)
 	}
 	if len(f.Allowed) > 0 && f.Type != String {
-		return fmt.Errorf("Allowed goes with sdk.String only, not with %s", f.Type)
+		return fmt.Errorf("the field Allowed goes with sdk.String only, not with %s", f.Type)
 	}
 	if (f.Minimum != nil || f.Maximum != nil) && f.Type != Integer && f.Type != Number {
-		return fmt.Errorf("Minimum and Maximum go with sdk.Integer and sdk.Number only, not with %s", f.Type)
+		return fmt.Errorf("the fields Minimum and Maximum go with sdk.Integer and sdk.Number only, not with %s", f.Type)
 	}
 	for name, bound := range map[string]*float64{"Minimum": f.Minimum, "Maximum": f.Maximum} {
 		if bound != nil && (math.IsNaN(*bound) || math.IsInf(*bound, 0)) {
@@ -91,7 +91,7 @@ func (f ConfigField) validate() error {
 		}
 	}
 	if f.Minimum != nil && f.Maximum != nil && *f.Minimum > *f.Maximum {
-		return fmt.Errorf("Minimum %v is above Maximum %v", *f.Minimum, *f.Maximum)
+		return fmt.Errorf("the Minimum %v is above the Maximum %v", *f.Minimum, *f.Maximum)
 	}
 	return f.validateDefault()
 }

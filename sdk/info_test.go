@@ -33,7 +33,7 @@ func TestInfoRules(t *testing.T) {
 		"default that is infinite":   {field(sdk.ConfigField{Key: "a", Type: sdk.Number, Default: math.Inf(1)}), "not of type number"},
 		"default out of bounds":      {field(sdk.ConfigField{Key: "a", Type: sdk.Integer, Default: 0, Minimum: new(1.0)}), "out of bounds"},
 		"default not allowed":        {field(sdk.ConfigField{Key: "a", Type: sdk.String, Default: "c", Allowed: []string{"a", "b"}}), `"c" is not one of`},
-		"bounds the wrong way":       {field(sdk.ConfigField{Key: "a", Type: sdk.Number, Minimum: new(2.0), Maximum: new(1.0)}), "above Maximum"},
+		"bounds the wrong way":       {field(sdk.ConfigField{Key: "a", Type: sdk.Number, Minimum: new(2.0), Maximum: new(1.0)}), "above the Maximum"},
 		"bounds of a string":         {field(sdk.ConfigField{Key: "a", Type: sdk.String, Minimum: new(2.0)}), "Minimum and Maximum go with"},
 		"allowed values of a number": {field(sdk.ConfigField{Key: "a", Type: sdk.Number, Allowed: []string{"1"}}), "Allowed goes with"},
 		"a key twice": {func(i *sdk.Info) {

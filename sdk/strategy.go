@@ -33,7 +33,8 @@ type Optimizer interface {
 // ConfigChecker is for a strategy that can tell that its settings do not go together. Types, bounds and allowed values
 // need no checker: they are declared in [Info.Config], and the host checks them.
 type ConfigChecker interface {
-	// CheckConfig returns an error that names the setting and what it may be. It is called once, before any other call.
+	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and again
+	// for sessions whose settings differ.
 	CheckConfig(Config) error
 }
 
@@ -201,6 +202,12 @@ type CompressInput struct {
 	TranscriptPath string
 	// Profile is compression.profile; "" is the host's default.
 	Profile string
+	// Model is the model behind [Host.Generate]; nil if the strategy may not call it.
+	Model *Model
+	// UserMessageBudget is how many tokens of what people said in a summarised range are kept word for word, newest first.
+	UserMessageBudget int
+	// Verification asks for a second pass that looks for omissions in a summary.
+	Verification bool
 
 	// TokensIn counts History[from:to] and Tokens calls it. The SDK sets it; a test may.
 	TokensIn func(from, to int) int
@@ -212,6 +219,14 @@ func (in CompressInput) Tokens(from, to int) int {
 		return 0
 	}
 	return in.TokensIn(from, to)
+}
+
+// Model is what a strategy knows of the model behind [Host.Generate].
+type Model struct {
+	Name string
+	// ContextLimit is the model's own context window and MaxOutput the most that it generates at once, in tokens. What is
+	// sent and what is generated must fit into ContextLimit together.
+	ContextLimit, MaxOutput int
 }
 
 // TargetShare of the threshold is what a compressed history should fit into, so that the next Compress is some way off

@@ -93,8 +93,7 @@ func (actor) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityRes
 func (actor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	switch in.SessionID {
 	case "panic":
-		var m map[string]int
-		m["x"]++
+		return sdk.NoOp(sdk.NoOpReason(in.Todos[99].ID)), nil
 	case "nothing":
 		return sdk.CompressResult{}, nil
 	case "estimate":

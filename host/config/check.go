@@ -41,6 +41,9 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	if b.element >= 0 {
 		key = fmt.Sprintf("%s[%d]", key, b.element)
 	}
+	if s.secret {
+		b.value, b.problem = "", "is not allowed (the value is not shown, as it might be a key)"
+	}
 	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}
 }
 
@@ -119,7 +122,8 @@ func (s Spec) checkText(v any) (any, *badValue) {
 	switch {
 	case !ok,
 		s.Type == Name && !strategyName.MatchString(text),
-		s.Type == Path && strings.ContainsRune(text, 0):
+		s.Type == Path && strings.ContainsRune(text, 0),
+		s.valid != nil && !s.valid(text):
 		return nil, refuse(v)
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, text):
 		bad := refuse(v)

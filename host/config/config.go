@@ -22,6 +22,8 @@ type Config struct {
 	settings Settings
 	values   map[string]setting // what holds, by key outside of profiles
 	profiles map[string]Origin
+	// providers are those of the profiles that have one.
+	providers map[string]Provider
 }
 
 // Settings returns the values in force. They are the caller's to change.
@@ -83,6 +85,9 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 		return nil, err
 	}
 	c.crossCheck(p)
+	if err := c.gatherProviders(all, p); err != nil {
+		return nil, err
+	}
 	if err := p.err(); err != nil {
 		return nil, err
 	}
@@ -108,7 +113,7 @@ func profileLayer(name string, all []*layer) *layer {
 	}
 	for _, l := range all {
 		for key, v := range l.values {
-			if own, ok := strings.CutPrefix(key, groupProfiles+"."+name+"."); ok {
+			if own, ok := strings.CutPrefix(key, groupProfiles+"."+name+"."); ok && !strings.HasPrefix(own, groupProvider+".") {
 				v.origin.Layer, v.origin.Profile = LayerProfile, name
 				collected.values[own] = v
 			}

@@ -18,6 +18,9 @@
 // A file given by name stands in for the user file and the project file (the null device for none). A layer replaces a list as a whole. Null means
 // "not set here", and so does an environment variable that is empty.
 //
+// A profile also says how a model is reached, under profiles.<name>.provider ([ProviderSpecs], [Config.Provider]).
+// Keys of providers are never settings: a setting names the variable or the file that holds one.
+//
 // In a file, a value has its own type: 0.5 is a number, "0.5" is text and is refused where a number is wanted. The
 // environment and flags have only text, which is read as the setting's type; an override may be either. Keys in files
 // are nested or dotted as one likes ("compression: {threshold: 0.5}" or "compression.threshold: 0.5"). Aliases and

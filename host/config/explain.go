@@ -93,6 +93,9 @@ func (c *Config) explain(key string, s Spec, all map[string]setting) Explanation
 	if key == s.Key && s.Type != Scalar {
 		e.Env = envName(key)
 	}
+	if v.value != nil && s.Type == Scalar && looksSecret(key) {
+		e.Value = "(not shown)"
+	}
 	return e
 }
 

@@ -17,6 +17,7 @@ const (
 
 	groupProfiles   = "profiles"
 	groupStrategies = "strategies"
+	groupProvider   = "provider" // in a profile only
 
 	envPrefix = "THRESH_"
 )
@@ -32,10 +33,15 @@ type index struct {
 	specs  map[string]Spec
 	groups map[string]bool   // every proper prefix of a key, and the two free groups
 	env    map[string]string // variable to key
+
+	provider map[string]Spec // by key in a profile, such as provider.kind
 }
 
 var registry = sync.OnceValue(func() *index {
-	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true}, env: map[string]string{}}
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true}, env: map[string]string{}, provider: map[string]Spec{}}
+	for _, s := range ProviderSpecs() {
+		x.provider[s.Key] = s
+	}
 	for _, s := range Specs() {
 		x.keys = append(x.keys, s.Key)
 		x.specs[s.Key] = s
@@ -92,7 +98,12 @@ func (x *index) find(key string) target {
 	if sub == groupProfiles || strings.HasPrefix(sub, groupProfiles+".") {
 		return target{problem: "a profile cannot hold profiles"}
 	}
-	t := x.findPlain(sub)
+	var t target
+	if sub == groupProvider || strings.HasPrefix(sub, groupProvider+".") {
+		t = x.findProvider(sub)
+	} else {
+		t = x.findPlain(sub)
+	}
 	t.profile = profile
 	if t.leaf && !t.spec.PersistToProfile {
 		return target{problem: "cannot be set in a profile"}
@@ -110,6 +121,9 @@ func (x *index) findPlain(key string) target {
 	}
 	if x.groups[key] {
 		return target{}
+	}
+	if first, _, _ := strings.Cut(key, "."); first == groupProvider {
+		return target{problem: "a provider belongs in a profile", nearest: groupProfiles + ".<name>." + key}
 	}
 	rest, ok := strings.CutPrefix(key, groupStrategies+".")
 	if !ok {

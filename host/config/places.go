@@ -80,10 +80,13 @@ func (p places) dirOf(file string) string {
 	return filepath.Dir(file)
 }
 
-// resolve makes the paths in a checked value absolute. An empty path is the working directory.
+// resolve makes the paths in a checked value absolute. An empty path is the working directory, unless it means none.
 func (p places) resolve(s Spec, v any, dir string) any {
 	switch s.Type {
 	case Path:
+		if s.optional && v == "" {
+			return v
+		}
 		return p.absolute(v.(string), dir)
 	case Paths:
 		list := make([]string, len(v.([]string)))

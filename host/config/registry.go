@@ -12,9 +12,10 @@ const (
 	categoryBehavior = "cli-behavior"
 	categoryModel    = "model"
 	categoryHost     = "host"
+	categoryProvider = "provider"
 )
 
-// Specs returns the registry in the order in which people should read it.
+// Specs returns the registry in the order in which people should read it. What only a profile holds is in [ProviderSpecs].
 func Specs() []Spec {
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
@@ -32,13 +33,23 @@ func Specs() []Spec {
 			Meaning: "Share of the newest entries that compression leaves alone."})),
 		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: 0.2, Unit: "share of the entries",
 			Meaning: "Share of the oldest entries that middle-out leaves alone."})),
+		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: 20_000, Min: new(0.0), Unit: "tokens",
+			Meaning: "How much of what people said in a summarised part is kept word for word, newest first."}),
+		behavior(Spec{Key: "compression.verification", Type: Boolean, Default: false,
+			Meaning: "Have a second call of the model look for omissions in a summary."}),
+		behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true, Unit: "calls",
+			Meaning: "How often one compression may call the model."}),
+		behavior(Spec{Key: "compression.llm.maxTokens", Type: Integer, Default: 2_000_000, Min: new(0.0), OpenMin: true, Unit: "tokens",
+			Meaning: "How much one compression may send to the model and have generated, together."}),
+		behavior(Spec{Key: "compression.llm.cooldown", Type: Duration, Default: 60 * time.Second, Min: new(0.0),
+			Meaning: "How long the model is left alone after an error that a retry cannot help."}),
 		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: true,
 			Meaning: "Remove reads and writes of a file that a later write made stale."}),
 		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: true,
 			Meaning: "Keep only the last @-inclusion of a file."}),
 		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: false,
 			Meaning: "Replace old results of a tool by a pointer."}),
-		behavior(Spec{Key: "compression.density.recencyRetention", Type: Integer, Default: 3, Unit: "results per tool",
+		behavior(Spec{Key: "compression.density.recencyRetention", Type: Number, Default: 3.0, Unit: "results per tool",
 			Meaning: "How many results of each tool recency pruning keeps; below 1 counts as 1."}),
 		behavior(Spec{Key: "compression.density.partialWrites", Type: String, Default: "prune",
 			Allowed: []string{"prune", "keep"},
@@ -62,6 +73,11 @@ func Specs() []Spec {
 		behavior(Spec{Key: "workspace.root", Type: Path, DefaultText: "the working directory",
 			fallback: func(p places) any { return p.workDir },
 			Meaning:  "Directory against which relative paths in tool calls are resolved."}),
+
+		host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "none is written", optional: true,
+			Meaning: "Directory in which the whole conversation is written down before anything is compressed; empty for none."}),
+		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the prompts that ship", optional: true,
+			Meaning: "Directory with prompts of one's own; empty for none."}),
 
 		perHost(Spec{Key: "plugins.dirs", Type: Paths,
 			DefaultText: "plugins/ beside the executable, then $XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",

@@ -58,7 +58,7 @@ func TestDensitySettingsAreAsRequired(t *testing.T) {
 		"compression.density.readWritePruning": {config.Boolean, true, "cli-behavior", true},
 		"compression.density.fileDedupe":       {config.Boolean, true, "cli-behavior", true},
 		"compression.density.recencyPruning":   {config.Boolean, false, "cli-behavior", true},
-		"compression.density.recencyRetention": {config.Integer, 3, "cli-behavior", true},
+		"compression.density.recencyRetention": {config.Number, 3.0, "cli-behavior", true},
 	} {
 		if diff := cmp.Diff(want, got[key]); diff != "" {
 			t.Errorf("%s: %s", key, diff)

@@ -12,6 +12,8 @@ type Settings struct {
 	Compression Compression `koanf:"compression"`
 	Model       Model       `koanf:"model"`
 	Workspace   Workspace   `koanf:"workspace"`
+	Transcript  Transcript  `koanf:"transcript"`
+	Prompts     Prompts     `koanf:"prompts"`
 	Plugins     Plugins     `koanf:"plugins"`
 	Log         Log         `koanf:"log"`
 	// Profile is the profile in force; "" is none.
@@ -33,7 +35,20 @@ type Compression struct {
 	// PreserveThreshold and TopPreserveThreshold are shares of the entries, at the end and at the start, in [0, 1].
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
-	Density              Density `koanf:"density"`
+	// UserMessageBudget is in tokens; 0 keeps nothing word for word but the last message.
+	UserMessageBudget int            `koanf:"userMessageBudget"`
+	Verification      bool           `koanf:"verification"`
+	LLM               CompressionLLM `koanf:"llm"`
+	Density           Density        `koanf:"density"`
+}
+
+// CompressionLLM holds the settings under "compression.llm": what the model may cost.
+type CompressionLLM struct {
+	// MaxCalls and MaxTokens (sent and generated) bound one Compress.
+	MaxCalls  int `koanf:"maxCalls"`
+	MaxTokens int `koanf:"maxTokens"`
+	// Cooldown is how long the model is not called after an error that a retry cannot help; 0 is not at all.
+	Cooldown time.Duration `koanf:"cooldown"`
 }
 
 // Density holds the settings under "compression.density" (REQ-HD-009).
@@ -41,8 +56,8 @@ type Density struct {
 	ReadWritePruning bool `koanf:"readWritePruning"`
 	FileDedupe       bool `koanf:"fileDedupe"`
 	RecencyPruning   bool `koanf:"recencyPruning"`
-	// RecencyRetention is as it was set; below 1 counts as 1 (REQ-HD-013.6).
-	RecencyRetention int `koanf:"recencyRetention"`
+	// RecencyRetention is as it was set; below 1 counts as 1 (REQ-HD-013.6), and of a part of a result nothing is kept.
+	RecencyRetention float64 `koanf:"recencyRetention"`
 	// PartialWrites is "prune" or "keep".
 	PartialWrites string `koanf:"partialWrites"`
 	// ToolPresets are names of presets of the tool taxonomy. Empty means that no preset counts.
@@ -66,6 +81,18 @@ type Model struct {
 type Workspace struct {
 	// Root is an absolute path.
 	Root string `koanf:"root"`
+}
+
+// Transcript holds the settings under "transcript" (REQ-HD-012).
+type Transcript struct {
+	// Dir is an absolute path; "" if no transcript is written. It need not exist.
+	Dir string `koanf:"dir"`
+}
+
+// Prompts holds the settings under "prompts" (REQ-HD-010).
+type Prompts struct {
+	// Dir is an absolute path; "" if there are none but those that ship. It need not exist.
+	Dir string `koanf:"dir"`
 }
 
 // Plugins holds the settings under "plugins".

@@ -22,7 +22,11 @@ const (
 	// Duration is text such as 10s, 2m or 1m30s.
 	Duration Type = "duration"
 	// Path is a path; a relative one stands against the file that holds it, else against the working directory.
-	Path    Type = "path"
+	Path Type = "path"
+	// EnvName is the name of an environment variable, in upper case.
+	EnvName Type = "environment variable"
+	// URL is an http or https address without credentials, query and fragment.
+	URL     Type = "URL"
 	Strings Type = "list of strings"
 	Paths   Type = "list of paths"
 	// Objects is a list of objects, kept as JSON.
@@ -55,6 +59,12 @@ type Spec struct {
 	// PerHost says that the setting concerns the whole host, so that setting it for one session means nothing.
 	PerHost bool
 
+	// optional says that an empty path means none.
+	optional bool
+	// secret says that a wrong value is not shown, as somebody may have put a key there.
+	secret bool
+	// valid judges a text; nil allows any.
+	valid func(string) bool
 	// fallback computes a default that depends on the machine.
 	fallback func(places) any
 }
@@ -74,6 +84,10 @@ func (s Spec) Want() string {
 		return "a name of lower-case letters, digits and single hyphens, such as high-density"
 	case Path:
 		return "a path"
+	case EnvName:
+		return "the name of an environment variable in upper case, such as OPENAI_API_KEY"
+	case URL:
+		return "an address such as https://api.example.com/v1, without credentials and query"
 	case Paths:
 		return "a list of paths"
 	case Objects:

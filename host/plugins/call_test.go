@@ -111,6 +111,7 @@ func TestCallsThatFail(t *testing.T) {
 		"announces-too-much":         {call: optimize, want: ErrBadAnswer, says: "announces 1099511627776 edits for 2 entries"},
 		"huge-answer":                {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
 		"one-huge-message":           {call: optimize, want: ErrBadAnswer, says: "larger than max"},
+		"one-huge-chunk":             {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
 		"ends-without-an-answer":     {call: optimize, want: ErrBadAnswer, says: "without an answer"},
 		"asks-for-resync":            {call: optimize, want: ErrBadAnswer, says: "whole history"},
 		"answers-without-header":     {call: optimize, want: ErrBadAnswer, says: "does not begin with a header"},

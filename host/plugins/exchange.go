@@ -96,13 +96,15 @@ func (p *process) begin(caller context.Context, op Op, timeout time.Duration) (o
 // failed says why a call failed.
 func (c ongoing) failed(ctx context.Context, err error) error {
 	p := c.process
-	cause := context.Cause(ctx)
 	code := status.Code(err)
+	if code == codes.DeadlineExceeded {
+		awaitDeadline(ctx)
+	}
 	failure := p.failure(c.op, nil, "")
 	switch {
 	case c.caller.Err() != nil:
 		failure.Err = c.caller.Err()
-	case errors.Is(cause, ErrTimeout):
+	case errors.Is(context.Cause(ctx), ErrTimeout):
 		failure.Err = fmt.Errorf("%w: no answer within %v", ErrTimeout, c.timeout)
 		p.goes(p.probe)
 	case errors.Is(err, ErrBadAnswer):
@@ -113,12 +115,12 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = err
 	case code == codes.Unimplemented, code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", ErrBadAnswer, message(err))
-	case errors.Is(cause, ErrClosed):
-		failure.Err = ErrClosed
-	case cause != nil, code == codes.Unavailable && p.child.gone(crashTime):
+	case p.ctx.Err() != nil, code == codes.Unavailable && p.child.gone(crashTime):
+		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
-		failure.Retryable = true
-		failure.Stderr = printableLines(p.child.stderr.String())
+		if failure.Retryable = errors.Is(failure.Err, ErrPluginCrashed); failure.Retryable {
+			failure.Stderr = printableLines(p.child.stderr.String())
+		}
 	default:
 		failure.Err = fmt.Errorf("%w: %s", ErrStrategy, message(err))
 		if code == codes.Unavailable {
@@ -127,6 +129,14 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		}
 	}
 	return failure
+}
+
+// awaitDeadline waits for a deadline that is about to pass. The plugin knows it too, and may say so a moment before ours does.
+func awaitDeadline(ctx context.Context) {
+	const moment = 100 * time.Millisecond
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < moment {
+		<-ctx.Done()
+	}
 }
 
 // endedBecause says how the process came to its end.

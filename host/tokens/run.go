@@ -15,50 +15,102 @@ import (
 func (t *tables) countRun(ctx context.Context, s string, lim limits) (int, error) {
 	total := 0
 	ahead := breakAhead{text: s}
+	behind := piece(0)
 	for at := 0; at < len(s); {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		rest := s[at:]
-		if len(rest) <= lim.step+lim.margin {
-			return total + len(t.encode(rest)), nil
-		}
-		end := lim.step + lim.margin
-		for !utf8.RuneStart(rest[end]) {
+		before := behind.standIn(s[at:])
+		end := min(at+lim.step+lim.margin, len(s))
+		for end < len(s) && !utf8.RuneStart(s[end]) {
 			end--
 		}
-		chunk := rest[:end]
-		if ahead.sameSpace(at + end) {
+		chunk := before + s[at:end]
+		if ahead.sameSpace(end) {
 			// All space up to its last line break is one piece in the whole; so it must be in the chunk.
 			chunk += "\n"
 		}
-		length, n := t.lastToken(chunk, t.encode(chunk), lim.step)
+		most := lim.step
+		if end == len(s) {
+			most = end - at
+		}
+		length, n := t.tokensWithin(chunk, len(before), most)
 		total += n
-		at += min(length, end)
+		length = min(length, end-at)
+		behind = behind.after(s[at : at+length])
+		at += length
 	}
 	return total, nil
 }
 
-// lastToken returns where the last of the tokens ends that lie in the first most bytes of text, and how many tokens that
-// are. Some characters are made of several tokens; text is not cut inside of these. And text is not cut before a line
-// break or a slash unless that would make the step much shorter: o200k joins them to the punctuation before, but not if
-// a text begins with them.
-func (t *tables) lastToken(text string, ids []int, most int) (end, n int) {
-	at := 0
-	for i, id := range ids {
-		at += int(t.lengths[id])
-		if at > most {
-			break
+// tokensWithin returns where the last of the tokens ends that lie in text[from:from+most], counted from there, and how
+// many tokens that are. Some characters are made of several tokens; they are not cut inside.
+func (t *tables) tokensWithin(text string, from, most int) (length, n int) {
+	at, seen := -from, 0
+	for _, id := range t.encode(text) {
+		if at += int(t.lengths[id]); at <= 0 {
+			continue
 		}
-		joined := text[at] == '\n' || text[at] == '\r' || text[at] == '/'
-		if utf8.RuneStart(text[at]) && (!joined || end < most*3/4) {
-			end, n = at, i+1
+		seen++
+		if at <= most && (from+at == len(text) || utf8.RuneStart(text[from+at])) {
+			length, n = at, seen
 		}
 	}
 	if n == 0 {
-		return len(text), len(ids) // a token longer than a step, which no encoding has: take the whole chunk
+		return len(text) - from, seen // a token longer than a step, which no encoding has: take the whole chunk
 	}
-	return end, n
+	return length, n
+}
+
+// piece says what kind of piece a place may be inside of, as far as it matters for how the text behind it is split: a
+// piece of symbols goes on with symbols and marks, then with line breaks and, in o200k, with slashes among these. At the
+// beginning of a text, some of that would be split otherwise.
+type piece uint8
+
+const (
+	anything piece = iota
+	oneSymbol
+	symbols
+	breaks // behind symbols
+)
+
+// standIn returns what to put before a text that goes on with the piece, so that the text is split as it is there:
+// symbols of a kind that no token has together with others, and a line break of the kind that is rarest in tokens.
+func (p piece) standIn(text string) string {
+	const twoSymbols = "\U0010fffe\U0010fffe"
+	r, _ := utf8.DecodeRuneInString(text)
+	switch c := classOf(r); {
+	case p == anything:
+		return ""
+	case r == '\n' || r == '\r':
+		return twoSymbols
+	case p == breaks && r == '/':
+		return twoSymbols + "\r"
+	case p != breaks && c == other, p == symbols && c == mark:
+		return twoSymbols
+	}
+	return ""
+}
+
+// after returns the piece behind text.
+func (p piece) after(text string) piece {
+	for _, r := range text {
+		switch c := classOf(r); {
+		case r == '\n' || r == '\r':
+			if p != anything {
+				p = breaks
+			}
+		case c == other && p == breaks && r == '/', c == mark && p == symbols:
+			// It goes on.
+		case c == other && (p == oneSymbol || p == symbols):
+			p = symbols
+		case c == other:
+			p = oneSymbol
+		default: // also a mark behind one symbol: in o200k that is a word
+			p = anything
+		}
+	}
+	return p
 }
 
 // breakAhead looks for the next line break in the same stretch of space. The places it is asked about ascend, so it looks

@@ -175,13 +175,13 @@ func TestRunsAreCountedWithinTheBound(t *testing.T) {
 }
 
 func TestDrawnRunsAreCountedWithinTheBound(t *testing.T) {
-	alphabets := []string{"a", "ab", "aAbB", "AあAb", "字的一", "\u0301aA", "\u0301!", "=-*/#_", "─│┌", "/\n!", " \n", " \t\n\r", "\u00a0 \n", "'sa", "12٣"}
+	alphabets := []string{"a", "ab", "aAbB", "AあAb", "字的一", "\u0301aA", "\u0301!", "=-*/#_", "─│┌", "/\n!", " \n", " \t\n\r", "\u00a0 \n", "'sa", "12٣", "aA'!/\n \t\u0301字s"}
 	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
 		rapid.Check(t, func(t *rapid.T) {
 			runes := []rune(rapid.SampledFrom(alphabets).Draw(t, "alphabet"))
 			longest := rapid.SampledFrom([]int{1, 3, 300}).Draw(t, "longest")
 			var unit strings.Builder
-			for range rapid.IntRange(1, 60).Draw(t, "runs") {
+			for range rapid.IntRange(1, rapid.SampledFrom([]int{6, 60}).Draw(t, "most runs")).Draw(t, "runs") {
 				r := rapid.SampledFrom(runes).Draw(t, "rune")
 				unit.WriteString(strings.Repeat(string(r), rapid.IntRange(1, longest).Draw(t, "length")))
 			}

@@ -148,14 +148,15 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 	return a
 }
 
-// close answers what was never answered. The calls of the last turn may still be running.
+// close answers what was never answered. The calls of the last turn, if none of them is answered, are still running.
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
+		running := i == len(p.turns)-1 && len(t.answers) == 0
 		for _, c := range t.calls {
 			switch {
 			case c.done:
-			case i == len(p.turns)-1:
+			case running:
 				p.tally.count(0, t.entry, "call at the end that is not answered yet")
 			default:
 				p.tally.count(0, t.entry, fmt.Sprintf("call without a result answered with %q", missingResult))

@@ -42,7 +42,9 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrTooLarge,
 			Detail: fmt.Sprintf("it has %d bytes, the limit is %d", info.Size(), limit)}
 	}
-	t, err := Read(f, o)
+	s := newSource(f, o.limit())
+	s.size = info.Size()
+	t, err := read(s, o)
 	var e *Error
 	if errors.As(err, &e) {
 		e.Path = path
@@ -57,7 +59,10 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 // Read reads a transcript in any of the [Formats], which it finds out from the content. What is wrong with the content
 // is an [*Error]; other errors are those of r.
 func Read(r io.Reader, o Options) (*Transcript, error) {
-	s := newSource(r, o.limit())
+	return read(newSource(r, o.limit()), o)
+}
+
+func read(s *source, o Options) (*Transcript, error) {
 	if err := s.head(); err != nil {
 		return nil, err
 	}

@@ -5,13 +5,17 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // source gives the lines of a file. Lines end at '\n' only: texts may hold other line separators.
 type source struct {
 	r      *bufio.Reader
 	max    int64
+	size   int64 // of the file as far as it is known; 0: it is not
 	line   int   // number of the line that was read last, from 1
 	offset int64 // of the line that was read last
 	end    int64 // how many bytes were read
@@ -43,7 +47,13 @@ func (s *source) head() error {
 	switch {
 	case len(text) == 0 && !blankSoFar:
 		return fail(ErrEmpty, "there is no transcript in it")
-	case len(text) == 0 || text[0] == '{' || text[0] == '[':
+	case len(text) == 0:
+		return nil
+	case text[0] == '{' || text[0] == '[':
+		// What is broken here already need not be read to its end first.
+		if _, err := rawjson.New(head).Skip(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return locate(err, head, 1, s.end)
+		}
 		return nil
 	case bytes.IndexByte(head, 0) >= 0:
 		return fail(ErrBinary, "it holds NUL bytes; a transcript is JSON text in UTF-8")
@@ -95,6 +105,9 @@ func (s *source) next() (line []byte, complete bool, err error) {
 
 // rest appends all that follows to the line that was read last, which ended in '\n', and returns both.
 func (s *source) rest() ([]byte, error) {
+	if more := s.size - s.end; more > 0 && s.size <= s.max {
+		s.buf = slices.Grow(s.buf, int(more)+1)
+	}
 	for {
 		s.buf = append(s.buf, '\n')
 		complete, err := s.fill()

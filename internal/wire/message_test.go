@@ -191,7 +191,7 @@ func TestMalformedMessagesAreErrorsThatSayWhere(t *testing.T) {
 	}{
 		"cut in the middle":      {func() error { _, err := DecodeEntry(good[:len(good)-1]); return err }, ""},
 		"text that is not UTF-8": {func() error { _, err := DecodeEntry(bad); return err }, "block 1"},
-		"wrong wire type":        {func() error { _, err := DecodeEntry([]byte{3<<3 | 0, 7}); return err }, "field 3"},
+		"wrong wire type":        {func() error { _, err := DecodeEntry([]byte{3 << 3, 7}); return err }, "field 3"},
 		"field number 0":         {func() error { _, err := DecodeEntry([]byte{0, 0}); return err }, ""},
 		"edit without action":    {func() error { _, err := DecodeEdit(badEdit(&threshv1.Edit{Index: 7})); return err }, "entry 7"},
 		"index over the range":   {func() error { _, err := DecodeEdit(badEdit(&threshv1.Edit{Index: 1 << 63})); return err }, "out of range"},

@@ -181,6 +181,8 @@ func TestCompressSteps(t *testing.T) {
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
 		"but never a human or the tail": {history: history, target: 3, kept: []int{0, 6}, missed: true,
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
+		"an unanswered call is an exchange": {history: []sdk.Content{history[3], call("9", "ls", `{}`), history[6]}, target: 7, kept: []int{0, 2},
+			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 1, "textsDropped": 0, "entriesDropped": 1}},
 		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1, kept: []int{0, 4, 5, 6}, missed: true,
 			counts: map[string]int64{"resultsSummarized": 1, "exchangesDropped": 1, "textsDropped": 1, "entriesDropped": 3}},
 	}
@@ -211,6 +213,54 @@ func TestCompressSteps(t *testing.T) {
 				t.Errorf("target missed: %v, want %v", got.Metadata.TargetMissed, test.missed)
 			}
 		})
+	}
+}
+
+func TestTailStart(t *testing.T) {
+	history := func(speakers string) []sdk.Content {
+		var out []sdk.Content
+		for _, s := range speakers {
+			out = append(out, said(map[rune]sdk.Speaker{'h': sdk.Human, 'a': sdk.AI, 't': sdk.Tool}[s], "x"))
+		}
+		return out
+	}
+	tests := map[string]struct {
+		speakers string
+		share    float64
+		want     int
+	}{
+		"a share is rounded up":     {"hahahahaha", 0.31, 6},
+		"no more than it must":      {"hahahahaha", 0.3, 7},
+		"at least one":              {"haha", 0, 3},
+		"all":                       {"haha", 1, 0},
+		"more than all":             {"haha", 1.5, 0},
+		"back over tools' entries":  {"hahattat", 0.3, 3},
+		"which may lead to nothing": {"tttt", 0.3, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tailStart(history(test.speakers), test.share); got != test.want {
+				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// A line that the tokenizer finds longer than the result is not used.
+func TestCompressBelievesTheTokenizer(t *testing.T) {
+	in := sdk.CompressInput{Threshold: 1, ContextLimit: 1000, TokensIn: func(from, to int) int { return 10 * (to - from) }}
+	in.History = []sdk.Content{answer("1", "t", strings.Repeat("x\n", 100)), said(sdk.Human, "q")}
+	for count, want := range map[int]sdk.NoOpReason{9: "", 10: sdk.NoOpNoGain, 11: sdk.NoOpNoGain} {
+		got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{count}}, in)
+		if err != nil || got.NoOp != want {
+			t.Errorf("the line counts %d: no-op %q, error %v; want %q", count, got.NoOp, err, want)
+		}
+	}
+	// Where something else is gained, the longer line still must not be there.
+	in.History = []sdk.Content{in.History[0], answer("2", "t", strings.Repeat("x\n", 100)), in.History[1]}
+	got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{11, 5}}, in)
+	if err != nil || len(got.History) != 3 || !got.History[0].Equal(in.History[0]) || got.History[1].Equal(in.History[1]) {
+		t.Errorf("error %v, history %v", err, got.History)
 	}
 }
 

@@ -49,6 +49,7 @@ func TestLine(t *testing.T) {
 		"no name":                    {`{}`, respond("", text), "[tool — success, 245 lines]"},
 		"shorter than its line":      {path, respond("read_file", "ok"), "ok"},
 		"fewer characters than that": {path, respond("read_file", strings.Repeat("三", 40)), strings.Repeat("三", 40)},
+		"longer as JSON":             {`{"command":"` + strings.Repeat(`\"`, 20) + `"}`, respond("t", strings.Repeat("x", 50)), strings.Repeat("x", 50)},
 		"nothing":                    {path, sdk.ToolResponse{CallID: "1", ToolName: "read_file"}, ""},
 		"pruned before":              {`{}`, respond("ls", prunedPointer), prunedPointer},
 		"a line from an earlier pass": {`{"file_path":"other"}`, respond("read_file", "[read_file: src/index.ts — error, 245 lines]"),

@@ -89,17 +89,17 @@ func TestCheckDensity(t *testing.T) {
 		"in both":               {sdk.DensityResult{Removals: []int{3}, Replacements: blocks(3)}, "in one of them"},
 		"another speaker":       {sdk.DensityResult{Replacements: with(0, func(e *sdk.Content) { e.Speaker = sdk.AI })}, "changed its speaker"},
 		"other metadata":        {sdk.DensityResult{Replacements: with(0, func(e *sdk.Content) { e.Metadata = []byte(`{}`) })}, "changed its metadata"},
-		"a human goes":          {sdk.DensityResult{Removals: []int{0}}, "what a person said"},
-		"a human is emptied":    {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: " "})}, "a person said something"},
-		"nothing left":          {sdk.DensityResult{Replacements: blocks(4)}, "no blocks left"},
-		"an unknown block goes": {sdk.DensityResult{Replacements: blocks(3, sdk.Text{Text: "x"})}, "a kind that nobody here knows"},
-		"with its entry":        {sdk.DensityResult{Removals: []int{3}}, "a kind that nobody here knows"},
-		"a call goes alone":     {sdk.DensityResult{Replacements: blocks(1, history[1].Blocks[0])}, `the response to "1" in entry 2 of the input lost its call`},
-		"a response goes alone": {sdk.DensityResult{Removals: []int{2}}, `the call "1" in entry 1 of the input lost its response`},
-		"a waiting call goes":   {sdk.DensityResult{Removals: []int{4}}, `still waits for its response`},
-		"a block that is nil":   {sdk.DensityResult{Replacements: blocks(4, history[4].Blocks[0], nil)}, "nil or has no type"},
-		"a result of no JSON":   {sdk.DensityResult{Replacements: blocks(2, sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "use WithResultText"},
-		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})}, "without the id of its call"},
+		"a human goes":          {sdk.DensityResult{Removals: []int{0}}, "entry 0: what a person said vanished"},
+		"a human is emptied":    {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: " "})}, "entry 0: what a person said vanished"},
+		"nothing left":          {sdk.DensityResult{Replacements: blocks(4)}, "no blocks are left"},
+		"an unknown block goes": {sdk.DensityResult{Replacements: blocks(3, sdk.Text{Text: "x"})}, "entry 3: a block of unknown kind was changed"},
+		"with its entry":        {sdk.DensityResult{Removals: []int{3}}, "entry 3: a block of unknown kind was changed"},
+		"a call goes alone":     {sdk.DensityResult{Replacements: blocks(1, history[1].Blocks[0])}, "entry 2: a tool response lost its call"},
+		"a response goes alone": {sdk.DensityResult{Removals: []int{2}}, "entry 1: a tool call lost its response"},
+		"a waiting call goes":   {sdk.DensityResult{Removals: []int{4}}, "entry 4: a tool call that still waits"},
+		"a block that is nil":   {sdk.DensityResult{Replacements: blocks(4, history[4].Blocks[0], nil)}, "it has no type"},
+		"a result of no JSON":   {sdk.DensityResult{Replacements: blocks(2, sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "is not JSON"},
+		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})}, "only a tool responds"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,24 +127,24 @@ func TestCheckCompressed(t *testing.T) {
 		"nothing left":           {func([]sdk.Content) sdk.CompressResult { return sdk.CompressResult{} }, "is empty"},
 		"a response without call": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(h[2:], sdk.CompressMetadata{})
-		}, `the response to "1" in entry 2 of the input lost its call`},
-		"the call that waits goes": {func(h []sdk.Content) sdk.CompressResult { return sdk.Applied(h[:4], sdk.CompressMetadata{}) }, "still waits"},
+		}, "entry 2: a tool response lost its call"},
+		"the call that waits goes": {func(h []sdk.Content) sdk.CompressResult { return sdk.Applied(h[:4], sdk.CompressMetadata{}) }, "entry 4: a tool call that still waits"},
 		"an unknown block goes": {func(h []sdk.Content) sdk.CompressResult {
 			h[3].Blocks = h[3].Blocks[1:]
 			return sdk.Applied(h, sdk.CompressMetadata{})
-		}, "nobody here knows"},
+		}, "entry 3: a block of unknown kind was changed"},
 		"an unknown speaker": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, text("system", "x")), sdk.CompressMetadata{})
-		}, `the new entry at 5 is from "system"`},
+		}, "entry 5 of the answer: an entry is not valid (unknown speaker"},
 		"a new response to nothing": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}), sdk.CompressMetadata{})
-		}, `the response to "9" in the new entry at 5 lost its call`},
+		}, "entry 5 of the answer: a tool response lost its call"},
 		"a call of a human": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.ToolCall{ID: "9", Name: "x"}}}), sdk.CompressMetadata{})
-		}, "only the ai makes"},
+		}, "only the ai calls tools"},
 		"an entry without blocks": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.AI}), sdk.CompressMetadata{})
-		}, "has no blocks"},
+		}, "no blocks: an entry has at least one"},
 		"a model was asked, it says": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(h, sdk.CompressMetadata{LLMCallMade: true})
 		}, "LLMCallMade is true"},

@@ -118,7 +118,12 @@ func answer(messages []proto.Message, name string, header func() error, chunk fu
 		if err := header(); err != nil {
 			return err
 		}
-		return chunk(make([]byte, 16<<20))
+		return chunk(make([]byte, 65<<20))
+	case "one-huge-chunk":
+		if err := header(); err != nil {
+			return err
+		}
+		return chunk(make([]byte, 2<<20))
 	}
 	if err := header(); err != nil {
 		return err

@@ -1,0 +1,230 @@
+package config
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+)
+
+// The kinds of providers.
+const (
+	// KindOpenAI is chat completions: OpenAI and every server that is compatible with it.
+	KindOpenAI = "openai"
+	// KindAnthropic is the messages API.
+	KindAnthropic = "anthropic"
+)
+
+// Provider is how a model is reached: the settings under profiles.<name>.provider. It never holds a key.
+type Provider struct {
+	// Kind is [KindOpenAI] or [KindAnthropic].
+	Kind string `koanf:"kind"`
+	// Model is the model's name, as the provider calls it.
+	Model string `koanf:"model"`
+	// BaseURL is "" for the provider's own.
+	BaseURL string `koanf:"baseURL"`
+	// KeyEnv names an environment variable and KeyFile (absolute) a file that holds the key. At most one is set; none is
+	// for a server that wants no key.
+	KeyEnv  string `koanf:"keyEnv"`
+	KeyFile string `koanf:"keyFile"`
+	// ContextLimit and MaxOutput are in tokens; MaxOutput is the lower one.
+	ContextLimit int `koanf:"contextLimit"`
+	MaxOutput    int `koanf:"maxOutput"`
+	// Timeout is for a whole call, retries included, and IdleTimeout for a silence of the server.
+	Timeout     time.Duration `koanf:"timeout"`
+	IdleTimeout time.Duration `koanf:"idleTimeout"`
+	// Retries is how often a call is tried again; 0 is never.
+	Retries int    `koanf:"retries"`
+	Prices  Prices `koanf:"prices"`
+}
+
+// Prices are in US dollars for a million tokens. The zero value costs nothing.
+type Prices struct {
+	Input  float64 `koanf:"input"`
+	Output float64 `koanf:"output"`
+	// CacheRead and CacheWrite are for input from and to the provider's cache; nil means the price of other input.
+	CacheRead  *float64 `koanf:"cacheRead"`
+	CacheWrite *float64 `koanf:"cacheWrite"`
+}
+
+// ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They can
+// be set in profiles.<name> only.
+func ProviderSpecs() []Spec {
+	row := func(s Spec) Spec {
+		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
+		return s
+	}
+	tokens := func(s Spec) Spec {
+		s.Type, s.Min, s.OpenMin, s.Unit = Integer, new(0.0), true, "tokens"
+		return row(s)
+	}
+	wait := func(s Spec) Spec {
+		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
+		return row(s)
+	}
+	price := func(s Spec) Spec {
+		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars for a million tokens"
+		return row(s)
+	}
+	return []Spec{
+		row(Spec{Key: "kind", Type: String, DefaultText: "none: it must be set", Allowed: []string{KindOpenAI, KindAnthropic},
+			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic (messages)."}),
+		row(Spec{Key: "model", Type: String, DefaultText: "none: it must be set", Meaning: "Name of the model, as the provider calls it."}),
+		row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
+			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
+			Meaning:     "Address of the server, with /v1 for kind openai and without for kind anthropic."}),
+		row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString, DefaultText: "no key is sent",
+			Meaning: "Environment variable that holds the key."}),
+		row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
+			Meaning: "File that holds the key and nothing else."}),
+		tokens(Spec{Key: "contextLimit", DefaultText: "128000 for openai, 200000 for anthropic",
+			Meaning: "Size of the model's context window."}),
+		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Most that the model may generate at once, thinking included; less than provider.contextLimit."}),
+		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "How long one call may take, retries included."}),
+		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "How long the server may be silent during a call."}),
+		row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
+			Meaning: "How often a call is tried again after a failure that may pass."}),
+		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
+		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
+		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that the provider had in its cache."}),
+		price(Spec{Key: "cacheWrite", DefaultText: "the price of input", Meaning: "Price of input that the provider put into its cache."}),
+	}
+}
+
+// Provider returns how a profile's model is reached; false if the profile has no provider, or there is no such profile.
+func (c *Config) Provider(profile string) (Provider, bool) {
+	p, ok := c.providers[profile]
+	for _, price := range []**float64{&p.Prices.CacheRead, &p.Prices.CacheWrite} {
+		if *price != nil {
+			*price = new(**price)
+		}
+	}
+	return p, ok
+}
+
+var (
+	// envVariable is upper case, so that a key that was written instead of a name is told apart.
+	envVariable  = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	literalKey   = regexp.MustCompile(`^(sk|pk|key|gsk|xai|nvapi)[-_][^/\\.]*$`)
+	secretName   = regexp.MustCompile(`(?i)(^|[_-]|api|auth|access|secret)(key|token|secret|password|credentials?)$`)
+	providerKeys = regexp.MustCompile(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
+)
+
+// looksSecret guesses from a key's last part that its value is not for everybody's eyes.
+func looksSecret(key string) bool {
+	return secretName.MatchString(key[strings.LastIndexByte(key, '.')+1:])
+}
+
+// plausiblePath is false for a key that was written where a file should be named.
+func plausiblePath(text string) bool { return text != "" && !literalKey.MatchString(text) }
+
+func validURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
+		u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
+}
+
+// findProvider says what a key in a profile's provider stands for.
+func (x *index) findProvider(key string) target {
+	if s, ok := x.provider[key]; ok {
+		return target{leaf: true, spec: s}
+	}
+	for known := range x.provider {
+		if strings.HasPrefix(known, key+".") {
+			return target{}
+		}
+	}
+	if providerKeys.MatchString(key) {
+		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv or a file in provider.keyFile"}
+	}
+	return target{problem: "unknown setting", nearest: nearest(key, slices.Sorted(maps.Keys(x.provider)))}
+}
+
+// gatherProviders puts together what all layers say of each profile's provider.
+func (c *Config) gatherProviders(all []*layer, p *problems) error {
+	gathered := map[string]map[string]setting{}
+	for _, l := range all {
+		for key, v := range l.values {
+			rest, _ := strings.CutPrefix(key, groupProfiles+".")
+			profile, own, _ := strings.Cut(rest, ".")
+			if !strings.HasPrefix(own, groupProvider+".") {
+				continue
+			}
+			if gathered[profile] == nil {
+				gathered[profile] = map[string]setting{}
+			}
+			gathered[profile][own] = v
+		}
+	}
+	c.providers = map[string]Provider{}
+	for _, profile := range slices.Sorted(maps.Keys(gathered)) {
+		provider, err := decodeProvider(gathered[profile])
+		if err != nil {
+			return err
+		}
+		if !p.unread {
+			c.checkProvider(profile, provider, gathered[profile], p)
+		}
+		c.providers[profile] = provider
+	}
+	return nil
+}
+
+func decodeProvider(values map[string]setting) (Provider, error) {
+	flat := map[string]any{}
+	for key, s := range registry().provider {
+		if s.Default != nil {
+			flat[key] = s.Default
+		}
+	}
+	for key, v := range values {
+		flat[key] = v.value
+	}
+	k := koanf.New(".")
+	var provider Provider
+	if err := k.Load(confmap.Provider(flat, "."), nil); err != nil {
+		return provider, err
+	}
+	err := k.Unmarshal(groupProvider, &provider)
+	if provider.ContextLimit == 0 {
+		provider.ContextLimit = 128_000
+		if provider.Kind == KindAnthropic {
+			provider.ContextLimit = 200_000
+		}
+	}
+	return provider, err
+}
+
+// checkProvider finds what is missing in a provider, and values that do not go together.
+func (c *Config) checkProvider(profile string, pr Provider, values map[string]setting, p *problems) {
+	complain := func(key string, at Origin, value, problem, allowed string) {
+		if p.keys[key] {
+			return // What is wrong with the value was said.
+		}
+		full := groupProfiles + "." + profile + "." + key
+		p.add(full, func() *Error { return &Error{Origin: at, Key: full, Value: value, Problem: problem, Allowed: allowed} })
+	}
+	known := registry().provider
+	const kind, model, keyFile, maxOutput = "provider.kind", "provider.model", "provider.keyFile", "provider.maxOutput"
+	if pr.Kind == "" {
+		complain(kind, c.profiles[profile], "", "is missing", known[kind].Want())
+	}
+	if pr.Model == "" {
+		complain(model, c.profiles[profile], "", "is missing", "the model's name, as the provider calls it")
+	}
+	if pr.KeyEnv != "" && pr.KeyFile != "" {
+		complain(keyFile, values[keyFile].origin, "", "is set beside provider.keyEnv ("+values["provider.keyEnv"].origin.String()+")", "one of them")
+	}
+	if pr.MaxOutput >= pr.ContextLimit && !p.keys["provider.contextLimit"] {
+		at, set := values[maxOutput]
+		if !set {
+			at = values["provider.contextLimit"]
+		}
+		complain(maxOutput, at.origin, show(pr.MaxOutput), "leaves nothing of the context window", "less than provider.contextLimit, which is "+show(pr.ContextLimit))
+	}
+}
