@@ -56,7 +56,7 @@ func Open(o Options) (*Host, error) {
 		logger = hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level)})
 	}
 	manager := plugins.New(plugins.Options{
-		Dirs: set.Plugins.Dirs, Logger: logger, HostVersion: Version(), StrategyConfig: set.Strategies,
+		Dirs: set.Plugins.Dirs, Logger: logger, HostVersion: Version(), Settings: c.Strategy,
 		StartTimeout: set.Plugins.StartTimeout, OptimizeTimeout: set.Plugins.OptimizeTimeout,
 		CompressTimeout: set.Plugins.CompressTimeout, StopTimeout: set.Plugins.StopTimeout, MaxAnswerBytes: set.Plugins.MaxAnswerBytes,
 	})

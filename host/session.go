@@ -216,13 +216,14 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		return nil, window.Request{}, s.closed("prepare")
 	}
 	s.mu.Lock()
-	set, taxonomy, w := s.config.Settings(), s.taxonomy.json, s.window
+	c, taxonomy, w := s.config, s.taxonomy.json, s.window
 	s.mu.Unlock()
+	set := c.Settings()
 	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
 	if err != nil {
 		return nil, window.Request{}, err
 	}
-	own, err := strategy.CheckConfig(set.Strategies[set.Compression.Strategy])
+	own, err := strategy.Config(c.Strategy)
 	if err != nil {
 		return nil, window.Request{}, err
 	}

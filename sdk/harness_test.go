@@ -47,7 +47,7 @@ type running struct {
 }
 
 // selfAs is the command that runs this test binary as a plugin.
-func selfAs(t *testing.T, name string) *exec.Cmd {
+func selfAs(t testing.TB, name string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -60,7 +60,7 @@ func selfAs(t *testing.T, name string) *exec.Cmd {
 }
 
 // start starts cmd as go-plugin does for a host, and ends it with the test.
-func start(t *testing.T, cmd *exec.Cmd) *running {
+func start(t testing.TB, cmd *exec.Cmd) *running {
 	t.Helper()
 	side := &hostSide{}
 	log := newLogBuffer()
@@ -86,7 +86,7 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 }
 
 // configured is the actor after Configure, with host behind its broker if that is not nil.
-func configured(t *testing.T, host threshv1.HostServiceServer) *running {
+func configured(t testing.TB, host threshv1.HostServiceServer) *running {
 	t.Helper()
 	p := start(t, selfAs(t, "actor"))
 	r := &threshv1.ConfigureRequest{Config: []byte(`{"keep":50}`), LogLevel: "warn"}
@@ -95,7 +95,7 @@ func configured(t *testing.T, host threshv1.HostServiceServer) *running {
 }
 
 // serve calls Configure, with host behind the broker if that is not nil.
-func (p *running) serve(t *testing.T, host threshv1.HostServiceServer, r *threshv1.ConfigureRequest) {
+func (p *running) serve(t testing.TB, host threshv1.HostServiceServer, r *threshv1.ConfigureRequest) {
 	t.Helper()
 	if host != nil {
 		r.HostServiceId = p.broker.NextId()

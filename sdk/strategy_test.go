@@ -73,6 +73,8 @@ func (actor) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityRes
 		return sdk.DensityResult{}, nil
 	case "bad":
 		return sdk.DensityResult{Removals: []int{len(in.History)}}, nil
+	case "nothing":
+		return sdk.DensityResult{}, nil
 	case "noise":
 		fmt.Println("1|2|this is no handshake")
 		fmt.Fprintln(os.Stderr, strings.Repeat("x", 200<<10))

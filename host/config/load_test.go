@@ -16,7 +16,8 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	m := newMachine(t)
 	want := config.Settings{
 		Compression: config.Compression{
-			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2,
+			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
+			LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
 			Density: config.Density{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune",
 				ToolPresets: tools.PresetNames()},
 		},

@@ -23,7 +23,7 @@ type Call struct {
 	WorkspaceRoot string
 	// Tools is the tool taxonomy in force, as JSON.
 	Tools []byte
-	// Config holds the strategy's settings for this session, from [Strategy.CheckConfig]; nil: those of [Options].
+	// Config holds the strategy's settings for this session, from [Strategy.Config]; nil: those of [Options].
 	Config json.RawMessage
 }
 

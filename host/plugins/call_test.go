@@ -236,11 +236,11 @@ func TestWhatAPluginSees(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	m := open(t, Options{
-		Dirs:           []string{pluginDir(t, "tells-what-it-sees")},
-		StrategyConfig: map[string]map[string]any{"tells-what-it-sees": {"keep": 7}},
+		Dirs:     []string{pluginDir(t, "tells-what-it-sees")},
+		Settings: settings(t, map[string]any{"strategies.tells-what-it-sees.keep": 7}),
 	})
 	s := strategy(t, m, "tells-what-it-sees")
-	config, err := s.CheckConfig(map[string]any{"keep": "8"})
+	config, err := s.Config(settings(t, map[string]any{"strategies.tells-what-it-sees.keep": "8"}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,11 @@ func readDefault(field sdk.ConfigField, raw []byte) (any, error) {
 	if _, isText := value.(string); isText != (field.Type == sdk.String) {
 		return nil, fmt.Errorf("is no %s", field.Type)
 	}
-	return checkValue(field, value)
+	value, err := spec(field).Check(value)
+	if err != nil {
+		return nil, fmt.Errorf("is wrong: %w", err)
+	}
+	return value, nil
 }
 
 // printable makes text of strangers fit to be shown on a terminal and in a log line: no control characters, at most limit bytes.

@@ -56,7 +56,7 @@ func launch(ctx context.Context, m *Manager, c candidate) (*process, error) {
 		err = p.describe(ctx)
 	}
 	if err == nil {
-		err = p.configure(ctx, conn.broker, m.opts.StrategyConfig[c.name])
+		err = p.configure(ctx, conn.broker, m.opts.Settings)
 	}
 	if err != nil {
 		p.end(err)
@@ -133,8 +133,8 @@ func (p *process) describe(ctx context.Context) error {
 }
 
 // configure opens the host's services to the plugin and hands it its settings.
-func (p *process) configure(ctx context.Context, broker *plugin.GRPCBroker, values map[string]any) error {
-	config, err := checkConfig(p.name, p.info.Config, values)
+func (p *process) configure(ctx context.Context, broker *plugin.GRPCBroker, settings Settings) error {
+	config, err := own(p.name, p.info.Config, settings)
 	if err != nil {
 		return p.failure(OpConfigure, err, "")
 	}

@@ -38,8 +38,8 @@ type Options struct {
 	// MaxAnswerBytes bounds the edits or pieces of one answer, in bytes.
 	MaxAnswerBytes int
 
-	// StrategyConfig holds each strategy's settings, strategies.<name>.<key>, by name and key.
-	StrategyConfig map[string]map[string]any
+	// Settings looks up the strategies' own settings; nil: they have their defaults.
+	Settings Settings
 }
 
 func (o Options) withDefaults() Options {

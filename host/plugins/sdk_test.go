@@ -53,7 +53,7 @@ func TestAPluginOfTheSDK(t *testing.T) {
 		t.Error(diff)
 	}
 	in := call("a", "b", "c")
-	if in.Config, err = s.CheckConfig(map[string]any{"keep": 1}); err != nil {
+	if in.Config, err = s.Config(settings(t, map[string]any{"strategies." + s.Name() + ".keep": 1})); err != nil {
 		t.Fatal(err)
 	}
 	compressed, err := s.Compress(t.Context(), CompressCall{Call: in}, services{})

@@ -142,14 +142,14 @@ func TestUnknownStrategy(t *testing.T) {
 
 func TestAWrongSettingNamesItself(t *testing.T) {
 	m := open(t, Options{
-		Dirs:           []string{pluginDir(t, "steady")},
-		StrategyConfig: map[string]map[string]any{"steady": {"kepe": 1, "keep": 0}},
+		Dirs:     []string{pluginDir(t, "steady")},
+		Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0}),
 	})
 	_, err := m.Strategy(t.Context(), "steady")
 	if !errors.Is(err, ErrBadConfig) {
 		t.Fatalf("got %v", err)
 	}
-	for _, words := range []string{`strategies.steady.kepe`, `did you mean "keep"?`, `strategies.steady.keep`, "at least 1"} {
+	for _, words := range []string{`strategies.steady.kepe`, `did you mean keep?`, `strategies.steady.keep`, "at least 1"} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%v\ndoes not say %q", err, words)
 		}

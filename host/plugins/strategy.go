@@ -38,11 +38,10 @@ func (s *Strategy) Info() sdk.Info {
 	return clone(s.info)
 }
 
-// CheckConfig checks settings of the strategy's own, by key, against what it declared, and returns them as a JSON object with
-// defaults filled in: what a call carries in Config. Errors wrap [ErrBadConfig] and name strategies.<name>.<key>, the value
-// and what is allowed; all problems are reported together.
-func (s *Strategy) CheckConfig(values map[string]any) (json.RawMessage, error) {
-	return checkConfig(s.name, s.Info().Config, values)
+// Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors
+// wrap [ErrBadConfig].
+func (s *Strategy) Config(settings Settings) (json.RawMessage, error) {
+	return own(s.name, s.Info().Config, settings)
 }
 
 // keep says that somebody uses the strategy, so that its process is to stay.

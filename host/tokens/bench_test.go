@@ -30,7 +30,7 @@ func benchmarkText(b *testing.B, c *Counter, name, text string) {
 	})
 }
 
-// benchHistory is 5,000 entries of about a million tokens.
+// benchHistory is 5,000 entries of about 900,000 tokens.
 func benchHistory() []content.Content { return manyEntries(5_000) }
 
 func BenchmarkLoad(b *testing.B) {

@@ -30,8 +30,9 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 }
 
 // tailStart returns where the tail begins: a share of the entries from the end, rounded up, at least one (REQ-HD-008.2).
-// It never begins with a tool's entry, so that the newest responses stay together with their call. It does move over a
-// pair that lies further apart: else one call that is answered late would keep a whole session from being compressed.
+// It never begins with a tool's entry, so that responses stay together with the call right before them. A pair that lies
+// further apart may be parted by it, and then stays as a whole: if the tail had to begin before such a call, one call that
+// is answered late would keep a whole session from being compressed.
 func tailStart(history []sdk.Content, share float64) int {
 	n := len(history)
 	size := min(max(int(math.Ceil(float64(n)*share)), 1), n)

@@ -1,6 +1,7 @@
 package sdktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -80,10 +81,10 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 		SessionID:     "test",
 		Revision:      1,
 		History:       withOrigins(history),
-		WorkspaceRoot: or(c.WorkspaceRoot, "/workspace"),
+		WorkspaceRoot: cmp.Or(c.WorkspaceRoot, "/workspace"),
 		Tools:         taxonomy,
 		Config:        settings,
-		Log:           orNil(c.Log, slog.New(slog.DiscardHandler)),
+		Log:           cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
 	}, nil
 }
 
@@ -116,7 +117,7 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 
 func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
 	call, err := c.call(info, history)
-	return sdk.OptimizeInput{Call: call, Density: *orNil(c.Density, new(DefaultDensity()))}, err
+	return sdk.OptimizeInput{Call: call, Density: *cmp.Or(c.Density, new(DefaultDensity()))}, err
 }
 
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
@@ -125,14 +126,14 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
 	in := sdk.CompressInput{
 		Call:                 call,
-		CurrentTokens:        *orNil(c.CurrentTokens, new(count(counted))),
+		CurrentTokens:        *cmp.Or(c.CurrentTokens, new(count(counted))),
 		PendingTokens:        c.PendingTokens,
-		ContextLimit:         or(c.ContextLimit, 200_000),
+		ContextLimit:         cmp.Or(c.ContextLimit, 200_000),
 		CompletionBudget:     c.CompletionBudget,
-		Threshold:            or(c.Threshold, info.Trigger.DefaultThreshold),
-		PreserveThreshold:    *orNil(c.PreserveThreshold, new(0.4)),
-		TopPreserveThreshold: *orNil(c.TopPreserveThreshold, new(0.2)),
-		Reason:               or(c.Reason, sdk.ReasonThreshold),
+		Threshold:            cmp.Or(c.Threshold, info.Trigger.DefaultThreshold),
+		PreserveThreshold:    *cmp.Or(c.PreserveThreshold, new(0.4)),
+		TopPreserveThreshold: *cmp.Or(c.TopPreserveThreshold, new(0.2)),
+		Reason:               cmp.Or(c.Reason, sdk.ReasonThreshold),
 		Todos:                c.Todos,
 		TranscriptPath:       c.TranscriptPath,
 		Profile:              c.Profile,

@@ -5,5 +5,5 @@
 // host would refuse the answer. [ParseHistory] reads a history from JSON; [CheckInfo] checks what the strategy says of
 // itself.
 //
-// What it does not show is how the strategy behaves as a process: that is what `thresh plugins verify` is for.
+// What it does not show is how the strategy behaves as a process; for that, build it and let a host run it.
 package sdktest
