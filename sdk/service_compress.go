@@ -104,7 +104,17 @@ func compressInput(h *threshv1.CompressHeader) CompressInput {
 		Todos:                todos(h.GetActiveTodos()),
 		TranscriptPath:       h.GetTranscriptPath(),
 		Profile:              h.GetProfile(),
+		Model:                model(h.GetModel()),
+		UserMessageBudget:    int(h.GetUserMessageBudget()),
+		Verification:         h.GetVerification(),
 	}
+}
+
+func model(m *threshv1.Model) *Model {
+	if m == nil {
+		return nil
+	}
+	return &Model{Name: m.GetName(), ContextLimit: int(m.GetContextLimit()), MaxOutput: int(m.GetMaxOutput())}
 }
 
 func compressReason(r threshv1.CompressReason) CompressReason {

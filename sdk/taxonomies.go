@@ -24,7 +24,7 @@ func (t *taxonomies) get(data []byte) (*tools.Taxonomy, error) {
 	if found, ok := t.parsed[string(data)]; ok {
 		return found, nil
 	}
-	taxonomy, err := tools.Parse(data)
+	taxonomy, err := tools.ParseNewer(data)
 	if err != nil {
 		return nil, err
 	}

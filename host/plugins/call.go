@@ -119,6 +119,9 @@ type CompressCall struct {
 	Todos                                   []sdk.Todo
 	TranscriptPath                          string
 	Profile                                 string
+	Model                                   *sdk.Model
+	UserMessageBudget                       int
+	Verification                            bool
 }
 
 // CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is not

@@ -57,7 +57,17 @@ func compressHeader(id string, in CompressCall) *threshv1.CompressHeader {
 		ActiveTodos:          todos(in.Todos),
 		TranscriptPath:       validUTF8(in.TranscriptPath),
 		Profile:              validUTF8(in.Profile),
+		Model:                model(in.Model),
+		UserMessageBudget:    int64(in.UserMessageBudget),
+		Verification:         in.Verification,
 	}
+}
+
+func model(m *sdk.Model) *threshv1.Model {
+	if m == nil {
+		return nil
+	}
+	return &threshv1.Model{Name: validUTF8(m.Name), ContextLimit: int64(m.ContextLimit), MaxOutput: int64(m.MaxOutput)}
 }
 
 func todos(in []sdk.Todo) []*threshv1.Todo {

@@ -1586,7 +1586,13 @@ type CompressHeader struct {
 	// Where the whole conversation can be read (REQ-HD-012); empty: nowhere.
 	TranscriptPath string `protobuf:"bytes,11,opt,name=transcript_path,json=transcriptPath,proto3" json:"transcript_path,omitempty"`
 	// compression.profile: the name of the provider profile for HostService.Generate; empty: the host's default.
-	Profile       string `protobuf:"bytes,12,opt,name=profile,proto3" json:"profile,omitempty"`
+	Profile string `protobuf:"bytes,12,opt,name=profile,proto3" json:"profile,omitempty"`
+	// The model behind HostService.Generate; absent: the strategy may not call it.
+	Model *Model `protobuf:"bytes,13,opt,name=model,proto3" json:"model,omitempty"`
+	// How many tokens of what people said in a summarised range are to be kept word for word, newest first.
+	UserMessageBudget int64 `protobuf:"varint,14,opt,name=user_message_budget,json=userMessageBudget,proto3" json:"user_message_budget,omitempty"`
+	// A summary is to be checked by a second pass that looks for omissions.
+	Verification  bool `protobuf:"varint,15,opt,name=verification,proto3" json:"verification,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1705,6 +1711,90 @@ func (x *CompressHeader) GetProfile() string {
 	return ""
 }
 
+func (x *CompressHeader) GetModel() *Model {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
+func (x *CompressHeader) GetUserMessageBudget() int64 {
+	if x != nil {
+		return x.UserMessageBudget
+	}
+	return 0
+}
+
+func (x *CompressHeader) GetVerification() bool {
+	if x != nil {
+		return x.Verification
+	}
+	return false
+}
+
+// Model is what a strategy knows of the model behind HostService.Generate.
+type Model struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The model's own context window, in tokens: what is sent and what is generated must fit into it together.
+	ContextLimit int64 `protobuf:"varint,2,opt,name=context_limit,json=contextLimit,proto3" json:"context_limit,omitempty"`
+	// The most that it generates at once, in tokens.
+	MaxOutput     int64 `protobuf:"varint,3,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Model) Reset() {
+	*x = Model{}
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Model) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Model) ProtoMessage() {}
+
+func (x *Model) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Model.ProtoReflect.Descriptor instead.
+func (*Model) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Model) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Model) GetContextLimit() int64 {
+	if x != nil {
+		return x.ContextLimit
+	}
+	return 0
+}
+
+func (x *Model) GetMaxOutput() int64 {
+	if x != nil {
+		return x.MaxOutput
+	}
+	return 0
+}
+
 // Todo is one task of the agent's list.
 type Todo struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -1719,7 +1809,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1821,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1834,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Todo) GetId() string {
@@ -1789,7 +1879,7 @@ type CompressResponse struct {
 
 func (x *CompressResponse) Reset() {
 	*x = CompressResponse{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1891,7 @@ func (x *CompressResponse) String() string {
 func (*CompressResponse) ProtoMessage() {}
 
 func (x *CompressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1904,7 @@ func (x *CompressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResponse.ProtoReflect.Descriptor instead.
 func (*CompressResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CompressResponse) GetPart() isCompressResponse_Part {
@@ -1876,7 +1966,7 @@ type CompressResult struct {
 
 func (x *CompressResult) Reset() {
 	*x = CompressResult{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +1978,7 @@ func (x *CompressResult) String() string {
 func (*CompressResult) ProtoMessage() {}
 
 func (x *CompressResult) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +1991,7 @@ func (x *CompressResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResult.ProtoReflect.Descriptor instead.
 func (*CompressResult) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CompressResult) GetRevision() uint64 {
@@ -1956,7 +2046,7 @@ type CompressMetadata struct {
 
 func (x *CompressMetadata) Reset() {
 	*x = CompressMetadata{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1968,7 +2058,7 @@ func (x *CompressMetadata) String() string {
 func (*CompressMetadata) ProtoMessage() {}
 
 func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1981,7 +2071,7 @@ func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressMetadata.ProtoReflect.Descriptor instead.
 func (*CompressMetadata) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CompressMetadata) GetLlmCallMade() bool {
@@ -2042,7 +2132,7 @@ type Piece struct {
 
 func (x *Piece) Reset() {
 	*x = Piece{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2144,7 @@ func (x *Piece) String() string {
 func (*Piece) ProtoMessage() {}
 
 func (x *Piece) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2157,7 @@ func (x *Piece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piece.ProtoReflect.Descriptor instead.
 func (*Piece) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Piece) GetPiece() isPiece_Piece {
@@ -2140,7 +2230,7 @@ type KeepRange struct {
 
 func (x *KeepRange) Reset() {
 	*x = KeepRange{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2242,7 @@ func (x *KeepRange) String() string {
 func (*KeepRange) ProtoMessage() {}
 
 func (x *KeepRange) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2255,7 @@ func (x *KeepRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepRange.ProtoReflect.Descriptor instead.
 func (*KeepRange) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *KeepRange) GetFrom() uint64 {
@@ -2193,7 +2283,7 @@ type EditedEntry struct {
 
 func (x *EditedEntry) Reset() {
 	*x = EditedEntry{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2295,7 @@ func (x *EditedEntry) String() string {
 func (*EditedEntry) ProtoMessage() {}
 
 func (x *EditedEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2308,7 @@ func (x *EditedEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EditedEntry.ProtoReflect.Descriptor instead.
 func (*EditedEntry) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EditedEntry) GetIndex() uint64 {
@@ -2327,7 +2417,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0fCompressRequest\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.thresh.v1.CompressHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +
-	"\x04part\"\x88\x04\n" +
+	"\x04part\"\x84\x05\n" +
 	"\x0eCompressHeader\x12)\n" +
 	"\x04call\x18\x01 \x01(\v2\x15.thresh.v1.CallHeaderR\x04call\x12%\n" +
 	"\x0ecurrent_tokens\x18\x02 \x01(\x03R\rcurrentTokens\x12%\n" +
@@ -2341,7 +2431,15 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\factive_todos\x18\n" +
 	" \x03(\v2\x0f.thresh.v1.TodoR\vactiveTodos\x12'\n" +
 	"\x0ftranscript_path\x18\v \x01(\tR\x0etranscriptPath\x12\x18\n" +
-	"\aprofile\x18\f \x01(\tR\aprofile\"u\n" +
+	"\aprofile\x18\f \x01(\tR\aprofile\x12&\n" +
+	"\x05model\x18\r \x01(\v2\x10.thresh.v1.ModelR\x05model\x12.\n" +
+	"\x13user_message_budget\x18\x0e \x01(\x03R\x11userMessageBudget\x12\"\n" +
+	"\fverification\x18\x0f \x01(\bR\fverification\"_\n" +
+	"\x05Model\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
+	"\rcontext_limit\x18\x02 \x01(\x03R\fcontextLimit\x12\x1d\n" +
+	"\n" +
+	"max_output\x18\x03 \x01(\x03R\tmaxOutput\"u\n" +
 	"\x04Todo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12\x16\n" +
@@ -2421,7 +2519,7 @@ func file_thresh_v1_strategy_proto_rawDescGZIP() []byte {
 }
 
 var file_thresh_v1_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_thresh_v1_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_thresh_v1_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_thresh_v1_strategy_proto_goTypes = []any{
 	(TriggerMode)(0),          // 0: thresh.v1.TriggerMode
 	(ConfigType)(0),           // 1: thresh.v1.ConfigType
@@ -2447,17 +2545,18 @@ var file_thresh_v1_strategy_proto_goTypes = []any{
 	(*BlockPiece)(nil),        // 21: thresh.v1.BlockPiece
 	(*CompressRequest)(nil),   // 22: thresh.v1.CompressRequest
 	(*CompressHeader)(nil),    // 23: thresh.v1.CompressHeader
-	(*Todo)(nil),              // 24: thresh.v1.Todo
-	(*CompressResponse)(nil),  // 25: thresh.v1.CompressResponse
-	(*CompressResult)(nil),    // 26: thresh.v1.CompressResult
-	(*CompressMetadata)(nil),  // 27: thresh.v1.CompressMetadata
-	(*Piece)(nil),             // 28: thresh.v1.Piece
-	(*KeepRange)(nil),         // 29: thresh.v1.KeepRange
-	(*EditedEntry)(nil),       // 30: thresh.v1.EditedEntry
-	nil,                       // 31: thresh.v1.CompressMetadata.CountsEntry
-	(*Base)(nil),              // 32: thresh.v1.Base
-	(*Block)(nil),             // 33: thresh.v1.Block
-	(*Content)(nil),           // 34: thresh.v1.Content
+	(*Model)(nil),             // 24: thresh.v1.Model
+	(*Todo)(nil),              // 25: thresh.v1.Todo
+	(*CompressResponse)(nil),  // 26: thresh.v1.CompressResponse
+	(*CompressResult)(nil),    // 27: thresh.v1.CompressResult
+	(*CompressMetadata)(nil),  // 28: thresh.v1.CompressMetadata
+	(*Piece)(nil),             // 29: thresh.v1.Piece
+	(*KeepRange)(nil),         // 30: thresh.v1.KeepRange
+	(*EditedEntry)(nil),       // 31: thresh.v1.EditedEntry
+	nil,                       // 32: thresh.v1.CompressMetadata.CountsEntry
+	(*Base)(nil),              // 33: thresh.v1.Base
+	(*Block)(nil),             // 34: thresh.v1.Block
+	(*Content)(nil),           // 35: thresh.v1.Content
 }
 var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	6,  // 0: thresh.v1.GetInfoResponse.trigger:type_name -> thresh.v1.Trigger
@@ -2465,7 +2564,7 @@ var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	7,  // 2: thresh.v1.GetInfoResponse.features:type_name -> thresh.v1.Features
 	0,  // 3: thresh.v1.Trigger.mode:type_name -> thresh.v1.TriggerMode
 	1,  // 4: thresh.v1.ConfigField.type:type_name -> thresh.v1.ConfigType
-	32, // 5: thresh.v1.CallHeader.base:type_name -> thresh.v1.Base
+	33, // 5: thresh.v1.CallHeader.base:type_name -> thresh.v1.Base
 	13, // 6: thresh.v1.OptimizeRequest.header:type_name -> thresh.v1.OptimizeHeader
 	11, // 7: thresh.v1.OptimizeHeader.call:type_name -> thresh.v1.CallHeader
 	14, // 8: thresh.v1.OptimizeHeader.density:type_name -> thresh.v1.DensityConfig
@@ -2475,32 +2574,33 @@ var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	19, // 12: thresh.v1.Edit.remove:type_name -> thresh.v1.Remove
 	20, // 13: thresh.v1.Edit.replace:type_name -> thresh.v1.Replace
 	21, // 14: thresh.v1.Replace.blocks:type_name -> thresh.v1.BlockPiece
-	33, // 15: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
+	34, // 15: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
 	23, // 16: thresh.v1.CompressRequest.header:type_name -> thresh.v1.CompressHeader
 	11, // 17: thresh.v1.CompressHeader.call:type_name -> thresh.v1.CallHeader
 	3,  // 18: thresh.v1.CompressHeader.reason:type_name -> thresh.v1.CompressReason
-	24, // 19: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
-	24, // 20: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
-	26, // 21: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
-	27, // 22: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
-	31, // 23: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
-	29, // 24: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
-	30, // 25: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
-	34, // 26: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
-	21, // 27: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
-	4,  // 28: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
-	9,  // 29: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
-	12, // 30: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
-	22, // 31: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
-	5,  // 32: thresh.v1.StrategyService.GetInfo:output_type -> thresh.v1.GetInfoResponse
-	10, // 33: thresh.v1.StrategyService.Configure:output_type -> thresh.v1.ConfigureResponse
-	15, // 34: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
-	25, // 35: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
-	32, // [32:36] is the sub-list for method output_type
-	28, // [28:32] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	25, // 19: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
+	24, // 20: thresh.v1.CompressHeader.model:type_name -> thresh.v1.Model
+	25, // 21: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
+	27, // 22: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
+	28, // 23: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
+	32, // 24: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
+	30, // 25: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
+	31, // 26: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
+	35, // 27: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
+	21, // 28: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
+	4,  // 29: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
+	9,  // 30: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
+	12, // 31: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
+	22, // 32: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
+	5,  // 33: thresh.v1.StrategyService.GetInfo:output_type -> thresh.v1.GetInfoResponse
+	10, // 34: thresh.v1.StrategyService.Configure:output_type -> thresh.v1.ConfigureResponse
+	15, // 35: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
+	26, // 36: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
+	33, // [33:37] is the sub-list for method output_type
+	29, // [29:33] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_thresh_v1_strategy_proto_init() }
@@ -2530,12 +2630,12 @@ func file_thresh_v1_strategy_proto_init() {
 		(*CompressRequest_Header)(nil),
 		(*CompressRequest_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[21].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[22].OneofWrappers = []any{
 		(*CompressResponse_Header)(nil),
 		(*CompressResponse_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[23].OneofWrappers = []any{}
-	file_thresh_v1_strategy_proto_msgTypes[24].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[24].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[25].OneofWrappers = []any{
 		(*Piece_Keep)(nil),
 		(*Piece_Edited)(nil),
 		(*Piece_Entry)(nil),
@@ -2546,7 +2646,7 @@ func file_thresh_v1_strategy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_thresh_v1_strategy_proto_rawDesc), len(file_thresh_v1_strategy_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
