@@ -235,7 +235,7 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
 			RecencyRetention: retention(d.RecencyRetention), PartialWrites: sdk.PartialWrites(d.PartialWrites),
 		},
-		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own, Profile: set.Compression.Profile,
+		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own,
 	}}, nil
 }
 

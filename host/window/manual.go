@@ -43,7 +43,7 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	_, err := t.compress(ctx, sdk.ReasonManual)
 	view := t.view()
 	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
-	t.outcome.HostTime = time.Since(start) - t.outcome.Compress.PluginTime
+	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
 	return t.outcome, err
 }
 
@@ -51,5 +51,5 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 func (w *Window) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.optimized, w.noop = 0, nil
+	w.optimized, w.noop, w.failure = 0, nil, nil
 }

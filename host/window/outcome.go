@@ -25,8 +25,20 @@ type Outcome struct {
 	Pending []string `json:"pending,omitempty"`
 	// Problems are the places where what is sent differs from the history so that the provider accepts it.
 	Problems []history.Problem `json:"problems,omitempty"`
-	// HostTime is the turn without the time in plugins.
+	// HostTime is the turn without the time in plugins and at the model.
 	HostTime time.Duration `json:"hostTimeNs"`
+}
+
+// PluginTime is how long the host waited for the plugin in this turn.
+func (o *Outcome) PluginTime() time.Duration { return o.Optimize.PluginTime + o.Compress.PluginTime }
+
+// elsewhere is the time that was not the host's own.
+func (o *Outcome) elsewhere() time.Duration {
+	d := o.PluginTime()
+	if o.Compress.LLM != nil {
+		d += o.Compress.LLM.Time
+	}
+	return d
 }
 
 // Limits are what a turn was measured by, in tokens.
@@ -85,8 +97,18 @@ type CompressOutcome struct {
 	EntriesBefore int                  `json:"entriesBefore,omitempty"`
 	EntriesAfter  int                  `json:"entriesAfter,omitempty"`
 	Metadata      sdk.CompressMetadata `json:"metadata"`
-	// PluginTime is how long the host waited for the plugin, sending and receiving included.
+	// LLM is what the strategy's model calls cost; nil if it made none.
+	LLM *Spent `json:"llm,omitempty"`
+	// Cooldown says that the strategy was not asked, since it failed lately in a way that a retry cannot help.
+	Cooldown *Cooldown `json:"cooldown,omitempty"`
+	// PluginTime is how long the host waited for the plugin, sending and receiving included, model calls not.
 	PluginTime time.Duration `json:"pluginTimeNs,omitempty"`
+}
+
+// Cooldown says until when a failed Compress is not tried again, and how it failed.
+type Cooldown struct {
+	Until time.Time `json:"until"`
+	Error string    `json:"error"`
 }
 
 // ContextOverflowError says that the request is too large for the model although everything was done.
@@ -102,8 +124,11 @@ func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.L
 
 func (e *ContextOverflowError) Error() string {
 	did := "compressed"
-	if e.Compress.Kind == KindNoOp {
-		did = fmt.Sprintf("had nothing to compress (%s)", e.Compress.NoOp)
+	switch c := e.Compress; {
+	case c.Kind == KindNoOp:
+		did = fmt.Sprintf("had nothing to compress (%s)", c.NoOp)
+	case c.Cooldown != nil:
+		did = fmt.Sprintf("failed and is not tried again before %s (%s)", c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
 	}
 	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s; shorten the last messages, raise model.contextLimit, or choose another compression.strategy",
 		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did)

@@ -2,7 +2,6 @@ package window
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"sync"
 
@@ -10,21 +9,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// ErrNoLLM is what a strategy gets that asks for a model where none is configured.
-var ErrNoLLM = errors.New("no LLM provider is configured")
-
 // services are what one Compress may ask the host for. Counts are remembered until the call is over, so that an entry that
 // the strategy asked about is not counted again when it comes back.
 type services struct {
 	counter Counter
+	purse   purse
+	prompt  func(ctx context.Context, name string) (string, error)
 	seed    maphash.Seed
 
 	mu    sync.Mutex
 	known map[uint64]int
 }
 
-func newServices(c Counter) *services {
-	return &services{counter: c, seed: maphash.MakeSeed(), known: map[uint64]int{}}
+func newServices(c Counter, s Settings) *services {
+	return &services{counter: c, purse: purse{llm: s.LLM}, prompt: s.Prompt, seed: maphash.MakeSeed(), known: map[uint64]int{}}
 }
 
 func (s *services) EstimateTokens(ctx context.Context, entries []content.Content) ([]int, error) {
@@ -65,8 +63,13 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]int
 	return counts, nil
 }
 
-func (s *services) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, error) {
-	return sdk.Generation{}, ErrNoLLM
+func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+	return s.purse.generate(ctx, req, onText)
 }
 
-func (s *services) ResolvePrompt(context.Context, string) (string, error) { return "", ErrNoLLM }
+func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
+	if s.prompt == nil {
+		return "", sdk.ErrNotFound
+	}
+	return s.prompt(ctx, name)
+}

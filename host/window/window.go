@@ -36,11 +36,23 @@ type Settings struct {
 	WorkspaceRoot                           string
 	Tools                                   []byte
 	StrategyConfig                          []byte
-	Profile                                 string
+	// Todos are the tasks that are not done (REQ-HD-011); TranscriptPath is where the whole conversation is (REQ-HD-012).
+	Todos          []sdk.Todo
+	TranscriptPath string
+	// LLM is nil for a strategy that needs no model. Prompt finds the prompt in force.
+	LLM               *LLM
+	Prompt            func(ctx context.Context, name string) (string, error)
+	UserMessageBudget int
+	Verification      bool
+	// Cooldown is how long a Compress is not tried again after an error that a retry cannot help.
+	Cooldown time.Duration
 }
 
 // Window runs the turns of one session, one at a time. Entries may be added to the history at any time.
 type Window struct {
+	// Clock tells the time for cooldowns; nil is the system's.
+	Clock func() time.Time
+
 	sessionID string
 	history   *history.History
 	counter   Counter
@@ -50,6 +62,7 @@ type Window struct {
 	mu        sync.Mutex // guards what follows
 	optimized uint64     // Snapshot.Added of the last Optimize: the history is dirty while more was added (REQ-HD-002.6)
 	noop      *noop
+	failure   *failure
 	reported  *reported
 }
 
@@ -58,6 +71,13 @@ type noop struct {
 	strategy string
 	added    uint64
 	reason   sdk.NoOpReason
+}
+
+// failure remembers a Compress that failed for good, so that it is not tried on every turn.
+type failure struct {
+	strategy string
+	until    time.Time
+	err      error
 }
 
 // reported is what the provider counted for the last request, and what the window counted for it.
@@ -90,7 +110,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	t := turn{Window: w, req: req, info: req.Strategy.Info()}
 	view, err := t.run(ctx)
 	t.outcome.Problems, t.outcome.Pending = view.Problems, view.Pending
-	t.outcome.HostTime = time.Since(start) - t.outcome.Optimize.PluginTime - t.outcome.Compress.PluginTime
+	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
 	return view, t.outcome, err
 }
 
@@ -257,9 +277,13 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 		out.Kind, out.NoOp, out.Remembered = KindNoOp, n, true
 		return false, nil
 	}
+	if f := t.coolingDown(reason); f != nil {
+		out.Cooldown = &Cooldown{Until: f.until, Error: f.err.Error()}
+		return false, nil
+	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
 	if err != nil {
-		return false, fmt.Errorf("compress with %s: %w", t.info.Name, err)
+		return false, t.failed(ctx, err)
 	}
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
@@ -280,19 +304,26 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	for _, e := range curated {
 		current += e.Tokens
 	}
-	services := newServices(t.counter)
 	set := t.req.Settings
+	services := newServices(t.counter, set)
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
 		Call:          t.call(s, curated),
 		CurrentTokens: current, PendingTokens: t.req.Pending,
 		ContextLimit: set.ContextLimit, CompletionBudget: set.CompletionBudget, Threshold: t.outcome.Limits.Threshold,
 		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
-		Reason: reason, Profile: set.Profile,
+		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),
+		Todos: set.Todos, TranscriptPath: set.TranscriptPath,
+		UserMessageBudget: set.UserMessageBudget, Verification: set.Verification,
 	}, services)
 	out.PluginTime = time.Since(start)
+	spent, modelErr := services.purse.account()
+	out.LLM = spent
+	if spent != nil {
+		out.PluginTime -= min(spent.Time, out.PluginTime)
+	}
 	if err != nil {
-		return nil, err
+		return nil, &CompressError{Strategy: t.info.Name, Profile: set.LLM.profile(), Model: modelErr, Retryable: retryable(err, modelErr), Err: err}
 	}
 	out.TokensBefore, out.TokensAfter = current, current
 	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)

@@ -3,8 +3,10 @@ package window_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,7 +36,8 @@ type scripted struct {
 	mode       sdk.TriggerMode
 	optimize   func(plugins.OptimizeCall) ([]wire.Edit, error)
 	compress   func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error)
-	optimizes  []int // entries of each call
+	services   func(sdk.Host) error // what Compress asks the host for
+	optimizes  []int                // entries of each call
 	compresses []plugins.CompressCall
 }
 
@@ -51,8 +54,13 @@ func (s *scripted) Optimize(_ context.Context, call plugins.OptimizeCall) (plugi
 	return plugins.OptimizeAnswer{Edits: edits, Metadata: sdk.DensityMetadata{RecencyPruned: len(edits)}}, err
 }
 
-func (s *scripted) Compress(_ context.Context, call plugins.CompressCall, _ sdk.Host) (plugins.CompressAnswer, error) {
+func (s *scripted) Compress(_ context.Context, call plugins.CompressCall, host sdk.Host) (plugins.CompressAnswer, error) {
 	s.compresses = append(s.compresses, call)
+	if s.services != nil {
+		if err := s.services(host); err != nil {
+			return plugins.CompressAnswer{}, err
+		}
+	}
 	if s.compress == nil {
 		return plugins.CompressAnswer{NoOp: "nothing-to-do"}, nil
 	}
@@ -305,5 +313,102 @@ func TestConcurrentAddsAndPrepares(t *testing.T) {
 	}
 	if err := f.history.Recount(counter{}.Entry); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAModelWithinItsBudget(t *testing.T) {
+	spend := window.Spent{Attempts: 1, InputTokens: 30, OutputTokens: 10, CostUSD: 0.5, Model: "m-1"}
+	for name, c := range map[string]struct {
+		calls, tokens int
+		want          error
+		made          int
+	}{
+		"enough":         {3, 1000, nil, 3},
+		"too many calls": {2, 1000, sdk.ErrBudgetSpent, 2},
+		"too few tokens": {3, 80, sdk.ErrBudgetSpent, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+			f.strategy.services = func(host sdk.Host) error {
+				for range 3 {
+					if _, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			f.req.Settings.LLM = &window.LLM{
+				Profile: "p", Model: sdk.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
+				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, window.Spent, error) {
+					return sdk.Generation{Text: "x"}, spend, nil
+				},
+			}
+			_, outcome, err := f.Prepare(t.Context(), f.req)
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			spent := outcome.Compress.LLM
+			if spent == nil || spent.Calls != c.made || spent.InputTokens != 30*c.made || spent.CostUSD != 0.5*float64(c.made) || spent.Model != "m-1" || spent.Profile != "p" {
+				t.Errorf("spent %+v", spent)
+			}
+		})
+	}
+}
+
+func TestWithoutAModelGenerateIsRefused(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+		return err
+	}
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, sdk.ErrNotGranted) {
+		t.Errorf("got %v, want ErrNotGranted", err)
+	}
+}
+
+func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
+	broken := errors.New("no such model")
+	s := &scripted{mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }}
+	f := newFixture(6, s)
+	now := time.Unix(1000, 0)
+	f.Clock = func() time.Time { return now }
+	f.req.Settings.Cooldown = time.Minute
+	_, _, err := f.Prepare(t.Context(), f.req)
+	var failed *window.CompressError
+	if !errors.As(err, &failed) || !errors.Is(err, broken) || failed.Retryable || failed.Strategy != "scripted" {
+		t.Fatalf("got %v", err)
+	}
+	add(f.history, says(content.Human, 1))
+	if got := f.prepare(t); got.Compress.Cooldown == nil || got.Compress.Cooldown.Until != now.Add(time.Minute) {
+		t.Errorf("during the cooldown: %+v", got.Compress)
+	}
+	now = now.Add(time.Minute)
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
+		t.Errorf("after the cooldown: %v, want another try", err)
+	}
+	if len(s.compresses) != 2 {
+		t.Errorf("asked %d times, want 2", len(s.compresses))
+	}
+}
+
+func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f.req.Settings.Cooldown = time.Minute
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+		return err
+	}
+	f.req.Settings.LLM = &window.LLM{
+		Profile: "p", MaxCalls: 5, MaxTokens: 100,
+		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, window.Spent, error) {
+			return sdk.Generation{}, window.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
+		},
+	}
+	for range 2 {
+		_, outcome, err := f.Prepare(t.Context(), f.req)
+		var failed *window.CompressError
+		if !errors.As(err, &failed) || !failed.Retryable || failed.Profile != "p" || outcome.Compress.Cooldown != nil {
+			t.Errorf("got %v, %+v", err, outcome.Compress)
+		}
 	}
 }

@@ -1,0 +1,55 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// failed turns what went wrong in a Compress into what the agent gets, and begins the cooldown if a retry cannot help.
+func (t *turn) failed(ctx context.Context, err error) error {
+	var known *CompressError
+	if !errors.As(err, &known) {
+		err = fmt.Errorf("compress with %s: %w", t.info.Name, err) // what it answered cannot be applied
+	}
+	if ctx.Err() != nil || (known != nil && known.Retryable) || t.req.Settings.Cooldown <= 0 {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failure = &failure{strategy: t.info.Name, until: t.now().Add(t.req.Settings.Cooldown), err: err}
+	return err
+}
+
+// coolingDown returns the failure that a Compress for reason has to wait for, nil if there is none. Who asks by hand does
+// not wait.
+func (t *turn) coolingDown(reason sdk.CompressReason) *failure {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.failure
+	if reason == sdk.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
+		return nil
+	}
+	return f
+}
+
+// retryable reports whether a Compress that failed may succeed if it is tried again.
+func retryable(err, modelErr error) bool {
+	if modelErr != nil {
+		return errors.Is(modelErr, sdk.ErrUnavailable)
+	}
+	var p *plugins.Error
+	return errors.As(err, &p) && p.Retryable
+}
+
+// now is the time by the window's clock.
+func (w *Window) now() time.Time {
+	if w.Clock != nil {
+		return w.Clock()
+	}
+	return time.Now()
+}
