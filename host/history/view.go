@@ -45,7 +45,7 @@ const unansweredError = "no result was recorded: the call was interrupted"
 
 // view is the part of the [View] that no later entry can change. Building on it costs what is new, not what is there.
 type view struct {
-	out      []content.Content
+	out      []*Entry
 	tokens   int
 	problems []Problem
 	next     int // the first entry that is not in it
@@ -60,9 +60,9 @@ func (h *History) View(count func(content.Content) int) View {
 	for h.view.settle(h.entries, count) {
 	}
 	b := viewBuilder{count: count, view: h.view}
-	b.out, b.problems = slices.Clone(b.out), slices.Clone(b.problems)
+	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
 	pending := b.exchange(h.entries[b.next:], false)
-	return View{History: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
+	return View{History: Snapshot{Entries: b.out}.Contents(), Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
 }
 
 // settle takes the next entry or the next finished exchange into v. It returns false when what is left is an exchange that
@@ -108,7 +108,7 @@ type viewBuilder struct {
 }
 
 func (b *viewBuilder) emit(e *Entry) {
-	b.out = append(b.out, e.Content)
+	b.out = append(b.out, e)
 	b.tokens += e.Tokens
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
 
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
@@ -120,8 +123,35 @@ func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is the time from nothing to the first answer, and the end of the process.
+// BenchmarkStart is the time from nothing to the first answer, and the end of the process: "empty" is a process that serves
+// nothing, under go-plugin's own runner, "strategy" is one made with the SDK under ours.
 func BenchmarkStart(b *testing.B) {
+	b.Run("empty", startEmpty)
+	b.Run("strategy", startStrategy)
+}
+
+func startEmpty(b *testing.B) {
+	binary := filepath.Join(b.TempDir(), "empty")
+	if out, err := exec.Command("go", "build", "-o", binary, "./testdata/empty").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	for b.Loop() {
+		client := plugin.NewClient(&plugin.ClientConfig{
+			HandshakeConfig: wire.Handshake(), Plugins: plugin.PluginSet{}, Cmd: exec.Command(binary),
+			AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(),
+		})
+		conn, err := client.Client()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := conn.Ping(); err != nil {
+			b.Fatal(err)
+		}
+		client.Kill()
+	}
+}
+
+func startStrategy(b *testing.B) {
 	dir := pluginDir(b, "honest")
 	for b.Loop() {
 		m := New(Options{Dirs: []string{dir}})

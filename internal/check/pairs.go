@@ -27,39 +27,87 @@ type pairing struct {
 	calls, pending map[side]int
 }
 
-// pairingOf returns the pairing of a history; origin names the entries.
-func pairingOf(history []content.Content, origin func(i int) int) pairing {
+// pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries.
+func pairingOf(history []content.Content, ids map[string]struct{}, origin func(i int) int) pairing {
 	p := pairing{map[couple]int{}, map[side]int{}, map[side]int{}, map[side]int{}, map[side]int{}}
-	at := func(ref turns.At) side {
-		switch b := history[ref.Entry].Blocks[ref.Block].(type) {
-		case content.ToolCall:
-			return side{origin(ref.Entry), b.ID}
-		case content.ToolResponse:
-			return side{origin(ref.Entry), b.CallID}
-		default:
-			return side{entry: origin(ref.Entry)} // not reached: only these two are paired
-		}
+	at := func(ref turns.At) (side, bool) {
+		id, _ := callID(history[ref.Entry].Blocks[ref.Block])
+		_, wanted := ids[id]
+		return side{origin(ref.Entry), id}, wanted
 	}
 	pairs := turns.Pair(history)
 	for call, response := range pairs.Answered() {
-		p.together[couple{at(call), at(response)}]++
-		p.calls[at(call)]++
+		if c, wanted := at(call); wanted {
+			r, _ := at(response)
+			p.together[couple{c, r}]++
+			p.calls[c]++
+		}
 	}
 	for _, ref := range pairs.Orphans() {
-		p.orphans[at(ref)]++
+		if s, wanted := at(ref); wanted {
+			p.orphans[s]++
+		}
 	}
 	last := len(history) - 1 // the last entry that is no tool's
 	for last >= 0 && history[last].Speaker == content.Tool {
 		last--
 	}
 	for _, ref := range pairs.Pending() {
-		p.waiting[at(ref)]++
-		p.calls[at(ref)]++
+		s, wanted := at(ref)
+		if !wanted {
+			continue
+		}
+		p.waiting[s]++
+		p.calls[s]++
 		if ref.Entry >= last {
-			p.pending[at(ref)]++
+			p.pending[s]++
 		}
 	}
 	return p
+}
+
+// callID returns the id that a call or response carries.
+func callID(b content.Block) (id string, ok bool) {
+	switch b := b.(type) {
+	case content.ToolCall:
+		return b.ID, true
+	case content.ToolResponse:
+		return b.CallID, true
+	default:
+		return "", false
+	}
+}
+
+// touched returns the ids of all calls and responses that a rewrite could have parted: those in entries that went, changed
+// or are new. Calls with other ids are paired as they were, since ids are paired independently of each other.
+func touched(history []content.Content, parts []Part) map[string]struct{} {
+	ids := map[string]struct{}{}
+	collect := func(c content.Content) {
+		for _, b := range c.Blocks {
+			if id, ok := callID(b); ok {
+				ids[id] = struct{}{}
+			}
+		}
+	}
+	next := 0
+	for _, part := range parts {
+		if part.Index < 0 {
+			collect(part.Content)
+			continue
+		}
+		for ; next < part.Index; next++ {
+			collect(history[next])
+		}
+		next = part.Index + 1
+		if part.Edited {
+			collect(history[part.Index])
+			collect(part.Content)
+		}
+	}
+	for ; next < len(history); next++ {
+		collect(history[next])
+	}
+	return ids
 }
 
 // pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still waits
@@ -69,8 +117,12 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	for i, part := range parts {
 		made[i] = part.Content
 	}
-	was := pairingOf(history, func(i int) int { return i })
-	is := pairingOf(made, func(i int) int {
+	ids := touched(history, parts)
+	if len(ids) == 0 {
+		return
+	}
+	was := pairingOf(history, ids, func(i int) int { return i })
+	is := pairingOf(made, ids, func(i int) int {
 		if parts[i].Index < 0 {
 			return -1 - i
 		}

@@ -1,0 +1,181 @@
+package host_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// benchPlugins builds the strategies that ship and one that does nothing, and returns their directory.
+func benchPlugins(b *testing.B) string {
+	b.Helper()
+	dir := b.TempDir()
+	for name, pkg := range map[string]string{
+		"high-density": "../plugins/highdensity", "top-down-truncation": "../plugins/topdown", "idle": "./testdata/idle",
+	} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
+	return dir
+}
+
+func openHost(b *testing.B, dir string, settings ...config.Override) *host.Host {
+	b.Helper()
+	set := []config.Override{
+		{Key: "plugins.dirs", Value: []string{dir}}, {Key: "model.name", Value: "gpt-4"}, {Key: "model.contextLimit", Value: 4_000_000},
+	}
+	h, err := host.Open(host.Options{Config: config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: append(set, settings...)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { h.Close() })
+	return h
+}
+
+// BenchmarkWindow is a whole turn over 5,000 entries, about a million tokens: "idle" sends the history to a strategy that
+// does nothing, "high-density" prunes it. The history is made anew for each turn, so that there is something to prune;
+// that and counting are not measured.
+func BenchmarkWindow(b *testing.B) {
+	dir := benchPlugins(b)
+	entries := gen.Session(5000, 1)
+	for _, strategy := range []string{"idle", "high-density"} {
+		b.Run(strategy, func(b *testing.B) {
+			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: strategy})
+			b.ReportAllocs()
+			var hostTime, pluginTime float64
+			for b.Loop() {
+				b.StopTimer()
+				s := session(b, h, entries)
+				b.StartTimer()
+				p, err := s.Prepare(b.Context(), host.PrepareOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				hostTime += float64(p.Outcome.HostTime.Nanoseconds())
+				pluginTime += float64(p.Outcome.PluginTime().Nanoseconds())
+				s.Close()
+				b.StartTimer()
+			}
+			b.ReportMetric(hostTime/float64(b.N), "host-ns/op")
+			b.ReportMetric(pluginTime/float64(b.N), "plugin-ns/op")
+		})
+	}
+}
+
+// BenchmarkCompress is one Compress of histories of growing size: twice the entries should take at most 2.3 times as long.
+func BenchmarkCompress(b *testing.B) {
+	dir := benchPlugins(b)
+	for _, strategy := range []string{"high-density", "top-down-truncation"} {
+		for _, n := range []int{1250, 2500, 5000} {
+			b.Run(fmt.Sprintf("%s/%d", strategy, n), func(b *testing.B) {
+				h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: strategy},
+					config.Override{Key: "model.contextLimit", Value: n * 100}) // so that about half has to go
+				entries := gen.Session(n, 1)
+				for b.Loop() {
+					b.StopTimer()
+					s := session(b, h, entries)
+					b.StartTimer()
+					if _, err := s.Compress(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					s.Close()
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkTurn adds three entries to a history of 5,000 and prepares it with a strategy that is not continuous: the
+// host's own work on an ordinary turn.
+func BenchmarkTurn(b *testing.B) {
+	dir := benchPlugins(b)
+	for _, n := range []int{500, 5000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "top-down-truncation"},
+				config.Override{Key: "model.contextLimit", Value: 1_000_000_000})
+			entries := gen.Session(n+3, 1)
+			s := session(b, h, entries[:n])
+			for b.Loop() {
+				if _, _, err := s.Restore(entries[n:]...); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := s.Prepare(b.Context(), host.PrepareOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSessionMemory reports what a further session of 5,000 entries keeps in memory, as a multiple of its text.
+func BenchmarkSessionMemory(b *testing.B) {
+	h := openHost(b, b.TempDir())
+	const sessions = 8
+	session(b, h, gen.Session(5000, 1)) // the first one pays for the tokenizer
+	for b.Loop() {
+		before := resident(b)
+		text := 0
+		for i := range sessions {
+			entries := gen.Session(5000, uint64(i+2))
+			for _, c := range entries {
+				text += len(c.AppendJSON(nil))
+			}
+			s := session(b, h, entries)
+			b.Cleanup(func() { s.Close() })
+			if _, err := s.Prepare(b.Context(), host.PrepareOptions{}); err == nil {
+				b.Fatal("there is no plugin in the directory")
+			}
+		}
+		b.ReportMetric(float64(resident(b)-before)/float64(text), "rss-bytes/text-byte")
+		b.ReportMetric(float64(text)/sessions/1e6, "text-MB/session")
+	}
+}
+
+func session(b *testing.B, h *host.Host, entries []content.Content) *host.Session {
+	b.Helper()
+	s, err := h.Session(host.SessionOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, _, err := s.Restore(entries...); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// resident is the process's resident memory in bytes after a collection.
+func resident(b *testing.B) int {
+	b.Helper()
+	runtime.GC()
+	runtime.GC()
+	raw, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip("no /proc here: resident memory cannot be read")
+	}
+	for line := range strings.Lines(string(raw)) {
+		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(kb), " kB"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n << 10
+		}
+	}
+	b.Fatal("no VmRSS in /proc/self/status")
+	return 0
+}
