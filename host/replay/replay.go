@@ -9,6 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -102,6 +103,9 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 			if err := r.turn(ctx, i); err != nil {
 				return r.finish(), fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
 			}
+		}
+		if err := check.Content(c); err != nil { // Add would name it "entry 0"
+			return r.finish(), fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
 		}
 		_, total, err := r.session.Add(c)
 		if err != nil {

@@ -3,5 +3,6 @@
 // It is what 'thresh run' runs. Start at [Serve]; methods.go has one function a method.
 //
 // Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies. Only
-// window.prepare goes on in the background: what arrives after it does not wait for it, and its reply comes when it comes.
+// window.prepare goes on in the background: history.add does not wait for it, everything else does. What is added while it
+// works may stand in the history that it returns; its revision says.
 package stdio

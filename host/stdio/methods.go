@@ -13,18 +13,23 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// method runs one request of a session and calls done once, now or later.
-type method func(ctx context.Context, s *host.Session, params json.RawMessage, done func(result any, err error))
+// method is what can be asked of an open session.
+type method struct {
+	// call runs one request and calls done once, now or later.
+	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
+	// waits says that it takes effect only when the prepares before it have ended.
+	waits bool
+}
 
 // methods are all but session.open, which makes the session that these need.
 func methods() map[string]method {
 	return map[string]method{
-		"session.set":    now(set),
-		"session.close":  now(closeSession),
-		"history.add":    now(add),
-		"history.get":    now(get),
-		"usage.report":   now(reportUsage),
-		"window.prepare": prepare,
+		"session.set":    {call: now(set), waits: true},
+		"session.close":  {call: closeSession, waits: true},
+		"history.add":    {call: now(add)},
+		"history.get":    {call: now(get), waits: true},
+		"usage.report":   {call: now(reportUsage), waits: true},
+		"window.prepare": {call: prepare},
 	}
 }
 
@@ -34,15 +39,15 @@ func unknownMethod(name string) error {
 	return &Error{Code: CodeUnknownMethod, Message: fmt.Sprintf("unknown method %q; there are %s", name, strings.Join(known, ", "))}
 }
 
-// now makes a method of a function that is done when it returns.
-func now[P any](f func(s *host.Session, p P) (any, error)) method {
-	return func(_ context.Context, s *host.Session, raw json.RawMessage, done func(any, error)) {
+// now makes a call of a function that is done when it returns.
+func now[P any](f func(s *host.Session, p P) (any, error)) func(context.Context, *queue, json.RawMessage, func(any, error)) {
+	return func(_ context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 		var p P
 		if err := decodeParams(raw, &p); err != nil {
 			done(nil, err)
 			return
 		}
-		done(f(s, p))
+		done(f(q.session, p))
 	}
 }
 
@@ -63,7 +68,12 @@ func set(s *host.Session, p setParams) (any, error) {
 	return struct{}{}, s.Set(p.Key, p.Value)
 }
 
-func closeSession(s *host.Session, _ sessionParams) (any, error) { return struct{}{}, s.Close() }
+func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+	now(func(s *host.Session, _ sessionParams) (any, error) {
+		q.session = nil
+		return struct{}{}, s.Close()
+	})(ctx, q, raw, done)
+}
 
 type addParams struct {
 	sessionParams
@@ -120,8 +130,8 @@ type prepareResult struct {
 	Outcome window.Outcome `json:"outcome"`
 }
 
-// prepare goes on in the background: what is added meanwhile must not wait for it.
-func prepare(ctx context.Context, s *host.Session, raw json.RawMessage, done func(any, error)) {
+// prepare goes on in the background, behind earlier ones: what is added meanwhile must not wait for it.
+func prepare(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 	var p prepareParams
 	if err := decodeParams(raw, &p); err != nil {
 		done(nil, err)
@@ -131,7 +141,8 @@ func prepare(ctx context.Context, s *host.Session, raw json.RawMessage, done fun
 		done(nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`})
 		return
 	}
-	go func() {
+	s := q.session
+	q.inBackground(func() {
 		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: p.PendingTokens})
 		result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
 		if err != nil {
@@ -143,5 +154,5 @@ func prepare(ctx context.Context, s *host.Session, raw json.RawMessage, done fun
 			return
 		}
 		done(result, nil)
-	}()
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
@@ -20,6 +22,14 @@ type request struct {
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
+}
+
+// replyID is the id of a reply that must be sent whether or not the request had one.
+func (r request) replyID() json.RawMessage {
+	if r.ID == nil {
+		return json.RawMessage("null")
+	}
+	return r.ID
 }
 
 type response struct {
@@ -109,6 +119,10 @@ func parse(line []byte) (request, *Error) {
 		}
 		return r, &Error{Code: CodeInvalid, Message: "not a request: " + err.Error()}
 	}
+	if !validID(r.ID) {
+		r.ID = nil
+		return r, &Error{Code: CodeInvalid, Message: `"id" must be text or a number`}
+	}
 	if r.Version != "2.0" {
 		return r, &Error{Code: CodeInvalid, Message: `"jsonrpc" must be "2.0"`}
 	}
@@ -118,15 +132,53 @@ func parse(line []byte) (request, *Error) {
 	return r, nil
 }
 
+// validID reports whether an id is absent, null, text or a number.
+func validID(id json.RawMessage) bool {
+	return len(id) == 0 || !strings.ContainsRune("{[tf", rune(id[0]))
+}
+
+// byName refuses parameters by position.
+func byName(raw json.RawMessage) error {
+	if len(raw) == 0 || raw[0] == '{' || string(raw) == "null" {
+		return nil
+	}
+	return &Error{Code: CodeParams, Message: "params: must be an object, with parameters by name"}
+}
+
 // decodeParams reads parameters by name; an unknown name is an error.
 func decodeParams(raw json.RawMessage, into any) error {
+	if err := byName(raw); err != nil {
+		return err
+	}
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return &Error{Code: CodeParams, Message: "params: " + err.Error()}
+	err := dec.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s", wrong.Field, plainType(wrong.Type), wrong.Value)}
+	default:
+		return &Error{Code: CodeParams, Message: "params: " + strings.TrimPrefix(err.Error(), "json: ")}
 	}
-	return nil
+}
+
+// plainType is what JSON calls a Go type.
+func plainType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.String:
+		return "text"
+	case reflect.Int:
+		return "a whole number"
+	default:
+		return "a " + t.Kind().String()
+	}
 }

@@ -1,9 +1,9 @@
 package stdio
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,19 +23,23 @@ const (
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; when ctx is
 // done it cancels them. Both are a clean end, so that the error is about the streams only. It does not close h.
 func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
+	return serve(ctx, h, in, out, maxLine)
+}
+
+func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{
 		ctx: ctx, host: h, out: out, broken: cancel,
-		sessions: map[string]*queue{}, slots: make(chan struct{}, maxUnanswered),
+		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
-	lines := make(chan []byte)
+	lines := make(chan line)
 	ended := make(chan error, 1)
-	go func() { ended <- readLines(ctx, in, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
+	go func() { ended <- readLines(ctx, in, longest, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
 	for {
 		select {
-		case line := <-lines:
-			s.handle(line)
+		case l := <-lines:
+			s.handle(l)
 		case err := <-ended:
 			s.work.Wait()
 			return errors.Join(err, s.writeError())
@@ -50,10 +54,9 @@ type server struct {
 	ctx    context.Context
 	host   *host.Host
 	broken context.CancelCauseFunc // called when out cannot be written to
+	queues queues
 	work   sync.WaitGroup
 	slots  chan struct{}
-
-	sessions map[string]*queue // used by the reading goroutine only
 
 	mu       sync.Mutex // guards what follows
 	out      io.Writer
@@ -61,18 +64,17 @@ type server struct {
 }
 
 // handle starts what one line asks for.
-func (s *server) handle(line []byte) {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
+func (s *server) handle(l line) {
+	text := bytes.TrimSpace(l.text)
+	if len(text) == 0 && l.problem == nil {
 		return
 	}
-	r, bad := parse(line)
+	r, bad := request{}, l.problem
+	if bad == nil {
+		r, bad = parse(text)
+	}
 	if bad != nil {
-		id := r.ID
-		if id == nil {
-			id = json.RawMessage("null")
-		}
-		s.write(response{Version: "2.0", ID: id, Error: bad})
+		s.write(response{Version: "2.0", ID: r.replyID(), Error: bad})
 		return
 	}
 	select {
@@ -86,57 +88,76 @@ func (s *server) handle(line []byte) {
 		<-s.slots
 		s.work.Done()
 	}
-	if r.Method == "session.open" {
-		done(s.open(r.Params))
-		return
-	}
-	call, ok := methods()[r.Method]
-	if !ok {
-		done(nil, unknownMethod(r.Method))
-		return
-	}
-	q, err := s.queueOf(r.Params)
-	if err != nil {
+	if err := s.start(r, done); err != nil {
 		done(nil, err)
-		return
 	}
-	if r.Method == "session.close" {
-		delete(s.sessions, q.session.ID())
-	}
-	q.push(func() { call(s.ctx, q.session, r.Params, done) })
 }
 
-// open opens a session at once, so that requests that follow find it.
-func (s *server) open(raw json.RawMessage) (any, error) {
+// start puts a request behind those of the same session. An error says that it was not started, so that done is not called.
+func (s *server) start(r request, done func(any, error)) error {
+	if r.Method == "session.open" {
+		return s.open(r.Params, done)
+	}
+	m, ok := methods()[r.Method]
+	if !ok {
+		return unknownMethod(r.Method)
+	}
+	id, err := sessionID(r.Params)
+	if err != nil {
+		return err
+	}
+	job := job{waits: m.waits, run: func(q *queue) {
+		if q.session == nil {
+			done(nil, notOpen(id))
+			return
+		}
+		m.call(s.ctx, q, r.Params, done)
+	}}
+	if !s.queues.push(id, job, false) {
+		return notOpen(id)
+	}
+	return nil
+}
+
+// open opens a session behind what else was asked of its id, for example that an earlier session be closed.
+func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	var p struct {
 		ID       string         `json:"id"`
 		Settings map[string]any `json:"settings"`
 	}
 	if err := decodeParams(raw, &p); err != nil {
-		return nil, err
+		return err
 	}
-	session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
-	if err != nil {
-		return nil, err
+	if p.ID == "" {
+		p.ID = rand.Text()
 	}
-	s.sessions[session.ID()] = &queue{session: session}
-	return struct {
-		Session string `json:"session"`
-	}{session.ID()}, nil
+	s.queues.push(p.ID, job{waits: true, run: func(q *queue) {
+		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		q.session = session
+		done(struct {
+			Session string `json:"session"`
+		}{session.ID()}, nil)
+	}}, true)
+	return nil
 }
 
-func (s *server) queueOf(raw json.RawMessage) (*queue, error) {
-	var p struct {
-		Session string `json:"session"`
+func sessionID(raw json.RawMessage) (string, error) {
+	if err := byName(raw); err != nil {
+		return "", err
 	}
+	var p sessionParams
 	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
-		return nil, &Error{Code: CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
+		return "", &Error{Code: CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
 	}
-	q := s.sessions[p.Session]
-	if q == nil {
-		return nil, &Error{Code: CodeFailed, Message: fmt.Sprintf("session %q is not open", p.Session), Data: &ErrorData{Kind: "session"}}
-	}
-	return q, nil
+	return p.Session, nil
+}
+
+func notOpen(id string) error {
+	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id), Data: &ErrorData{Kind: "session"}}
 }
 
 func (s *server) reply(id json.RawMessage, result any, err error) {
@@ -174,58 +195,4 @@ func (s *server) writeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writeErr
-}
-
-// queue runs the requests of one session one after another, in the order in which they came.
-type queue struct {
-	session *host.Session
-
-	mu      sync.Mutex
-	waiting []func()
-	running bool
-}
-
-func (q *queue) push(f func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.waiting = append(q.waiting, f)
-	if !q.running {
-		q.running = true
-		go q.run()
-	}
-}
-
-func (q *queue) run() {
-	for {
-		q.mu.Lock()
-		if len(q.waiting) == 0 {
-			q.running = false
-			q.mu.Unlock()
-			return
-		}
-		f := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		q.mu.Unlock()
-		f()
-	}
-}
-
-// readLines sends the lines of in until it ends.
-func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for scanner.Scan() {
-		select {
-		case lines <- bytes.Clone(scanner.Bytes()):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	if err := scanner.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return fmt.Errorf("read a request: a line of more than %d bytes", maxLine)
-		}
-		return fmt.Errorf("read a request: %w", err)
-	}
-	return nil
 }

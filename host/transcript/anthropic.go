@@ -34,7 +34,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	}
 	list, ok := elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
-		b.note(line, -1, "message content is %s, neither text nor a list; it is carried unchanged", clip(raw))
+		b.oddity(line, -1, "message content that is neither text nor a list", "message content is %s, neither text nor a list; it is carried unchanged", clip(raw))
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {

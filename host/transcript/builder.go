@@ -2,8 +2,10 @@ package transcript
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // builder puts a transcript together.
@@ -11,9 +13,10 @@ type builder struct {
 	t     Transcript
 	names map[string]string // the tool that the latest call with an id called
 	tally tally
+	shown map[string]int // notes of each class of oddities
 }
 
-func newBuilder() *builder { return &builder{names: map[string]string{}} }
+func newBuilder() *builder { return &builder{names: map[string]string{}, shown: map[string]int{}} }
 
 // add appends an entry and returns its position.
 func (b *builder) add(line int, c content.Content) int {
@@ -56,6 +59,55 @@ func (b *builder) note(line, entry int, format string, args ...any) {
 	b.t.Notes = append(b.t.Notes, Note{Line: line, Entry: entry, Message: fmt.Sprintf(format, args...)})
 }
 
+// remark is a note of [Note.Routine].
+func (b *builder) remark(line, entry int, format string, args ...any) {
+	b.note(line, entry, format, args...)
+	b.t.Notes[len(b.t.Notes)-1].Routine = true
+}
+
+// maxShown is how many oddities of one class are noted one by one. A broken file has one in every entry.
+const maxShown = 10
+
+// oddity notes something odd, or counts it if enough of its class were noted.
+func (b *builder) oddity(line, entry int, class, format string, args ...any) {
+	if b.shown[class]++; b.shown[class] > maxShown {
+		b.tally.count(line, entry, "further "+class)
+		return
+	}
+	b.note(line, entry, format, args...)
+}
+
+// unread notes the fields of o that known does not know: nobody reads them. of says what o is.
+func (b *builder) unread(line int, of string, o object, known func(name string) bool) {
+	for _, f := range o {
+		if !known(f.name) && !rawjson.IsNull(f.value) {
+			b.tally.routine(line, -1, fmt.Sprintf("field %q of %s left out", clip([]byte(f.name)), of))
+		}
+	}
+}
+
+// beside remarks which fields of a file that is one object are not read.
+func (b *builder) beside(top object, known func(name string) bool) {
+	const most = 20 // by name
+	var left []string
+	more := 0
+	for _, f := range top {
+		switch {
+		case known(f.name) || rawjson.IsNull(f.value):
+		case len(left) < most:
+			left = append(left, clip([]byte(f.name)))
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		left = append(left, fmt.Sprintf("and %d more", more))
+	}
+	if len(left) > 0 {
+		b.remark(0, -1, "fields beside the messages left out: %s", strings.Join(left, ", "))
+	}
+}
+
 // finish looks for oddities in the history and returns the transcript.
 func (b *builder) finish() *Transcript {
 	for i, c := range b.t.Entries {
@@ -70,10 +122,10 @@ func (b *builder) finish() *Transcript {
 func (b *builder) inspect(i int, c content.Content) {
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
-		b.note(line, i, "unknown speaker %q; the entry is carried unchanged", clip([]byte(c.Speaker)))
+		b.oddity(line, i, "entry of an unknown speaker", "unknown speaker %q; the entry is carried unchanged", clip([]byte(c.Speaker)))
 	}
 	if c.Blocks == nil {
-		b.note(line, i, "the entry has no blocks; it is carried unchanged")
+		b.oddity(line, i, "entry without blocks", "the entry has no blocks; it is carried unchanged")
 	}
 	for j, block := range c.Blocks {
 		o, ok := block.(content.Opaque)
@@ -82,11 +134,11 @@ func (b *builder) inspect(i int, c content.Content) {
 		}
 		switch k := o.Kind(); k {
 		case "":
-			b.note(line, i, "block %d is %s, not a block; it is carried unchanged", j, clip(o.JSON))
+			b.oddity(line, i, "value that is no block", "block %d is %s, not a block; it is carried unchanged", j, clip(o.JSON))
 		case content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking, content.KindCode:
-			b.note(line, i, "block %d of kind %q is malformed; it is carried unchanged", j, k)
+			b.oddity(line, i, "malformed block", "block %d of kind %q is malformed; it is carried unchanged", j, k)
 		default:
-			b.note(line, i, "block %d is of the unknown kind %q; it is carried unchanged", j, clip([]byte(k)))
+			b.oddity(line, i, "block of an unknown kind", "block %d is of the unknown kind %q; it is carried unchanged", j, clip([]byte(k)))
 		}
 	}
 }
@@ -100,13 +152,13 @@ func (b *builder) inspectPairs() {
 			switch block := block.(type) {
 			case content.ToolCall:
 				if seen[block.ID] {
-					b.note(b.t.Lines[i], i, "block %d repeats the call id %q", j, clip([]byte(block.ID)))
+					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j, clip([]byte(block.ID)))
 				}
 				seen[block.ID] = true
 				open[block.ID]++
 			case content.ToolResponse:
 				if open[block.CallID] == 0 {
-					b.note(b.t.Lines[i], i, "block %d answers the call %q, which is not open before it", j, clip([]byte(block.CallID)))
+					b.oddity(b.t.Lines[i], i, "response to a call that is not open", "block %d answers the call %q, which is not open before it", j, clip([]byte(block.CallID)))
 				} else {
 					open[block.CallID]--
 				}

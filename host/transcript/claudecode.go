@@ -17,6 +17,28 @@ func isClaudeBookkeeping(t string) bool {
 	return false
 }
 
+// isClaudeField knows the fields of user and assistant records: those that are read, and those that hold nothing of the
+// conversation: where and how the session ran, and copies of results and tasks for the screen.
+func isClaudeField(name string) bool {
+	switch name {
+	case "type", "message", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
+		"isVisibleInTranscriptOnly", "isApiErrorMessage":
+		return true
+	case "parentUuid", "logicalParentUuid", "userType", "cwd", "version", "gitBranch", "slug", "requestId",
+		"permissionMode", "toolUseResult", "sourceToolAssistantUUID", "sourceToolUseID", "todos", "thinkingMetadata":
+		return true
+	}
+	return false
+}
+
+func isClaudeMessageField(name string) bool {
+	switch name {
+	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
+		return true
+	}
+	return false
+}
+
 func isClaudeRecord(t string, o object) bool {
 	switch {
 	case t == "user" || t == "assistant":
@@ -67,7 +89,7 @@ func (c *claudeCode) record(r record) error {
 	case t == "system":
 		c.system(r)
 	case isClaudeBookkeeping(t):
-		b.tally.count(r.line, -1, "record of type "+t+", which is no part of the conversation, left out")
+		b.tally.routine(r.line, -1, "record of type "+t+", which is no part of the conversation, left out")
 	default:
 		b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
 	}
@@ -83,7 +105,7 @@ func (c *claudeCode) system(r record) {
 	case BoundaryMicrocompact:
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
-		b.tally.count(r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out")
+		b.tally.routine(r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out")
 	}
 }
 
@@ -96,11 +118,13 @@ func (c *claudeCode) message(r record, t string) error {
 	if id := r.text("uuid"); id != "" {
 		hash := maphash.Bytes(c.seed, r.raw("message"))
 		if before, ok := c.seen[id]; ok && before == hash {
-			b.tally.count(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
+			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
 			return nil
 		}
 		c.seen[id] = hash
 	}
+	b.unread(r.line, "a "+t+" record", r.object, isClaudeField)
+	b.unread(r.line, "the message of a "+t+" record", message, isClaudeMessageField)
 	thread := c.main
 	if r.isTrue("isSidechain") {
 		thread = c.side
@@ -155,7 +179,7 @@ func (c *claudeCode) end() error {
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:
-		b.note(side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)", c.sideLines)
+		b.remark(side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)", c.sideLines)
 	}
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
 	if len(b.t.Entries) == 0 {

@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -29,6 +30,34 @@ type codex struct {
 	after bool // the items at hand are the context after a compaction
 }
 
+// codexFields returns which fields of an item are read; nil if nothing of it is lost.
+func codexFields(t string, item object) []string {
+	switch {
+	case t == "message":
+		return []string{"role", "content"}
+	case t == "reasoning":
+		return []string{"summary", "encrypted_content"}
+	case t == "function_call":
+		return []string{"call_id", "name", "arguments"}
+	case t == "custom_tool_call":
+		return []string{"call_id", "name", "input"}
+	case strings.HasSuffix(t, "_call") && item.has("action"):
+		return []string{"call_id", "action"}
+	case strings.HasSuffix(t, "_output"):
+		return []string{"call_id", "output", "tools"}
+	}
+	return nil
+}
+
+// isCodexBookkeeping knows the fields of items that hold nothing of the conversation.
+func isCodexBookkeeping(name string) bool {
+	switch name {
+	case "type", "id", "status", "phase", "execution", "metadata":
+		return true
+	}
+	return false
+}
+
 func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, last: -1} }
 
 func (c *codex) record(r record) error {
@@ -49,10 +78,10 @@ func (c *codex) record(r record) error {
 			c.usage(payload)
 			return nil
 		}
-		c.b.tally.count(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
+		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
 			", which repeats the conversation or tells of its course, left out")
 	case "turn_context":
-		c.b.tally.count(r.line, -1, "record of type turn_context, which is no part of the conversation, left out")
+		c.b.tally.routine(r.line, -1, "record of type turn_context, which is no part of the conversation, left out")
 	default:
 		c.b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
 	}
@@ -77,7 +106,13 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 }
 
 func (c *codex) item(line int, stamp []byte, item object) {
-	switch t := item.text("type"); {
+	t := item.text("type")
+	if read := codexFields(t, item); read != nil {
+		c.b.unread(line, "an item of type "+clip([]byte(t)), item, func(name string) bool {
+			return isCodexBookkeeping(name) || slices.Contains(read, name)
+		})
+	}
+	switch {
 	case t == "message":
 		c.message(line, stamp, item)
 	case t == "reasoning":

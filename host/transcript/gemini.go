@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -19,10 +20,29 @@ func isGeminiType(t string) bool {
 	return false
 }
 
+// isGeminiField knows the fields of every message: those that are read, and the id, which nothing refers to.
+func isGeminiField(name string) bool {
+	return name == "id" || name == "type" || name == "timestamp" || name == "content"
+}
+
+// isGeminiCallField knows the fields of calls: those that are read, and those for the screen.
+func isGeminiCallField(name string) bool {
+	switch name {
+	case "id", "name", "args", "result", "status":
+		return true
+	case "timestamp", "displayName", "description", "resultDisplay", "renderOutputAsMarkdown":
+		return true
+	}
+	return false
+}
+
 // readGemini reads a chat of Gemini CLI. A message holds calls and their results; the results become an entry of the tool.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
+	b.beside(d.top, func(name string) bool {
+		return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages"}, name)
+	})
 	return d.each("messages", func(i, line int, raw []byte) error {
 		m := asObject(raw)
 		if m == nil {
@@ -30,13 +50,19 @@ func readGemini(b *builder, d *document) error {
 		}
 		switch t := m.text("type"); t {
 		case "user":
+			b.unread(line, "a user message", m, isGeminiField)
 			var meta metadata
 			meta.raw("timestamp", m.raw("timestamp"))
 			b.add(line, content.Content{Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json()})
 		case "gemini":
+			b.unread(line, "a gemini message", m, func(name string) bool {
+				return isGeminiField(name) || slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
+			})
 			b.geminiMessage(line, m)
+		case "info", "error", "warning":
+			b.tally.routine(line, -1, "message of type "+t+", which the model never saw, left out")
 		default:
-			b.tally.count(line, -1, "message of type "+clip([]byte(t))+", which the model never saw, left out")
+			b.tally.count(line, -1, "message of the unknown type "+clip([]byte(t))+" left out")
 		}
 		return nil
 	})
@@ -65,6 +91,7 @@ func (b *builder) geminiMessage(line int, m object) {
 			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
 		}
+		b.unread(line, "a call", call, isGeminiCallField)
 		said = append(said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")})
 		answers = append(answers, geminiAnswer(call)...)
 	}

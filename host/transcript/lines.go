@@ -96,7 +96,7 @@ func (f *lineFile) next(keep bool) (record, error) {
 func (f *lineFile) parse(line []byte, number int, offset int64) (record, error) {
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
-		f.b.note(number, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
+		f.b.oddity(number, -1, "line with bytes that are not UTF-8", "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	o, err := parseObject(line)
 	if err != nil {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -66,11 +65,7 @@ func isMessageField(name string) bool {
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
-	for _, f := range o {
-		if !isMessageField(f.name) && !rawjson.IsNull(f.value) {
-			b.tally.count(line, -1, fmt.Sprintf("field %q of a message left out", clip([]byte(f.name))))
-		}
-	}
+	b.unread(line, "a message", o, isMessageField)
 	c := content.Content{Metadata: m.metadata(o)}
 	c.Extra = m.extra(o)
 	switch role := o.text("role"); role {
@@ -81,7 +76,7 @@ func (m *messages) message(line int, o object) error {
 		m.tool(line, o, c)
 	default:
 		if role != "user" && role != "system" && role != "developer" {
-			b.note(line, len(b.t.Entries), "unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)))
+			b.oddity(line, len(b.t.Entries), "unknown role", "unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)))
 		}
 		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
 	}
@@ -194,7 +189,7 @@ func (m *messages) answer(d *document) {
 		return
 	}
 	line := d.lineAt(d.at("response"))
-	m.b.note(line, len(m.b.t.Entries), "the provider's response is read as the last message")
+	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	m.answered = true
 	message = append(slices.Clone(message), field{name: "usage", value: response.raw("usage")}, field{name: "role", value: []byte(`"assistant"`)})
 	_ = m.message(line, message) // an object is all that it asks for
@@ -205,16 +200,10 @@ func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")
 	b.t.ID = firstText(top.text("sessionId"), top.text("id"))
-	var left []string
-	for _, f := range top {
-		known := f.name == list || slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, f.name)
-		if !known && !(m.answered && f.name == "response") && len(left) < 20 {
-			left = append(left, clip([]byte(f.name)))
-		}
-	}
-	if len(left) > 0 {
-		b.note(0, -1, "fields beside the messages left out: %s", strings.Join(left, ", "))
-	}
+	b.beside(top, func(name string) bool {
+		return name == list || name == "response" && m.answered ||
+			slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, name)
+	})
 }
 
 func firstText(texts ...string) string {

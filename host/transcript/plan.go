@@ -68,7 +68,7 @@ func plan(t *Transcript) *planner {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
 	}
 	for _, f := range t.Extra {
-		p.tally.count(0, -1, fmt.Sprintf("field %q beside the history left out", clip([]byte(f.Name))))
+		p.tally.routine(0, -1, fmt.Sprintf("field %q beside the history left out", clip([]byte(f.Name))))
 	}
 	return p
 }
@@ -76,7 +76,7 @@ func plan(t *Transcript) *planner {
 func (p *planner) metadata(i int, c content.Content) {
 	for _, f := range asObject(c.Metadata) {
 		if f.name != "role" {
-			p.tally.count(0, i, "entry's metadata (timestamp, model, usage and the like) left out")
+			p.tally.routine(0, i, "entry's metadata (timestamp, model, usage and the like) left out")
 			break
 		}
 	}

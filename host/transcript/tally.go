@@ -4,8 +4,22 @@ import "fmt"
 
 // tally counts what is not noted one by one: one note for each kind, at the place of the first.
 type tally struct {
+	warnings, routines kinds
+}
+
+// count counts one more of a kind that people must see. what goes on after "N × ".
+func (t *tally) count(line, entry int, what string) { t.warnings.count(line, entry, what) }
+
+// routine counts one more of a kind of [Note.Routine].
+func (t *tally) routine(line, entry int, what string) { t.routines.count(line, entry, what) }
+
+// notes returns the warnings, then the routine remarks.
+func (t *tally) notes() []Note { return append(t.warnings.notes(false), t.routines.notes(true)...) }
+
+// kinds are the kinds of one half of a tally, in the order in which they came up.
+type kinds struct {
 	index map[string]int
-	kinds []tallied
+	list  []tallied
 	more  int // of kinds beyond maxKinds
 }
 
@@ -18,35 +32,35 @@ type tallied struct {
 // maxKinds bounds the kinds that are told apart: their names come from the file.
 const maxKinds = 100
 
-// count counts one more of a kind. what goes on after "N × ".
-func (t *tally) count(line, entry int, what string) {
-	if i, ok := t.index[what]; ok {
-		t.kinds[i].count++
+func (k *kinds) count(line, entry int, what string) {
+	if i, ok := k.index[what]; ok {
+		k.list[i].count++
 		return
 	}
-	if len(t.kinds) >= maxKinds {
-		t.more++
+	if len(k.list) >= maxKinds {
+		k.more++
 		return
 	}
-	if t.index == nil {
-		t.index = map[string]int{}
+	if k.index == nil {
+		k.index = map[string]int{}
 	}
-	t.index[what] = len(t.kinds)
-	t.kinds = append(t.kinds, tallied{what: what, count: 1, first: Note{Line: line, Entry: entry}})
+	k.index[what] = len(k.list)
+	k.list = append(k.list, tallied{what: what, count: 1, first: Note{Line: line, Entry: entry}})
 }
 
-func (t *tally) notes() []Note {
+func (k *kinds) notes(routine bool) []Note {
 	var out []Note
-	for _, k := range t.kinds {
-		n := k.first
-		n.Message = fmt.Sprintf("%d × %s", k.count, k.what)
-		if k.count > 1 {
+	for _, kind := range k.list {
+		n := kind.first
+		n.Message = fmt.Sprintf("%d × %s", kind.count, kind.what)
+		n.Routine = routine
+		if kind.count > 1 {
 			n.Message += " (the first is here)"
 		}
 		out = append(out, n)
 	}
-	if t.more > 0 {
-		out = append(out, Note{Entry: -1, Message: fmt.Sprintf("%d × of further kinds left out", t.more)})
+	if k.more > 0 {
+		out = append(out, Note{Entry: -1, Routine: routine, Message: fmt.Sprintf("%d × of further kinds left out", k.more)})
 	}
 	return out
 }

@@ -26,7 +26,7 @@ type Transcript struct {
 	Bare bool
 	// Extra holds the other fields of the object around a native history, in their order.
 	Extra content.Fields
-	// Notes say what was left out, not understood, or odd. Empty means that all was well.
+	// Notes say what was left out, not understood, or odd. None but [Note.Routine] ones means that all was well.
 	Notes []Note
 }
 
@@ -61,6 +61,9 @@ type Note struct {
 	// Entry in the history, counted from 0; -1 if it concerns no entry.
 	Entry   int    `json:"entry"`
 	Message string `json:"message"`
+	// Routine says that nobody need look: what was left out is no conversation by definition, such as the recorder's
+	// bookkeeping and fields of its own. Other notes are warnings: something was lost, odd or broken.
+	Routine bool `json:"routine,omitempty"`
 }
 
 func (n Note) String() string {

@@ -87,9 +87,9 @@ func placeholder(m sdk.Media) string {
 	return "[Attached " + kind + ": " + name + "]"
 }
 
-// said returns what a person said in an entry: every text as it stands, attachments as placeholders. words is false if
-// there is no word in it.
-func said(entry sdk.Content) (text string, words bool) {
+// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words is
+// false if there is no word in it.
+func said(entry sdk.Content, media bool) (text string, words bool) {
 	var parts []string
 	for _, block := range entry.Blocks {
 		switch block := block.(type) {
@@ -102,7 +102,9 @@ func said(entry sdk.Content) (text string, words bool) {
 				parts, words = append(parts, "```"+block.Language+"\n"+block.Code+"\n```"), true
 			}
 		case sdk.Media:
-			parts = append(parts, placeholder(block))
+			if media {
+				parts = append(parts, placeholder(block))
+			}
 		}
 	}
 	return strings.Join(parts, "\n"), words

@@ -16,6 +16,13 @@ const (
 
 func (gemini) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "file_path", ids)
+	if s.verb == "todo" {
+		var todos []object
+		for _, t := range parseTodos(s.body) {
+			todos = append(todos, object{"description", t.text, "status", t.status})
+		}
+		c.name, c.args = "write_todos", object{"todos", todos}
+	}
 	c.id = c.name + "-" + ids.hex(13) + "-" + ids.hex(13)
 	return c
 }

@@ -79,7 +79,7 @@ func lxAnswer(root string, c call) string {
 		return fmt.Sprintf("Found %d matches:\n%s", r.total, r.text)
 	case "glob":
 		return fmt.Sprintf("Found %d files:\n%s", r.total, r.text)
-	case "todo_write":
+	case "todo_write", "write_todos":
 		var b strings.Builder
 		b.WriteString("The list is now:")
 		for i, t := range parseTodos(c.step.body) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -19,26 +20,36 @@ type event struct {
 	answer, failed bool
 }
 
-// sessionEvents reads each sample's own format into events, and counts its history entries.
-func sessionEvents(t *testing.T, file string) (events []event, entries int) {
+// readSession reads a sample as thresh reads it.
+func readSession(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
-	data := committed(t, file)
-	switch file {
-	case "claude-code-ratelimit.jsonl":
-		return claudeEvents(t, data)
-	case "gemini-cli-ledger.json":
-		return geminiEvents(t, data)
-	default:
-		return nativeEvents(t, data)
+	tr, err := transcript.ReadFile(filepath.Join("..", file), transcript.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return tr
 }
 
-type input struct {
-	FilePath     string `json:"file_path"`
-	AbsolutePath string `json:"absolute_path"`
+// sessionEvents returns the calls and answers of a session in their order.
+func sessionEvents(t *testing.T, tr *transcript.Transcript) []event {
+	t.Helper()
+	var events []event
+	for _, entry := range tr.Entries {
+		for _, block := range entry.Blocks {
+			switch b := block.(type) {
+			case content.ToolCall:
+				in := decode[struct {
+					FilePath     string `json:"file_path"`
+					AbsolutePath string `json:"absolute_path"`
+				}](t, b.Parameters)
+				events = append(events, event{id: b.ID, tool: b.Name, path: in.FilePath + in.AbsolutePath})
+			case content.ToolResponse:
+				events = append(events, event{id: b.CallID, answer: true, failed: b.Failed()})
+			}
+		}
+	}
+	return events
 }
-
-func (in input) path() string { return in.FilePath + in.AbsolutePath }
 
 func decode[T any](t *testing.T, data []byte) T {
 	t.Helper()
@@ -49,20 +60,7 @@ func decode[T any](t *testing.T, data []byte) T {
 	return v
 }
 
-type claudeLine struct {
-	Type, Subtype, UUID, ParentUUID string
-	Message                         struct {
-		ID      string
-		Content json.RawMessage
-	}
-}
-
-type claudeBlock struct {
-	Type, ID, Name string
-	ToolUseID      string `json:"tool_use_id"`
-	IsError        bool   `json:"is_error"`
-	Input          input
-}
+type claudeLine struct{ Subtype, UUID, ParentUUID string }
 
 func claudeLines(t *testing.T, data []byte) []claudeLine {
 	t.Helper()
@@ -73,85 +71,35 @@ func claudeLines(t *testing.T, data []byte) []claudeLine {
 	return lines
 }
 
-func claudeEvents(t *testing.T, data []byte) (events []event, entries int) {
-	messages := map[string]bool{}
-	for _, l := range claudeLines(t, data) {
-		if l.Type != "user" && l.Type != "assistant" {
-			continue
-		}
-		if l.Message.ID == "" || !messages[l.Message.ID] {
-			entries++
-		}
-		messages[l.Message.ID] = true
-		if l.Message.Content[0] == '"' {
-			continue
-		}
-		for _, b := range decode[[]claudeBlock](t, l.Message.Content) {
-			switch b.Type {
-			case "tool_use":
-				events = append(events, event{id: b.ID, tool: b.Name, path: b.Input.path()})
-			case "tool_result":
-				events = append(events, event{id: b.ToolUseID, answer: true, failed: b.IsError})
-			}
-		}
-	}
-	return events, entries
-}
-
-func geminiEvents(t *testing.T, data []byte) (events []event, entries int) {
-	type chat struct {
-		Messages []struct {
-			Type      string
-			ToolCalls []struct {
-				ID, Name, Status string
-				Args             input
-				Result           []struct {
-					FunctionResponse struct{ ID string }
-				}
-			}
-		}
-	}
-	for _, m := range decode[chat](t, data).Messages {
-		if m.Type != "info" {
-			entries += 1 + len(m.ToolCalls)
-		}
-		for _, c := range m.ToolCalls {
-			events = append(events, event{id: c.ID, tool: c.Name, path: c.Args.path()})
-			for _, r := range c.Result {
-				events = append(events, event{id: r.FunctionResponse.ID, answer: true, failed: c.Status != "success"})
-			}
-		}
-	}
-	return events, entries
-}
-
 func nativeHistory(t *testing.T, data []byte) []json.RawMessage {
 	t.Helper()
 	return decode[struct{ History []json.RawMessage }](t, data).History
 }
 
-func nativeEvents(t *testing.T, data []byte) (events []event, entries int) {
-	history := nativeHistory(t, data)
-	for _, raw := range history {
-		for _, block := range decode[content.Content](t, raw).Blocks {
-			switch b := block.(type) {
-			case content.ToolCall:
-				events = append(events, event{id: b.ID, tool: b.Name, path: decode[input](t, b.Parameters).path()})
-			case content.ToolResponse:
-				events = append(events, event{id: b.CallID, answer: true, failed: b.Failed()})
+func TestSessionsAreLongEnoughAndReadWithoutRemark(t *testing.T) {
+	want := map[string]transcript.Format{"ratelimit": transcript.ClaudeCode, "ledger": transcript.GeminiCLI, "mdlinks": transcript.Native}
+	for _, s := range samples() {
+		t.Run(s.story, func(t *testing.T) {
+			tr := readSession(t, s.file)
+			if tr.Format != want[s.story] {
+				t.Errorf("read as %s, want %s", tr.Format, want[s.story])
 			}
-		}
+			if len(tr.Entries) < 100 {
+				t.Errorf("%d entries, want at least 100", len(tr.Entries))
+			}
+			for _, n := range tr.Notes {
+				if !n.Routine {
+					t.Error(n)
+				}
+			}
+		})
 	}
-	return events, len(history)
 }
 
 func TestEveryCallHasItsAnswer(t *testing.T) {
 	for _, s := range samples() {
 		t.Run(s.story, func(t *testing.T) {
-			events, entries := sessionEvents(t, s.file)
-			if entries < 100 {
-				t.Errorf("%d entries, want at least 100", entries)
-			}
+			events := sessionEvents(t, readSession(t, s.file))
 			waiting, used := map[string]bool{}, map[string]bool{}
 			for i, e := range events {
 				switch {
@@ -177,7 +125,7 @@ func TestSessionsShowWhatStrategiesWorkOn(t *testing.T) {
 	edits := map[string]bool{"Edit": true, "Write": true, "replace": true, "write_file": true}
 	for _, s := range samples() {
 		t.Run(s.story, func(t *testing.T) {
-			events, _ := sessionEvents(t, s.file)
+			events := sessionEvents(t, readSession(t, s.file))
 			calls, read := map[string]event{}, map[string]bool{}
 			stale, again, failedEdits := 0, 0, 0
 			for _, e := range events {

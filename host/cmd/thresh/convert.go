@@ -27,7 +27,7 @@ what the other format cannot hold, is said on standard error with its line or en
 			if err != nil {
 				return usage(cmd, err)
 			}
-			t, err := a.read(args[0])
+			t, err := a.read(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// Asked for, SIGPIPE becomes an error of the write: whoever reads our output may go at any time, and plugins must be
+	// ended properly then too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])
@@ -34,7 +37,7 @@ func (a *app) exit(err error, interrupted bool) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
 		return 2
-	case errors.Is(err, errReported):
+	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // nobody reads any more, and knows it
 		return 1
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")

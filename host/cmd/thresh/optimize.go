@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host"
@@ -59,7 +62,7 @@ func (a *app) load(cmd *cobra.Command, name string) (*host.Host, *host.Session, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.restore(h, name)
+	s, err := a.restore(cmd.Context(), h, name)
 	if err != nil {
 		h.Close()
 		return nil, nil, err
@@ -67,8 +70,8 @@ func (a *app) load(cmd *cobra.Command, name string) (*host.Host, *host.Session, 
 	return h, s, nil
 }
 
-func (a *app) restore(h *host.Host, name string) (*host.Session, error) {
-	t, err := a.read(name)
+func (a *app) restore(ctx context.Context, h *host.Host, name string) (*host.Session, error) {
+	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,12 @@ func (a *app) restore(h *host.Host, name string) (*host.Session, error) {
 
 // writeHistory prints entries in the native form.
 func (a *app) writeHistory(name string, entries []content.Content) error {
-	notes, err := transcript.Write(a.out, &transcript.Transcript{Entries: entries}, transcript.Native)
+	var out bytes.Buffer // nothing half-written
+	notes, err := transcript.Write(&out, &transcript.Transcript{Entries: entries}, transcript.Native)
+	if err != nil {
+		return err
+	}
 	a.notes(name, notes)
+	_, err = a.out.Write(out.Bytes())
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/plugins"
 )
 
@@ -31,11 +32,11 @@ again. One that is broken is listed with the reason and hurts no other.`,
 				return err
 			}
 			defer h.Close()
-			found := h.Plugins(cmd.Context())
+			found, err := listed(h.Plugins(cmd.Context()), h.Config())
+			if err != nil {
+				return err
+			}
 			if a.output == "json" {
-				if found == nil {
-					found = []plugins.Listing{}
-				}
 				return a.printJSON(found)
 			}
 			return a.printPlugins(found, h.Config().Settings().Plugins.Dirs)
@@ -44,6 +45,21 @@ again. One that is broken is listed with the reason and hurts no other.`,
 	a.addOutput(list)
 	cmd.AddCommand(list)
 	return cmd
+}
+
+// listed leaves out directories that cannot be searched where nobody asked for them: few people have the default ones all.
+func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error) {
+	dirs, err := c.Explain("plugins.dirs")
+	if err != nil {
+		return nil, err
+	}
+	out := []plugins.Listing{}
+	for _, l := range found {
+		if l.State != plugins.StateNoDirectory || dirs[0].Origin.Layer != config.LayerDefault {
+			out = append(out, l)
+		}
+	}
+	return out, nil
 }
 
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -71,7 +72,7 @@ func (a *app) replayAll(ctx context.Context, h *host.Host, files []string) ([]re
 	failures := 0
 	for _, file := range files {
 		r := replayed{File: file}
-		t, err := a.read(file)
+		t, err := a.read(ctx, file)
 		if err == nil {
 			r.Format = t.Format
 			r.Report, err = replay.Run(ctx, h, t, replay.Options{Progress: func(done, of int) { bar.show(displayName(file), done, of) }})
@@ -83,10 +84,12 @@ func (a *app) replayAll(ctx context.Context, h *host.Host, files []string) ([]re
 		if err != nil {
 			failures++
 			r.Error = err.Error()
-			fmt.Fprintln(a.err, "thresh: "+r.Error)
+			if ctx.Err() == nil {
+				fmt.Fprintln(a.err, "thresh: "+r.Error)
+			}
 		}
 		results = append(results, r)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && err != nil {
 			fmt.Fprintf(a.err, "thresh: interrupted after %d of %d sessions\n", len(results)-1, len(files))
 			return results, errReported
 		}
@@ -100,19 +103,25 @@ func (a *app) replayAll(ctx context.Context, h *host.Host, files []string) ([]re
 func (a *app) printReplays(results []replayed, turnTable bool) error {
 	if turnTable {
 		for _, r := range results {
+			if !hasRow(r) {
+				continue
+			}
 			if err := a.printTurns(r); err != nil {
 				return err
 			}
 		}
 	}
+	if !slices.ContainsFunc(results, hasRow) {
+		return nil
+	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "SESSION\tSTRATEGY\tENTRIES\tTURNS\tTOKENS SENT\tWITHOUT\tSAVED\tPEAK\tWITHOUT\tOPTIMIZED\tCOMPRESSED\tOVER LIMIT\tHOST\tPLUGIN\t")
 	var sum replay.Totals
 	for _, r := range results {
-		if r.Error != "" && len(r.Turns) == 0 {
+		if !hasRow(r) {
 			continue
 		}
-		a.replayRow(w, displayName(r.File), r.Strategy, r.Entries, r.Totals)
+		a.replayRow(w, rowName(r), r.Strategy, r.Entries, r.Totals)
 		sum.Unpruned += r.Totals.Unpruned
 		sum.Sent += r.Totals.Sent
 		sum.Turns += r.Totals.Turns
@@ -133,13 +142,24 @@ func (a *app) printReplays(results []replayed, turnTable bool) error {
 	return w.Flush()
 }
 
+// hasRow reports whether there is anything to show of a session.
+func hasRow(r replayed) bool { return r.Error == "" || len(r.Turns) > 0 }
+
+// rowName says where a session was not replayed to its end.
+func rowName(r replayed) string {
+	if r.Error != "" {
+		return displayName(r.File) + " (incomplete)"
+	}
+	return displayName(r.File)
+}
+
 func (a *app) replayRow(w *tabwriter.Writer, name, strategy string, entries int, t replay.Totals) {
 	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t\n", name, strategy, entries, t.Turns, t.Sent, t.Unpruned,
 		100*t.Saved(), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Overflows, short(t.HostTime), short(t.PluginTime))
 }
 
 func (a *app) printTurns(r replayed) error {
-	fmt.Fprintf(a.out, "%s (%s, %s)\n", displayName(r.File), r.Format, r.Strategy)
+	fmt.Fprintf(a.out, "%s (%s, %s)\n", rowName(r), r.Format, r.Strategy)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "TURN\tENTRY\tWITHOUT\tBEFORE\tOPTIMIZED\tCOMPRESSED\tREMOVED\tREPLACED\tHOST\tPLUGIN\t  NOTE\t")
 	for _, t := range r.Turns {

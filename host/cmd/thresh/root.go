@@ -13,7 +13,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/transcript"
 )
 
 // app is what all commands share: the streams and the common flags.
@@ -145,34 +144,6 @@ func (a *app) open(cmd *cobra.Command) (*host.Host, error) {
 	}
 	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(c.Settings().Log.Level), Output: a.err})
 	return host.Open(host.Options{Config: o, Logger: logger})
-}
-
-// read reads a session from a file or, for "-", from standard input, and reports what was not understood.
-func (a *app) read(name string) (*transcript.Transcript, error) {
-	t, err := a.readQuietly(name)
-	if err != nil {
-		return nil, err
-	}
-	a.notes(name, t.Notes)
-	return t, nil
-}
-
-func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
-	if name == "-" {
-		t, err := transcript.Read(a.in, transcript.Options{})
-		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
-		}
-		return t, nil
-	}
-	return transcript.ReadFile(name, transcript.Options{})
-}
-
-// notes prints what a reader or writer has to say about a file.
-func (a *app) notes(name string, notes []transcript.Note) {
-	for _, n := range notes {
-		fmt.Fprintf(a.err, "%s: %s\n", name, n)
-	}
 }
 
 // printJSON prints v as one line of JSON.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"text/tabwriter"
@@ -63,11 +64,11 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if err != nil {
 				return err
 			}
-			taxonomy, err := tools.ForPresets(set.Compression.Density.ToolPresets, nil)
+			taxonomy, err := toolTaxonomy(set.Compression.Density)
 			if err != nil {
 				return err
 			}
-			t, err := a.read(args[0])
+			t, err := a.read(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -86,6 +87,21 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	}
 	a.addOutput(cmd)
 	return cmd
+}
+
+// toolTaxonomy is the one that a session would use.
+func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
+	var extra []tools.Rule
+	if len(d.Tools) > 0 {
+		if err := json.Unmarshal(d.Tools, &extra); err != nil {
+			return nil, fmt.Errorf("compression.density.tools: %w", err)
+		}
+	}
+	made, err := tools.ForPresets(d.ToolPresets, extra)
+	if err != nil {
+		return nil, fmt.Errorf("compression.density.tools: %w", err)
+	}
+	return made, nil
 }
 
 func countByEntry(entries []content.Content, counts []int) tokenReport {

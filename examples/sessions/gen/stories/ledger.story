@@ -950,4 +950,396 @@ The README is committed, and above are all files as they stand. In short:
 
 The CSV format is unchanged, and `TestSaveKeepsTheFormat` holds it to that byte by byte. One thing I left alone: there is no test for `run` in `main.go` yet.
 @user
-That's fine, I'll write that one myself. Thanks!
+That's fine, I'll write that one myself. One more thing while you have it all in view: my bank exports statements as CSV, and I type those in by hand. Could you add `ledger import FILE`? Running it twice, or on statements that overlap, must not add anything twice. Tell me first what you need to know.
+@ai
+Let me look at what an import can build on.
+@read internal/ledger/entry.go
+@read internal/ledger/store.go
+@grep ^func in internal/ledger
+@ai
+`Add` and `Save` are enough to write; the import needs a reader of its own, since the bank's columns will not be ours. Three questions:
+
+1. What does a statement look like? A few lines, with made-up amounts, would do.
+2. Is an amount you spent negative there? In the ledger it is positive.
+3. Which category should an imported entry get?
+@user
+Like this:
+
+```
+Booked;Text;Amount
+02.03.2024;CORNER MARKET;-23,90
+02.03.2024;COFFEE BAR;-2,80
+02.03.2024;COFFEE BAR;-2,80
+05.03.2024;SALARY;2500,00
+```
+
+Spent is negative. Positive lines are salary and the like: skip them, but tell me how many. For the category take that of the latest entry with the same text as note, otherwise "uncategorised". And yes, two coffees on one day happen.
+@ai
+The two coffees are the interesting case: lines that look alike within one statement are both real, lines that look alike in two statements are not. I'll write the tests first.
+@think
+Planning the import: All or nothing, as with Open: an error on line 4 must not leave lines 2 and 3 in the ledger. Duplicates are decided by date, amount and text, not by category, because the user may change that. The statement is read before anything is added.
+@todo
+doing Tests for the import: signs, credits, categories, repeated lines, errors
+open Ledger.Import
+open The import command in main.go
+open README and commit
+@write internal/ledger/import_test.go
+package ledger
+
+import (
+	"strings"
+	"testing"
+)
+
+const statement = `Booked;Text;Amount
+02.03.2024;CORNER MARKET;-23,90
+02.03.2024;COFFEE BAR;-2,80
+02.03.2024;COFFEE BAR;-2,80
+05.03.2024;SALARY;2500,00
+`
+
+func importInto(t *testing.T, l *Ledger, text string) Imported {
+	t.Helper()
+	got, err := l.Import(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func listed(l *Ledger) string {
+	var b strings.Builder
+	l.List(&b, Filter{})
+	return b.String()
+}
+
+func TestImport(t *testing.T) {
+	l := &Ledger{}
+	if got, want := importInto(t, l, statement), (Imported{Added: 3, Credits: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	const want = "" +
+		"2024-03-02  uncategorised      23.90  CORNER MARKET\n" +
+		"2024-03-02  uncategorised       2.80  COFFEE BAR\n" +
+		"2024-03-02  uncategorised       2.80  COFFEE BAR\n"
+	if got := listed(l); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestImportAgainAddsNothing(t *testing.T) {
+	l := &Ledger{}
+	importInto(t, l, statement)
+	if got, want := importInto(t, l, statement), (Imported{Known: 3, Credits: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestImportOfAnOverlapAddsTheThirdCoffee(t *testing.T) {
+	l := &Ledger{}
+	importInto(t, l, statement)
+	longer := statement + "02.03.2024;COFFEE BAR;-2,80\n"
+	if got, want := importInto(t, l, longer), (Imported{Added: 1, Known: 3, Credits: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestImportTakesTheLatestCategory(t *testing.T) {
+	l := &Ledger{}
+	for _, category := range []string{"eating out", "coffee"} {
+		e, err := ParseEntry([]string{"2024-02-01", category, "2.80", "COFFEE BAR"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Add(e)
+	}
+	importInto(t, l, statement)
+	if got := strings.Count(listed(l), "coffee "); got != 3 {
+		t.Errorf("%d entries of the category coffee, want 3:\n%s", got, listed(l))
+	}
+}
+
+func TestImportErrorsNameTheLineAndAddNothing(t *testing.T) {
+	tests := []struct {
+		name, text, want string
+	}{
+		{"nothing", "", "empty"},
+		{"a day that does not exist", statement + "31.02.2024;RENT;-1,00\n", "line 6"},
+		{"no amount", statement + "01.03.2024;RENT;\n", "line 6"},
+		{"two columns", "Booked;Text;Amount\n01.03.2024;RENT\n", "line 2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &Ledger{}
+			_, err := l.Import(strings.NewReader(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one that says %q", err, tt.want)
+			}
+			if len(l.entries) > 0 {
+				t.Errorf("%d entries were added", len(l.entries))
+			}
+		})
+	}
+}
+@sh! go test ./internal/ledger ## The tests do not compile yet
+@ai
+@write internal/ledger/import.go
+package ledger
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"example.com/ledger/money"
+)
+
+// uncategorised is the category of an imported entry whose note is new.
+const uncategorised = "uncategorised"
+
+// Imported says what became of the lines of a statement.
+type Imported struct {
+	Added   int // new entries
+	Known   int // lines that the ledger had already
+	Credits int // lines with money that came in, which are left out
+}
+
+// booking is what tells lines of statements apart.
+type booking struct {
+	date   time.Time
+	amount money.Cents
+	note   string
+}
+
+// Import adds what a bank's statement says was spent. If it fails, nothing is added.
+func (l *Ledger) Import(r io.Reader) (Imported, error) {
+	cr := csv.NewReader(r)
+	cr.Comma, cr.FieldsPerRecord = ';', 3
+	if _, err := cr.Read(); errors.Is(err, io.EOF) {
+		return Imported{}, errors.New("the statement is empty")
+	} else if err != nil {
+		return Imported{}, err
+	}
+	category, known := make(map[string]string), make(map[booking]bool)
+	for _, e := range l.entries {
+		category[e.Note] = e.Category
+		known[booking{e.Date, e.Amount, e.Note}] = true
+	}
+	var done Imported
+	var added []Entry
+	for {
+		fields, err := cr.Read()
+		if err == io.EOF {
+			l.entries = append(l.entries, added...)
+			return done, nil
+		}
+		if err != nil {
+			return Imported{}, err
+		}
+		b, err := parseBooking(fields)
+		if err != nil {
+			line, _ := cr.FieldPos(0)
+			return Imported{}, fmt.Errorf("line %d: %w", line, err)
+		}
+		switch {
+		case b.amount <= 0:
+			done.Credits++
+		case known[b]:
+			done.Known++
+		default:
+			e := Entry{Date: b.date, Category: category[b.note], Amount: b.amount, Note: b.note}
+			if e.Category == "" {
+				e.Category = uncategorised
+			}
+			known[b] = true
+			added = append(added, e)
+			done.Added++
+		}
+	}
+}
+
+// parseBooking reads a line of a statement. What was spent is negative there and positive here.
+func parseBooking(fields []string) (booking, error) {
+	date, err := time.Parse("02.01.2006", fields[0])
+	if err != nil {
+		return booking{}, fmt.Errorf("date %q: want a day that exists, as DD.MM.YYYY", fields[0])
+	}
+	amount, err := money.Parse(strings.Replace(fields[2], ",", ".", 1))
+	if err != nil {
+		return booking{}, err
+	}
+	return booking{date, -amount, fields[1]}, nil
+}
+@sh! go test ./internal/ledger ## Run the tests
+@ai
+Exactly the coffees: a set of known bookings swallows the second one, which I had said it must not. It has to be a count: each line of the statement uses up one booking that the ledger had before the import.
+@edit internal/ledger/import.go
+	category, known := make(map[string]string), make(map[booking]bool)
+	for _, e := range l.entries {
+		category[e.Note] = e.Category
+		known[booking{e.Date, e.Amount, e.Note}] = true
+	}
+====
+	category, known := make(map[string]string), make(map[booking]int)
+	for _, e := range l.entries {
+		category[e.Note] = e.Category
+		known[booking{e.Date, e.Amount, e.Note}]++
+	}
+@edit internal/ledger/import.go
+		case known[b]:
+			done.Known++
+====
+		case known[b] > 0:
+			known[b]--
+			done.Known++
+@edit internal/ledger/import.go
+			known[b] = true
+			added = append(added, e)
+====
+			added = append(added, e)
+@sh go test ./internal/ledger ## Run the tests again
+@ai
+Green. Before the command, I read the function once more in one piece.
+@read internal/ledger/import.go
+@ai
+That is what I want. Now the command; `main.go` only opens the file and prints the three counts.
+@todo
+done Tests for the import: signs, credits, categories, repeated lines, errors
+done Ledger.Import
+doing The import command in main.go
+open README and commit
+@edit! main.go
+		"add": add, "list": list, "report": report, "budget": budget, "import": importFile,
+====
+		"add": add, "import": importFile, "list": list, "report": report, "budget": budget,
+@ai
+I quoted a line that is not there yet. Reading the file instead of quoting from memory.
+@read main.go
+@ai
+@edit main.go
+		"add": add, "list": list, "report": report, "budget": budget,
+====
+		"add": add, "import": importFile, "list": list, "report": report, "budget": budget,
+@edit main.go
+  add DATE CATEGORY AMOUNT [NOTE]
+====
+  add DATE CATEGORY AMOUNT [NOTE]
+  import STATEMENT
+@edit main.go
+func list(l *ledger.Ledger
+====
+func importFile(l *ledger.Ledger, args []string, w io.Writer) (int, error) {
+	if len(args) != 1 {
+		return 2, fmt.Errorf("import: %d arguments, want STATEMENT", len(args))
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return 1, err
+	}
+	defer f.Close()
+	done, err := l.Import(f)
+	if err != nil {
+		return 1, fmt.Errorf("%s: %w", args[0], err)
+	}
+	if err := l.Save(); err != nil {
+		return 1, err
+	}
+	fmt.Fprintf(w, "%d added, %d known already, %d credits left out\n", done.Added, done.Known, done.Credits)
+	return 0, nil
+}
+
+func list(l *ledger.Ledger
+@ai
+@sh gofmt -l . ; go vet ./... && go test ./... ## Format, vet, test
+@sh printf 'Booked;Text;Amount\n02.03.2024;CORNER MARKET;-23,90\n02.03.2024;COFFEE BAR;-2,80\n02.03.2024;COFFEE BAR;-2,80\n05.03.2024;SALARY;2500,00\n' > march.csv; for i in 1 2; do go run . -file trial.csv import march.csv; done; cat trial.csv; rm trial.csv march.csv ## Import the same statement twice
+@ai
+`import` works: three added the first time, none the second, and both coffees are there.
+
+One thing to know: it compares date, amount and text. If you change a note in the ledger by hand and import the same statement again, the line counts as new. Categories you can change freely.
+
+Would you try it on a real statement before I write the README?
+@user
+Tried it on the one from January. Out: `ledger: jan.csv: line 9: amount "-1.250.00": want a number such as 23.90`. The bank writes -1.250,00 there. And that is not what the file says, so I had to look twice.
+@ai
+Two faults, then: thousands are grouped with points, which I didn't know, and the message shows the text after I had replaced the comma. Replacing characters was the wrong idea anyway: `-1.25` would have passed as 1.25, though by the bank's rules it is nonsense. First the tests for all three.
+@edit internal/ledger/import_test.go
+		{"two columns",
+====
+		{"an amount with a decimal point", statement + "01.03.2024;RENT;-1.25\n", `line 6: amount "-1.25"`},
+		{"a wrong group of thousands", statement + "01.03.2024;RENT;-12.50,00\n", `line 6: amount "-12.50,00"`},
+		{"two columns",
+@edit internal/ledger/import_test.go
+func TestImportTakesTheLatestCategory(
+====
+func TestImportReadsThousands(t *testing.T) {
+	l := &Ledger{}
+	importInto(t, l, "Booked;Text;Amount\n02.01.2024;RENT;-1.250,00\n03.01.2024;CAR;-12.345.678,90\n04.01.2024;PARKING;-3\n")
+	for i, want := range []string{"1250.00", "12345678.90", "3.00"} {
+		if got := l.entries[i].Amount.String(); got != want {
+			t.Errorf("line %d: %s, want %s", i+2, got, want)
+		}
+	}
+}
+
+func TestImportTakesTheLatestCategory(
+@sh! go test ./internal/ledger ## Show the failures
+@ai
+@edit internal/ledger/import.go
+	amount, err := money.Parse(strings.Replace(fields[2], ",", ".", 1))
+	if err != nil {
+		return booking{}, err
+	}
+	return booking{date, -amount, fields[1]}, nil
+}
+====
+	if !bankAmount.MatchString(fields[2]) {
+		return booking{}, fmt.Errorf("amount %q: want a number such as -1.250,00", fields[2])
+	}
+	amount, err := money.Parse(fromBank.Replace(fields[2]))
+	if err != nil {
+		return booking{}, fmt.Errorf("amount %q: too large", fields[2])
+	}
+	return booking{date, -amount, fields[1]}, nil
+}
+
+// Banks write 1.250,00 or 1250,00 for what is 1250.00 here.
+var (
+	bankAmount = regexp.MustCompile(`^-?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]{1,2})?$`)
+	fromBank   = strings.NewReplacer(".", "", ",", ".")
+)
+@edit internal/ledger/import.go
+	"io"
+	"strings"
+====
+	"io"
+	"regexp"
+	"strings"
+@sh gofmt -l . ; go vet ./... && go test -v -run Import ./internal/ledger ## Format, vet, test the import
+@ai
+All of them pass, and an error now shows what the file says. The README and the commit are left.
+@read README.md
+@ai
+@edit README.md
+    ledger -file my.csv list -month
+====
+    ledger -file my.csv import march.csv
+    ledger -file my.csv list -month
+@edit README.md
+`budget` ends with status 1
+====
+`import` reads a bank's statement: `date;text;amount` with a header, 02.03.2024 and -1.250,00. A line that the ledger has
+already (same date, amount and text) is not added again; money that came in is left out. Nothing is added if a line is wrong.
+`budget` ends with status 1
+@sh go test ./... && git add -A && git commit -q -m "import: read a bank's statement" && git show --stat --format=%s HEAD && git log --oneline ## Test and commit
+@todo
+done Tests for the import: signs, credits, categories, repeated lines, errors
+done Ledger.Import
+done The import command in main.go
+done README and commit
+@ai
+Done and committed. The January statement should go through now; `-1.250,00` is one of the tests. If a line is still refused, the message names it with the text as it stands in the file, and your ledger is untouched.
+@user
+It did: 41 added, 2 credits left out. No more typing. Thanks!
