@@ -38,6 +38,7 @@ type Host struct {
 	logger  hclog.Logger
 	plugins *plugins.Manager
 	tokens  *tokens.Registry
+	models  models
 
 	mu       sync.Mutex
 	sessions map[string]*Session
