@@ -105,7 +105,9 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.sessions, s.id)
+	if h.sessions[s.id] == s { // another may have the id by now
+		delete(h.sessions, s.id)
+	}
 }
 
 // Close ends all sessions and all plugin processes. Calls that are under way fail. It takes no longer than the setting
@@ -120,10 +122,13 @@ func (h *Host) Close() error {
 	sessions := h.sessions
 	h.sessions = map[string]*Session{}
 	h.mu.Unlock()
+	var errs []error
 	for _, s := range sessions {
 		s.end()
+		errs = append(errs, s.journal.Close())
 	}
-	return h.plugins.Close()
+	h.models.close()
+	return errors.Join(append(errs, h.plugins.Close())...)
 }
 
 // Version is the version of this module as the build knows it, "(devel)" for a build from a checkout.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/llm"
+	"github.com/thresh-dev/thresh/host/prompts"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -109,6 +110,18 @@ func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, 
 		return sdk.Generation{}, spent, err
 	}
 	return sdk.Generation{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
+}
+
+// prompt finds the prompt in force for a strategy and its model.
+func prompt(set config.Settings, strategy string, model *window.LLM) func(context.Context, string) (string, error) {
+	resolver, name := prompts.Resolver{Dir: set.Prompts.Dir}, ""
+	if model != nil {
+		name = model.Model.Name
+	}
+	return func(_ context.Context, what string) (string, error) {
+		p, err := resolver.Resolve(what, strategy, name)
+		return p.Text, err
+	}
 }
 
 // textOnly turns entries into messages. A strategy flattens tool calls and media itself: providers refuse them where they

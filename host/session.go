@@ -11,7 +11,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/journal"
 	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -31,10 +33,15 @@ type Session struct {
 	done    context.Context // ends with the session
 	end     context.CancelFunc
 
+	journal *journal.Journal // nil without transcript.dir
+
 	mu       sync.Mutex // guards what follows
 	config   *config.Config
 	taxonomy taxonomy
-	sent     int // tokens of the last Prepare
+	todos    []sdk.Todo // those that are not done
+	sent     int        // tokens of the last Prepare
+
+	adding sync.Mutex // keeps the journal in the order of the history
 }
 
 // taxonomy is the tool taxonomy in force, as plugins get it, and the settings that it was made from.
@@ -55,6 +62,11 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.resolve(set); err != nil {
 		return nil, err
+	}
+	if set.Transcript.Dir != "" {
+		if s.journal, err = journal.Open(set.Transcript.Dir, id); err != nil {
+			return nil, fmt.Errorf("session %q: %w", id, err)
+		}
 	}
 	return s, nil
 }
@@ -101,9 +113,27 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 		c.Blocks = slices.Clone(c.Blocks)
 		own[i] = c
 	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.journal.Add(own...)
 	revision, total = s.history.Append(own, counts)
 	return revision, total, nil
 }
+
+// SetTodos tells the session the agent's task list. Those that are not done reach strategies that summarise, which keep why
+// each exists (REQ-HD-011). The list replaces the one before.
+func (s *Session) SetTodos(list []sdk.Todo) error {
+	if err := todos.Check(list); err != nil {
+		return fmt.Errorf("session %q: %w", s.id, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.todos = todos.Active(list)
+	return nil
+}
+
+// TranscriptPath is the file that keeps the whole conversation; "" without the setting transcript.dir.
+func (s *Session) TranscriptPath() string { return s.journal.Path() }
 
 func (s *Session) closed(what string) error {
 	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrClosed)
@@ -112,6 +142,9 @@ func (s *Session) closed(what string) error {
 // Set overrides one setting for this session from the next Prepare on. The value is of the setting's type, or its text
 // form ("0.5"). The model's name and encoding are fixed once something was added: entries are counted when they come in.
 func (s *Session) Set(key string, value any) error {
+	if perHost(key) {
+		return fmt.Errorf("set %s: %w: it concerns the whole host; set it where the host is configured", key, ErrFixed)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, err := s.config.With(key, value, "session")
@@ -136,6 +169,10 @@ func (s *Session) Set(key string, value any) error {
 	}
 	s.window.Reset()
 	return nil
+}
+
+func perHost(key string) bool {
+	return slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost })
 }
 
 // Config is the configuration in force for this session.
@@ -196,6 +233,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	if err != nil {
 		return Prepared{}, err
 	}
+	if err := s.journal.Flush(); err != nil { // before anything is rewritten
+		return Prepared{}, fmt.Errorf("session %q: %w", s.id, err)
+	}
 	view, outcome, err := w.Prepare(ctx, req)
 	s.mu.Lock()
 	s.sent = view.Tokens
@@ -216,7 +256,7 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		return nil, window.Request{}, s.closed("prepare")
 	}
 	s.mu.Lock()
-	c, taxonomy, w := s.config, s.taxonomy.json, s.window
+	c, taxonomy, w, active := s.config, s.taxonomy.json, s.window, s.todos
 	s.mu.Unlock()
 	set := c.Settings()
 	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
@@ -227,6 +267,12 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 	if err != nil {
 		return nil, window.Request{}, err
 	}
+	var model *window.LLM
+	if strategy.Info().RequiresLLM {
+		if model, err = s.host.model(c); err != nil {
+			return nil, window.Request{}, err
+		}
+	}
 	d := set.Compression.Density
 	return w, window.Request{Strategy: strategy, Pending: pending, Settings: window.Settings{
 		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
@@ -236,6 +282,9 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 			RecencyRetention: retention(d.RecencyRetention), PartialWrites: sdk.PartialWrites(d.PartialWrites),
 		},
 		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own,
+		Todos: active, TranscriptPath: s.journal.Path(), LLM: model, Prompt: prompt(set, strategy.Name(), model),
+		UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
+		Cooldown: set.Compression.LLM.Cooldown,
 	}}, nil
 }
 
@@ -270,6 +319,9 @@ func (s *Session) Compress(ctx context.Context) (window.Outcome, error) {
 	if err != nil {
 		return window.Outcome{}, err
 	}
+	if err := s.journal.Flush(); err != nil {
+		return window.Outcome{}, fmt.Errorf("session %q: %w", s.id, err)
+	}
 	return w.Compress(ctx, req)
 }
 
@@ -280,7 +332,7 @@ func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
 func (s *Session) Close() error {
 	s.end()
 	s.host.forget(s)
-	return nil
+	return s.journal.Close()
 }
 
 // overrides applies settings in the order of their keys, so that an error is the same each time.

@@ -123,8 +123,8 @@ func (c *claudeCode) message(r record, t string) error {
 		}
 		c.seen[id] = hash
 	}
-	b.unread(r.line, "a "+t+" record", r.object, isClaudeField)
-	b.unread(r.line, "the message of a "+t+" record", message, isClaudeMessageField)
+	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
+	b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
 	thread := c.main
 	if r.isTrue("isSidechain") {
 		thread = c.side

@@ -5,8 +5,10 @@
 // Anthropic messages. [Formats] lists what is known.
 //
 // Nothing is dropped silently. What a format holds beyond the conversation is counted in [Transcript.Notes], one note
-// for each kind of record; what is not understood is carried ([content.Opaque], [content.Fields]) and noted; what the
-// target of [Write] cannot hold is noted by Write. What cannot be read at all is one [*Error] that says where.
+// for each kind of record and for each field that the format is not known to have; what is not understood is carried
+// ([content.Opaque], [content.Fields]) and noted; what the target of [Write] cannot hold is noted by Write. Bookkeeping
+// that is no conversation by definition makes [Note.Routine] notes; all others are warnings. What cannot be read at all is
+// one [*Error] that says where.
 //
 // How formats map to entries:
 //   - A system prompt is a human entry with metadata.role "system" at the beginning, developer messages have "developer".

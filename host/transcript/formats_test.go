@@ -21,7 +21,7 @@ func TestFormatsReadAs(t *testing.T) {
 		"claude code: lines of one message are one entry, also around a result": {
 			in: []string{
 				`{"type":"summary","leafUuid":"x","summary":"a title"}`,
-				`{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"T1","cwd":"/w","message":{"role":"user","content":"go"}}`,
+				`{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"T1","cwd":"/w","planContent":"p","slug":null,"message":{"role":"user","content":"go","mood":1}}`,
 				`{"type":"assistant","uuid":"u2","timestamp":"T2","message":{"id":"m1","model":"M","content":[{"type":"thinking","thinking":"hm","signature":"sig"}],"usage":{"output_tokens":1}}}`,
 				`{"type":"assistant","uuid":"u3","timestamp":"T3","message":{"id":"m1","model":"M","content":[{"type":"tool_use","id":"c1","name":"Read","input":{"file_path":"a","limit":1.0}}],"usage":{"output_tokens":2}}}`,
 				`{"type":"progress","data":{"type":"bash_progress"}}`,
@@ -40,9 +40,11 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"human","blocks":[{"type":"text","text":"and test it"}],"metadata":{"timestamp":"T6"}}`,
 			},
 			notes: []string{
-				`line 1: 1 × record of type summary, which is no part of the conversation, left out`,
-				`line 5: 2 × record of type progress, which is no part of the conversation, left out (the first is here)`,
 				`line 10: 1 × record of the unknown type from-the-future left out`,
+				`~ line 1: 1 × record of type summary, which is no part of the conversation, left out`,
+				`~ line 2: 1 × field "planContent" of a record of type user left out`,
+				`~ line 2: 1 × field "mood" of the message in a record of type user left out`,
+				`~ line 5: 2 × record of type progress, which is no part of the conversation, left out (the first is here)`,
 			},
 		},
 		"claude code: compactions, meta messages, sub-agents, repeated records": {
@@ -70,9 +72,9 @@ func TestFormatsReadAs(t *testing.T) {
 				{Index: 4, Kind: transcript.BoundaryMicrocompact, Meta: []byte(`{"tokensSaved":7}`)},
 			},
 			notes: []string{
-				`line 3: 1 × message of a sub-agent (isSidechain) left out (the first is here)`,
+				`~ line 3: 1 × message of a sub-agent (isSidechain) left out (the first is here)`,
 				`line 7, entry 3: block 0 is of the unknown kind "redacted_thinking"; it is carried unchanged`,
-				`line 4: 1 × record that repeats an earlier one (same uuid and message) left out`,
+				`~ line 4: 1 × record that repeats an earlier one (same uuid and message) left out`,
 			},
 		},
 		"claude code: a sub-agent's own file": {
@@ -95,7 +97,7 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"timestamp":"T2","type":"event_msg","payload":{"type":"user_message","message":"hi"}}`,
 				`{"timestamp":"T3","type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"plan"}],"encrypted_content":"e"}}`,
 				`{"timestamp":"T4","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}}`,
-				`{"timestamp":"T5","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"n\":1.50}","call_id":"c1"}}`,
+				`{"timestamp":"T5","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"n\":1.50}","call_id":"c1","namespace":"mcp","status":"done"}}`,
 				`{"timestamp":"T6","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n","call_id":"c2"}}`,
 				`{"timestamp":"T7","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Exit code: 1"}}`,
 				`{"timestamp":"T8","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":"done"}}`,
@@ -118,7 +120,8 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			notes: []string{
 				`line 14, entry 7: block 1 is of the unknown kind "ghost_snapshot"; it is carried unchanged`,
-				`line 4: 1 × record of type event_msg/user_message, which repeats the conversation or tells of its course, left out`,
+				`~ line 4: 1 × record of type event_msg/user_message, which repeats the conversation or tells of its course, left out`,
+				`~ line 7: 1 × field "namespace" of an item of type function_call left out`,
 			},
 		},
 		"codex: what replaced the history stands behind the boundary": {
@@ -146,14 +149,14 @@ func TestFormatsReadAs(t *testing.T) {
 		},
 		"gemini cli: calls and results of a message are taken apart": {
 			in: []string{
-				`{"sessionId":"s1","projectHash":"h","messages":[`,
+				`{"sessionId":"s1","projectHash":"h","mood":"good","messages":[`,
 				`{"type":"user","timestamp":"T1","content":"do"},`,
-				`{"type":"gemini","timestamp":"T2","content":"","model":"M","thoughts":[{"subject":"S","description":"D"}],"tokens":{"input":3},"toolCalls":[`,
+				`{"type":"gemini","timestamp":"T2","content":"","model":"M","thoughts":[{"subject":"S","description":"D"}],"tokens":{"input":3},"mood":1,"toolCalls":[`,
 				`  {"id":"a","name":"read_file","args":{"path":"x"},"result":[{"functionResponse":{"id":"a","name":"read_file","response":{"output":"text"}}}],"status":"success"},`,
 				`  {"id":"b","name":"replace","args":{},"result":[{"functionResponse":{"response":{"error":"no match"}}}],"status":"error"},`,
-				`  {"id":"c","name":"replace","args":{},"status":"cancelled"},`,
+				`  {"id":"c","name":"replace","args":{},"status":"cancelled","mood":1},`,
 				`  {"id":"d","name":"shell","args":{},"status":"executing"}]},`,
-				`{"type":"info","content":"Update available"},`,
+				`{"type":"info","content":"Update available"},{"type":"oracle","content":"hm"},`,
 				`{"type":"user","content":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]}]}`,
 			},
 			format: transcript.GeminiCLI,
@@ -163,7 +166,13 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"a","toolName":"read_file","result":{"output":"text"}},{"type":"tool_response","callId":"b","toolName":"replace","result":{"error":"no match"},"error":"no match"},{"type":"tool_response","callId":"c","toolName":"replace","error":"status: cancelled"}],"metadata":{"timestamp":"T2"}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"see"},{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64"}]}`,
 			},
-			notes: []string{`line 8: 1 × message of type info, which the model never saw, left out`},
+			notes: []string{
+				`~ fields beside the messages left out: mood`,
+				`line 8: 1 × message of the unknown type oracle left out`,
+				`~ line 3: 1 × field "mood" of a gemini message left out`,
+				`~ line 3: 1 × field "mood" of a call left out`,
+				`~ line 8: 1 × message of type info, which the model never saw, left out`,
+			},
 		},
 		"openai chat": {
 			in: []string{
@@ -193,8 +202,8 @@ func TestFormatsReadAs(t *testing.T) {
 			notes: []string{
 				`line 4, entry 2: the arguments of the call "2" are no JSON; they are kept as text`,
 				`line 10, entry 8: unknown role "exit"; it is read as the human's and kept in metadata.role`,
-				`fields beside the messages left out: model`,
-				`line 7: 1 × field "extra" of a message left out`,
+				`~ fields beside the messages left out: model`,
+				`~ line 7: 1 × field "extra" of a message left out`,
 			},
 		},
 		"openai chat, one message a line": {
@@ -212,7 +221,7 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"ai","blocks":[{"type":"text","text":"b"},{"type":"tool_call","id":"1","name":"f","parameters":{}}],"metadata":{"usage":{"total_tokens":3}}}`,
 			},
 			format: transcript.OpenAIChat,
-			notes:  []string{`line 1, entry 1: the provider's response is read as the last message`},
+			notes:  []string{`~ line 1, entry 1: the provider's response is read as the last message`},
 		},
 		"anthropic messages": {
 			in: []string{

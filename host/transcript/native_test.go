@@ -43,10 +43,15 @@ func write(t *testing.T, tr *transcript.Transcript, f transcript.Format) (string
 	return out.String(), messages(notes)
 }
 
+// messages returns notes as texts; "~ " stands before routine remarks.
 func messages(notes []transcript.Note) []string {
 	var out []string
 	for _, n := range notes {
-		out = append(out, n.String())
+		text := n.String()
+		if n.Routine {
+			text = "~ " + text
+		}
+		out = append(out, text)
 	}
 	return out
 }
@@ -226,6 +231,19 @@ func TestAFileThatIsBeingWrittenIsReadIfAskedFor(t *testing.T) {
 	}
 	if _, err := transcript.Read(strings.NewReader(in+"\n"), transcript.Options{AllowPartialLine: true}); !errors.Is(err, transcript.ErrTruncated) {
 		t.Errorf("a line with an end is not being written: %v", err)
+	}
+}
+
+func TestManyOdditiesAreCounted(t *testing.T) {
+	tr := read(t, "["+strings.Repeat(`{"speaker":"narrator","blocks":[]},`, 1000)+`{"speaker":"ai"}]`)
+	got := messages(tr.Notes)
+	want := []string{
+		`line 1, entry 9: unknown speaker "narrator"; the entry is carried unchanged`,
+		`line 1, entry 1000: the entry has no blocks; it is carried unchanged`,
+		`line 1, entry 10: 990 × further entry of an unknown speaker (the first is here)`,
+	}
+	if diff := cmp.Diff(want, got[min(9, len(got)):]); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -46,7 +46,6 @@ func TestWritingOpenAIChat(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{
-		`entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 		`entry 4: 2 × result moved up to right behind its call (the first is here)`,
 		`entry 4: 1 × result without a call before it written as the user's text`,
 		`entry 6: 1 × entry of the unknown speaker "narrator" left out`,
@@ -55,6 +54,7 @@ func TestWritingOpenAIChat(t *testing.T) {
 		`entry 2: 1 × result's media written as the user's, behind the results`,
 		`entry 8: 1 × block of the kind "hologram" left out`,
 		`entry 8: 1 × entry of which nothing could be written left out`,
+		`~ entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 	}, notes); diff != "" {
 		t.Error(diff)
 	}
@@ -75,7 +75,6 @@ func TestWritingAnthropicMessages(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{
-		`entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 		`entry 4: 2 × result moved up to right behind its call (the first is here)`,
 		`entry 4: 1 × result without a call before it written as the user's text`,
 		`entry 6: 1 × entry of the unknown speaker "narrator" left out`,
@@ -84,6 +83,7 @@ func TestWritingAnthropicMessages(t *testing.T) {
 		`entry 2: 1 × thinking without a signature left out`,
 		`entry 2: 1 × call's parameters, which are no object, wrapped in {"input": …}`,
 		`entry 8: 1 × block of the kind "hologram" left out`,
+		`~ entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 	}, notes); diff != "" {
 		t.Error(diff)
 	}

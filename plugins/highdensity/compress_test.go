@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
+	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -79,7 +80,7 @@ func checkShortened(f fataler, was, is sdk.Content) {
 		if len(line.Result) > len(r.Result) {
 			f.Fatalf("%s became longer: %s", r.Result, line.Result)
 		}
-		if string(line.Result) != string(r.Result) && !isSummaryLine(r.ToolName, line.ResultText()) {
+		if string(line.Result) != string(r.Result) && !summary.IsLine(r.ToolName, line.ResultText()) {
 			f.Fatalf("%s became %s, which a second pass would not know", r.Result, line.Result)
 		}
 		if line.Result = r.Result; !content.Equal(line, r) {
@@ -111,7 +112,7 @@ func lines(history []sdk.Content) []string {
 	var out []string
 	for _, e := range history {
 		for _, b := range e.Blocks {
-			if r, ok := b.(sdk.ToolResponse); ok && isSummaryLine(r.ToolName, r.ResultText()) {
+			if r, ok := b.(sdk.ToolResponse); ok && summary.IsLine(r.ToolName, r.ResultText()) {
 				out = append(out, r.ResultText())
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -103,24 +104,15 @@ func (p *plan) shortened(i int) (sdk.Content, int) {
 
 // line returns the line for one result; ok is false if the result should stay.
 func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
-	if len(r.Result) < shortestLine || r.CallID == "" {
+	const longest = 6*len(prunedPointer) + 2 // as JSON
+	if r.CallID == "" || len(r.Result) <= longest && r.ResultText() == prunedPointer {
 		return "", false
 	}
-	result := r.ResultText()
-	if result == prunedPointer || isSummaryLine(r.ToolName, result) {
-		return "", false
+	var call sdk.ToolCall
+	if ref, ok := p.pairs.Call(at); ok {
+		call = p.in.History[ref.Entry].Blocks[ref.Block].(sdk.ToolCall)
 	}
-	key := ""
-	if call, ok := p.pairs.Call(at); ok {
-		c := p.in.History[call.Entry].Blocks[call.Block].(sdk.ToolCall)
-		key = p.in.Tools.Use(c.Name, c.Parameters).Subject
-	}
-	outcome := outcomeSuccess
-	if failed(p.in.Tools, r) {
-		outcome = outcomeError
-	}
-	line = summaryLine(r.ToolName, key, outcome, result)
-	return line, notLonger(line, r, result)
+	return summary.Line(p.in.Tools, call, r)
 }
 
 // evict drops what is oldest before the tail until the rest fits: first exchanges, a call always with all of its

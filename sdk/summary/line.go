@@ -36,7 +36,7 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		return "", false
 	}
 	result := r.ResultText()
-	if isLine(r.ToolName, result) {
+	if IsLine(r.ToolName, result) {
 		return "", false
 	}
 	key := ""
@@ -70,7 +70,8 @@ func makeLine(tool, key, outcome, result string) string {
 	return fmt.Sprintf("[%s — %s, %d %s]", name, outcome, lines, unit)
 }
 
-func isLine(tool, result string) bool {
+// IsLine reports whether the result of a tool is a line that [Line] made.
+func IsLine(tool, result string) bool {
 	if len(result) > lineBytes || strings.ContainsAny(result, "\r\n") {
 		return false
 	}

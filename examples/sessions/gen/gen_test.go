@@ -13,7 +13,7 @@ import (
 
 func TestStoriesGiveTheCommittedSessions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the go tool about forty times; skipped with -short")
+		t.Skip("runs the go tool dozens of times; skipped with -short")
 	}
 	for _, tool := range []string{"go", "git", "grep", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -93,6 +96,30 @@ func TestSessionsAreLongEnoughAndReadWithoutRemark(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The README's table is made by hand; this keeps its figures those of thresh.
+func TestReadmeGivesTheFiguresOfThresh(t *testing.T) {
+	counter, err := tokens.NewRegistry().For("", "o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := strings.ReplaceAll(string(committed(t, "README.md")), ",", "")
+	for _, s := range samples() {
+		tr := readSession(t, s.file)
+		counts, err := counter.CountAll(t.Context(), tr.Entries, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, n := range counts {
+			total += n
+		}
+		row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| `%s` \\|.*\\| %d \\| %d \\|", regexp.QuoteMeta(s.file), len(tr.Entries), total))
+		if !row.MatchString(readme) {
+			t.Errorf("no row for %s with %d entries and %d tokens", s.file, len(tr.Entries), total)
+		}
 	}
 }
 

@@ -1,0 +1,99 @@
+// Command llm-server stands in for a model, so that the strategies that need one can be tried without a key. It speaks
+// OpenAI's chat completions and Anthropic's messages, and answers a request for a summary with a state snapshot that it
+// puts together from the request by simple rules: the same request always gets the same answer.
+//
+//	go run ./examples/llm-server -addr 127.0.0.1:8089
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/llmtest"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8089", "address to listen on")
+	window := flag.Int("window", 128_000, "context window of the model in tokens; 0 for no limit")
+	fault := flag.String("fault", "", "fail at every request, to see what comes of it: "+strings.Join(slices.Sorted(maps.Keys(faults)), ", "))
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *addr, *window, *fault, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "llm-server:", err)
+		os.Exit(1)
+	}
+}
+
+// faults are the failures that can be tried, by the name of the flag's value.
+var faults = map[string]llmtest.Reply{
+	"rate-limit": llmtest.RateLimited(time.Second),
+	"overloaded": llmtest.Overloaded(),
+	"key":        llmtest.Fail(http.StatusUnauthorized),
+	"cut":        {Fault: llmtest.FaultCut, Text: "<state_snapshot>\n<overall_goal>"},
+	"empty":      {},
+	"thinking":   {Thinking: "Let me see …"},
+	"garbage":    {Fault: llmtest.FaultGarbage, Text: "<html>Welcome</html>"},
+	"endless":    {Fault: llmtest.FaultEndless, Text: "and so on "},
+	"hang":       {Fault: llmtest.FaultHang},
+}
+
+func run(ctx context.Context, addr string, window int, fault string, out io.Writer) error {
+	broken, fails := faults[fault]
+	if fault != "" && !fails {
+		return fmt.Errorf("unknown fault %q; want one of: %s", fault, strings.Join(slices.Sorted(maps.Keys(faults)), ", "))
+	}
+	handler := llmtest.NewHandler(llmtest.Options{ContextWindow: window, Reply: func(r llmtest.Request) llmtest.Reply {
+		reply := broken
+		if !fails {
+			reply = answer(r)
+		}
+		fmt.Fprintf(out, "request %d: %s, model %s, %d tokens; answered with %d\n", r.Number, r.Kind, r.Model, r.InputTokens, llmtest.Tokens(reply.Text))
+		return reply
+	}})
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	limit := window
+	if limit <= 0 {
+		limit = 128_000
+	}
+	fmt.Fprintf(out, welcome, listener.Addr(), limit, min(8192, limit/4))
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stopped()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+const welcome = `A stand-in for a model listens on http://%[1]s. Put this into thresh.yaml:
+
+  compression:
+    strategy: middle-out        # or one-shot
+    profile: local
+  profiles:
+    local:
+      provider:
+        kind: openai            # or anthropic, with baseURL http://%[1]s
+        baseURL: http://%[1]s/v1
+        model: stand-in
+        contextLimit: %[2]d
+        maxOutput: %[3]d
+
+and try: thresh llm check local. Interrupt ends the server.
+
+`

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/internal/llmtest"
+)
+
+// answer plays the model.
+func answer(r llmtest.Request) llmtest.Reply {
+	var all []string
+	for _, m := range r.Messages {
+		all = append(all, m.Text)
+	}
+	text := strings.Join(all, "\n")
+	if !strings.Contains(text, "<state_snapshot>") {
+		return llmtest.Reply{Text: "ok"}
+	}
+	entries := record(text)
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.label == "snapshot to be checked" }) {
+		return llmtest.Reply{Text: "VERIFIED"}
+	}
+	return llmtest.Reply{Text: snapshot(entries)}
+}
+
+// entry is one entry of the record in a request.
+type entry struct {
+	// label says who speaks, or what it is.
+	label string
+	lines []string
+}
+
+var opening = regexp.MustCompile(`^<record id="([0-9a-f]+)">$`)
+
+// record finds what a request wants to have summarised: the entries between the marks that strategies of this project
+// set, or else everything as one entry of the user.
+func record(text string) []entry {
+	var entries []entry
+	mark, last := "", "" // of an entry, and of the end, in the record that we are in
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := opening.FindStringSubmatch(line); m != nil && mark == "" {
+			mark, last = "=== "+m[1]+" ", `</record id="`+m[1]+`">`
+			continue
+		}
+		switch {
+		case mark == "":
+		case line == last:
+			mark = ""
+		case strings.HasPrefix(line, mark):
+			entries = append(entries, entry{label: strings.TrimPrefix(line, mark)})
+		case len(entries) > 0:
+			e := &entries[len(entries)-1]
+			e.lines = append(e.lines, line)
+		}
+	}
+	if entries == nil {
+		entries = []entry{{label: "user", lines: strings.Split(text, "\n")}}
+	}
+	return entries
+}
+
+// The sections of a snapshot, in their order.
+var sections = []string{"overall_goal", "key_knowledge", "current_progress", "active_tasks", "open_questions",
+	"task_context", "user_directives", "errors_encountered", "code_references"}
+
+const (
+	maxLines = 8
+	maxLine  = 160
+)
+
+// notes are the lines of a snapshot, by section.
+type notes map[string][]string
+
+// add takes a line, unless the section has it. The first line of a section is kept, and the latest of the others.
+func (n notes) add(section, line string) {
+	line = tidy(line)
+	if line == "" || line == "none" || slices.Contains(n[section], line) {
+		return
+	}
+	if n[section] = append(n[section], line); len(n[section]) > maxLines {
+		n[section] = slices.Delete(n[section], 1, 2)
+	}
+}
+
+var (
+	path     = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|\b[\w-]+\.(?:go|ts|js|py|rs|java|c|h|md|json|ya?ml|toml)\b`)
+	problem  = regexp.MustCompile(`(?i)\b(error|failed|failure|panic|exception|cannot|not found)\b`)
+	standing = regexp.MustCompile(`(?i)\b(always|never|must|don't|do not|please|instead|prefer|from now on)\b`)
+	heading  = regexp.MustCompile(`^</?(\w+)>$`)
+)
+
+// snapshot sorts what was said into sections.
+func snapshot(entries []entry) string {
+	n := notes{}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.label, "snapshot"):
+			n.carry(e.lines)
+		case e.label == "todos":
+			for _, line := range e.lines {
+				n.add("active_tasks", line)
+				n.add("task_context", line+" — on the agent's list of tasks")
+			}
+		default:
+			n.read(e)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("<state_snapshot>\n")
+	for _, name := range sections {
+		lines := n[name]
+		if len(lines) == 0 {
+			lines = []string{"none"}
+		}
+		fmt.Fprintf(&b, "<%s>\n%s\n</%s>\n", name, strings.Join(lines, "\n"), name)
+	}
+	b.WriteString("</state_snapshot>")
+	return b.String()
+}
+
+// carry takes over an earlier snapshot.
+func (n notes) carry(lines []string) {
+	section := ""
+	for _, line := range lines {
+		if m := heading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			if section = m[1]; !slices.Contains(sections, section) || strings.Contains(line, "</") {
+				section = ""
+			}
+			continue
+		}
+		if section != "" {
+			n.add(section, line)
+		}
+	}
+}
+
+// read takes what it can from an entry.
+func (n notes) read(e entry) {
+	user := strings.HasPrefix(e.label, "user")
+	for _, line := range e.lines {
+		switch {
+		case user:
+			if len(n["overall_goal"]) == 0 {
+				n.add("overall_goal", line)
+			}
+			if standing.MatchString(line) {
+				n.add("user_directives", quoted(line))
+			}
+			if strings.HasSuffix(strings.TrimSpace(line), "?") {
+				n.add("open_questions", line)
+			}
+		case strings.HasPrefix(line, "[calls "):
+			n.add("current_progress", line)
+		case problem.MatchString(line):
+			n.add("errors_encountered", line)
+		case strings.HasPrefix(line, "[result of "):
+		default:
+			n.add("key_knowledge", line)
+		}
+		for _, found := range path.FindAllString(line[:min(len(line), 4*maxLine)], 4) {
+			n.add("code_references", found)
+		}
+	}
+}
+
+func quoted(line string) string {
+	if line = tidy(line); line == "" {
+		return ""
+	}
+	return `"` + line + `"`
+}
+
+// tidy makes a line short, and keeps it from looking like part of a snapshot.
+func tidy(line string) string {
+	line = strings.ToValidUTF8(line[:min(len(line), 8*maxLine)], "")
+	line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), "<", "&lt;")
+	if len(line) > maxLine {
+		line = strings.ToValidUTF8(line[:maxLine], "") + "…"
+	}
+	return line
+}

@@ -1,0 +1,153 @@
+package main_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// reading are the commands that read a session.
+var reading = []string{"optimize", "compress", "tokens", "convert --to native", "replay"}
+
+func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("empty", "")
+	p.file("blank", " \n\n")
+	p.file("binary", "\x7fELF\x00\x01\x02\x03")
+	p.file("latin1", "[\"caf\xe9\"]")
+	p.file("prose", "Dear diary,\n")
+	p.file("truncated.json", pruning[:len(pruning)-40])
+	p.file("truncated.jsonl", turns(3)[:4000])
+	p.file("broken.json", strings.Replace(pruning, `"speaker":"tool"`, `"speaker" "tool"`, 1))
+	p.file("broken.jsonl", strings.Replace(turns(3), `"question 1"`, `"question 1`, 1))
+	p.file("other.json", `{"name":"x","version":"1.0.0"}`)
+	p.file("deep.json", strings.Repeat("[", 1<<20))
+	sparse, err := os.Create(p.path("work", "large"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sparse.WriteString("["); err != nil {
+		t.Fatal(err)
+	}
+	if err := sparse.Truncate(200_000_000); err != nil {
+		t.Fatal(err)
+	}
+	_ = sparse.Close()
+	for file, want := range map[string][]string{
+		"missing.json":    {"no such file"},
+		"empty":           {"empty"},
+		"blank":           {"empty"},
+		"binary":          {"binary"},
+		"latin1":          {"latin1"},
+		"prose":           {"Dear diary", "claude-code"},
+		"truncated.json":  {"line 7", "truncated"},
+		"truncated.jsonl": {"line 6", "truncated"},
+		"broken.json":     {"line 4", "expected ':'"},
+		"broken.jsonl":    {"line 3"},
+		"other.json":      {`"version"`, "claude-code"},
+		"deep.json":       {"deep"},
+		"large":           {"too large", "200000000", "134217728"},
+		".":               {"directory"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			for _, command := range reading {
+				r := p.finish(p.command(append(strings.Fields(command), file)...))
+				r.failed(t, 1, append(want, file)...)
+			}
+		})
+	}
+}
+
+func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("good.json", pruning)
+	p.file("bad.json", pruning[:100])
+	r := p.run("replay", "bad.json", "good.json", "missing.json")
+	if r.code != 1 || !strings.Contains(r.stdout, "good.json") || strings.Contains(r.stdout, "bad.json") || strings.Count(r.stderr, "\n") != 2 {
+		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// odd is a history with all that a history may have wrong and still be one. In odd[i], entry i is the bad one.
+var odd = map[string]string{
+	"entry 0: block 0 is null":           `[{"speaker":"human","blocks":[null]}]`,
+	"entry 1: unknown speaker":           `[{"speaker":"human","blocks":[{"type":"text","text":"x"}]},{"speaker":"robot","blocks":[{"type":"text","text":"x"}]}]`,
+	"entry 0: the entry has no blocks":   `[{"speaker":"ai","blocks":null}]`,
+	"entry 0: block 0 is of the unknown": `[{"speaker":"ai","blocks":[{"type":"hologram"}]}]`,
+	"entry 0: block 1 repeats the call":  `[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"x","parameters":{}},{"type":"tool_call","id":"1","name":"x","parameters":{}}]}]`,
+	"entry 0: block 0 answers the call":  `[{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"x","result":"y"}]}]`,
+}
+
+func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for want, history := range odd {
+		t.Run(want, func(t *testing.T) {
+			p.file("odd.json", history)
+			for _, command := range []string{"optimize", "compress", "tokens", "convert --to native"} {
+				r := p.run(append(strings.Fields(command), "odd.json")...).done(t)
+				if r.stdout == "" || !strings.Contains(r.stderr, want) || !strings.HasPrefix(r.stderr, "odd.json: ") || strings.Count(r.stderr, "\n") != 1 {
+					t.Errorf("%s: on standard error: %q", command, r.stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", `[
+{"speaker":"human","blocks":[{"type":"text","text":"x"}]},
+{"speaker":"ai","blocks":[{"type":"text","text":"y"}]},
+{"speaker":"robot","blocks":[{"type":"text","text":"z"}]}]`)
+	r := p.run("replay", "s.json")
+	if r.code != 1 || !strings.Contains(r.stderr, `thresh: s.json: entry 2 (line 4): not a valid history entry: unknown speaker "robot"`) {
+		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
+	}
+	if !strings.Contains(r.stdout, "s.json (incomplete)") {
+		t.Errorf("printed\n%s", r.stdout)
+	}
+}
+
+func TestManyWarningsAreCut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.jsonl", strings.Repeat(`{"speaker":"ai","blocks":[null]}`+"\n", 5000))
+	r := p.run("tokens", "s.jsonl").done(t)
+	if n := strings.Count(r.stderr, "\n"); n > 20 || !strings.Contains(r.stderr, "4990") {
+		t.Errorf("%d lines on standard error:\n%.2000s", n, r.stderr)
+	}
+}
+
+func TestAWrongSettingNamesWhereItStands(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", pruning)
+	for name, c := range map[string]struct {
+		yaml string
+		args []string
+		want []string
+	}{
+		"wrong type":        {"compression:\n  threshold: high\n", nil, []string{"thresh.yaml:2", "compression.threshold", `"high"`, "a number above 0 and at most 1"}},
+		"out of range":      {"compression:\n  threshold: 1.5\n", nil, []string{"thresh.yaml:2", "1.5", "at most 1"}},
+		"a list for a text": {"model:\n  name: [a, b]\n", nil, []string{"thresh.yaml:2", "model.name", "a list"}},
+		"a misspelt key":    {"# mine\n\ncompression:\n  treshold: 0.5\n", nil, []string{"thresh.yaml:4", "compression.treshold", "compression.threshold"}},
+		"no YAML":           {"compression: [\n", nil, []string{"thresh.yaml"}},
+		"no such profile":   {"", []string{"--profile", "nosuch"}, []string{"nosuch", "profile"}},
+		"a flag":            {"", []string{"--set", "model.contextLimit=many"}, []string{"--set", "model.contextLimit", `"many"`, "an integer"}},
+		"no such file":      {"", []string{"--config", "nosuch.yaml"}, []string{"nosuch.yaml", "no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.file("thresh.yaml", c.yaml)
+			p.run(append([]string{"optimize", "s.json"}, c.args...)...).failed(t, 1, c.want...)
+		})
+	}
+	p.file("thresh.yaml", "")
+	cmd := p.command("optimize", "s.json")
+	cmd.Env = append(cmd.Env, "THRESH_COMPRESSION_THRESHOLD=yes")
+	p.finish(cmd).failed(t, 1, "THRESH_COMPRESSION_THRESHOLD", `"yes"`, "a number")
+}

@@ -1,0 +1,194 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", pruning)
+	for _, command := range []string{"optimize", "compress", "replay"} {
+		p.run(command, "--strategy", "nosuch", "s.json").failed(t, 1, `"nosuch"`, "high-density, top-down-truncation", p.plugins)
+	}
+}
+
+func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", pruning)
+	p.file("file", "")
+	if err := os.Mkdir(p.path("work", "none"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(p.path("work", "closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	dirs := map[string]string{"missing": "no such file", "none": "no plugins", "file": "not a directory"}
+	if _, err := os.ReadDir(p.path("work", "closed")); err != nil { // root may
+		dirs["closed"] = "permission denied"
+	}
+	for dir, want := range dirs {
+		p.run("optimize", "--plugin-dir", dir, "s.json").failed(t, 1, "high-density", p.path("work", dir), want)
+		r := p.run("plugins", "list", "--plugin-dir", dir).done(t)
+		if text := r.stdout + r.stderr; !strings.Contains(text, want) || !strings.Contains(text, dir) {
+			t.Errorf("plugins list of %s: %s", dir, text)
+		}
+	}
+}
+
+// TestWhatIsNoPluginIsListedWithItsReason and hurts no other.
+func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "other-version", "other-cookie", "exits-at-start", "panics-at-start", "lies-about-its-name")
+	p.file("s.json", pruning)
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(filepath.Join(p.plugins, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("README.txt", "not mine", 0o644)
+	write("thresh-strategy-text", "some text", 0o755)
+	write("thresh-strategy-asleep", "#!/bin/sh\n", 0o644)
+	write("thresh-strategy-script", "#!/bin/sh\necho 'hello there'\n", 0o755)
+	write("thresh-strategy-Bad_Name", "#!/bin/sh\n", 0o755)
+	if err := os.Mkdir(filepath.Join(p.plugins, "thresh-strategy-folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.link("thresh", "thresh")
+	if err := os.Symlink("/bin/true", filepath.Join(p.plugins, "thresh-strategy-true")); err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{
+		"other-version":       "version 2",
+		"other-cookie":        "handshake",
+		"exits-at-start":      "exit status 3",
+		"panics-at-start":     "exit status 2",
+		"lies-about-its-name": "somebody-else",
+		"text":                "neither a program nor a script",
+		"asleep":              "not executable",
+		"script":              "hello there",
+		"Bad_Name":            "no valid strategy name",
+		"folder":              "is a directory",
+		"thresh":              "handshake",
+		"true":                "handshake",
+	}
+	found := decode[[]object](t, p.run("plugins", "list", "-o", "json"))
+	states := map[string]any{}
+	for _, l := range found {
+		name := l["name"].(string)
+		states[name] = l["state"]
+		if want, bad := reasons[name]; bad && !strings.Contains(l["reason"].(string), want) {
+			t.Errorf("%s: no %q in %v", name, want, l["reason"])
+		}
+	}
+	want := map[string]any{"high-density": "ready", "top-down-truncation": "ready"}
+	for name := range reasons {
+		want[name] = "broken"
+	}
+	if diff := cmp.Diff(want, states); diff != "" {
+		t.Error(diff)
+	}
+	p.run("optimize", "s.json").done(t)
+	for _, name := range []string{"other-version", "exits-at-start", "script", "folder", "thresh", "true"} {
+		r := p.run("optimize", "--strategy", name, "s.json")
+		if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, reasons[name]) {
+			t.Errorf("%s: exit status %d, printed %q and\n%s", name, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// bad are faults of a plugin in its answer, with what is said about them and the kind that an agent gets.
+var bad = map[string]struct{ want, kind string }{
+	"panics-in-optimize":   {"no idea what to do", "plugin"},
+	"exits-in-optimize":    {"exit status 5", "plugin"},
+	"hangs-in-optimize":    {"timed out", "plugin"},
+	"fails-in-optimize":    {"the moon is in the wrong phase", "plugin"},
+	"out-of-bounds":        {"out of bounds", "answer"},
+	"twice":                {"named twice", "answer"},
+	"in-both-sets":         {"both removed and replaced", "answer"},
+	"answers-garbage":      {"answer", "plugin"},
+	"huge-answer":          {"more than", "plugin"},
+	"for-another-revision": {"revision", "plugin"},
+}
+
+func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for name, c := range bad {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, name)
+			p.file("s.json", pruning)
+			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=500ms", "--set", "plugins.maxAnswerBytes=1000000", "s.json"}
+			for _, command := range []string{"optimize", "replay"} {
+				// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
+				cmd := p.command(append([]string{command}, args...)...)
+				var stdout, stderr strings.Builder
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				_ = cmd.Run()
+				if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" || !strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
+					t.Errorf("%s: exit status %d, printed %q and\n%s", command, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String())
+				}
+				p.alone()
+			}
+		})
+	}
+}
+
+func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for name := range bad {
+		names = append(names, name)
+	}
+	p := newPlace(t, names...)
+	a := p.serve("--set", "plugins.optimizeTimeout=500ms", "--set", "plugins.maxAnswerBytes=1000000", "--log-level", "error")
+	for name, c := range bad {
+		in := object{"session": a.open(name, object{"compression.strategy": name, "workspace.root": "/w"})}
+		a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), nil)
+		var before, after prepared
+		a.call("history.get", in, &before)
+		e := a.refused(-32000, "window.prepare", in, c.want)
+		if e.Data.Kind != c.kind || e.Data.Prepared == nil {
+			t.Errorf("%s: data %+v", name, e.Data)
+		} else if diff := cmp.Diff(before.History, e.Data.Prepared.History); diff != "" {
+			t.Errorf("%s: prepared:\n%s", name, diff)
+		}
+		if a.call("history.get", in, &after); cmp.Diff(before, after) != "" {
+			t.Errorf("%s: the history changed:\n%s", name, cmp.Diff(before, after))
+		}
+		a.call("session.set", with(in, object{"key": "compression.strategy", "value": "high-density"}), nil)
+		if got := a.prepare(name); len(got.History) != 5 {
+			t.Errorf("%s: with another strategy: %d entries", name, len(got.History))
+		}
+	}
+	_ = a.stdin.Close()
+	_ = a.cmd.Wait()
+	if got := a.cmd.ProcessState.ExitCode(); got != 0 {
+		t.Errorf("exit status %d", got)
+	}
+}
+
+func TestAPanicInAStrategyOfTheSDKIsAnErrorOfThatCall(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t, "gate").serve("--strategy", "gate")
+	a.open("s", nil)
+	a.open("t", nil)
+	a.call("history.add", object{"session": "s", "entries": []object{says("human", "panic")}}, nil)
+	a.call("history.add", object{"session": "t", "entries": []object{says("human", "x")}}, nil)
+	e := a.refused(-32000, "window.prepare", object{"session": "s"}, "panic", "an entry said so")
+	if e.Data.Kind != "plugin" || e.Data.Plugin != "gate" {
+		t.Errorf("data: %+v", e.Data)
+	}
+	before := a.processes()
+	a.prepare("t")
+	if diff := cmp.Diff(before, a.processes()); diff != "" {
+		t.Errorf("the process was replaced:\n%s", diff)
+	}
+	a.end()
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/llm"
+)
+
+// llmCheck is what a check of a profile found.
+type llmCheck struct {
+	Profile      string        `json:"profile"`
+	Kind         string        `json:"kind"`
+	Model        string        `json:"model"`
+	Answered     string        `json:"answeredAs"`
+	Text         string        `json:"text"`
+	FinishReason string        `json:"finishReason"`
+	InputTokens  int           `json:"inputTokens"`
+	OutputTokens int           `json:"outputTokens"`
+	CostUSD      float64       `json:"costUSD"`
+	Attempts     int           `json:"attempts"`
+	Time         time.Duration `json:"timeNs"`
+	ContextLimit int           `json:"contextLimit"`
+	MaxOutput    int           `json:"maxOutput"`
+}
+
+func llmCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "llm",
+		Short: "Try the model that compression uses",
+		Args:  args(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	check := &cobra.Command{
+		Use:   "check [PROFILE]",
+		Short: "Make one tiny call and say what came of it",
+		Long: `Calls the model of a profile with one sentence and says what answered, how long it took and what it cost. Without PROFILE it is
+the profile that compression uses: compression.profile or, without it, the profile in force.`,
+		Example: `  thresh llm check
+  thresh llm check summaries -o json`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) == 1 {
+				a.sets = append(a.sets, "compression.profile="+names[0])
+			}
+			h, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			client, err := h.Model(h.Config())
+			if err != nil {
+				return err
+			}
+			r, err := client.Generate(cmd.Context(), llm.Request{
+				Messages:  []llm.Message{{Role: llm.User, Text: "Answer with the one word: ready"}},
+				MaxOutput: 64,
+			}, nil)
+			if err != nil {
+				return err
+			}
+			p := client.Profile()
+			c := llmCheck{
+				Profile: p.Name, Kind: p.Kind, Model: p.Model, Answered: r.Model, Text: r.Text, FinishReason: r.FinishReason,
+				InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts, Time: r.Duration,
+				ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
+			}
+			if a.output == "json" {
+				return a.printJSON(c)
+			}
+			a.printCheck(c)
+			return nil
+		},
+	}
+	a.addOutput(check)
+	cmd.AddCommand(check)
+	return cmd
+}
+
+func (a *app) printCheck(c llmCheck) {
+	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
+	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))
+	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", clip(c.Text, 60), dash(c.FinishReason))
+	fmt.Fprintf(a.out, "  tokens     %d in, %d out, %.6f USD\n", c.InputTokens, c.OutputTokens, c.CostUSD)
+	fmt.Fprintf(a.out, "  time       %s, %d attempt(s)\n", short(c.Time), c.Attempts)
+	fmt.Fprintf(a.out, "  window     %d tokens, at most %d out\n", c.ContextLimit, c.MaxOutput)
+}

@@ -1,0 +1,274 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// bin holds what the tests run, laid out as a build leaves it: thresh, plugins/ beside it; and, beside those, thresh-race,
+// which is thresh itself where there is no C compiler, and plugins of the tests' own.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "thresh-e2e")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if err := buildAll(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		bin = dir
+		return m.Run()
+	}())
+}
+
+func buildAll(dir string) error {
+	build := func(cgo, out string, args ...string) error {
+		cmd := exec.Command("go", append([]string{"build", "-o", filepath.Join(dir, out)}, args...)...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s: %w\n%s", out, err, text)
+		}
+		return nil
+	}
+	for out, pkg := range map[string]string{
+		"thresh":                               ".",
+		"plugins/thresh-strategy-high-density": "../../../plugins/highdensity",
+		"plugins/thresh-strategy-top-down-truncation": "../../../plugins/topdown",
+		"gate":   "./testdata/gate",
+		"faulty": "../../plugins/testdata/faulty",
+	} {
+		if err := build("0", out, pkg); err != nil {
+			return err
+		}
+	}
+	if err := build("1", "thresh-race", "-race", "."); err != nil {
+		fmt.Fprintln(os.Stderr, "NOTE: the race detector does not watch the host here:", err)
+		return os.Symlink("thresh", filepath.Join(dir, "thresh-race"))
+	}
+	return nil
+}
+
+// place is a machine of a test's own: home, temporary directory, plugin directory, working directory.
+type place struct {
+	t       *testing.T
+	dir     string // short: sockets are made below it
+	plugins string
+	program string
+}
+
+// newPlace makes a place with the given plugins beside the two that are shipped: gate, or a fault of the faulty plugin.
+// When the test is over, nothing may be left running there, and no run directory.
+func newPlace(t *testing.T, plugins ...string) *place {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, dir: dir, plugins: filepath.Join(dir, "p"), program: "thresh"}
+	for _, sub := range []string{"p", "tmp", "home", "work"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"high-density", "top-down-truncation"} {
+		p.link(filepath.Join("plugins", "thresh-strategy-"+name), name)
+	}
+	for _, name := range plugins {
+		if name == "gate" {
+			p.link("gate", name)
+		} else {
+			p.link("faulty", name)
+		}
+	}
+	t.Cleanup(func() {
+		p.alone()
+		if left, err := os.ReadDir(p.path("tmp")); err != nil || len(left) > 0 {
+			t.Errorf("left in the temporary directory: %v, %v", left, err)
+		}
+		_ = os.RemoveAll(dir)
+	})
+	return p
+}
+
+func (p *place) link(binary, name string) {
+	p.t.Helper()
+	if err := os.Symlink(filepath.Join(bin, binary), filepath.Join(p.plugins, "thresh-strategy-"+name)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) path(elem ...string) string {
+	return filepath.Join(append([]string{p.dir}, elem...)...)
+}
+
+// file writes a file to the working directory and returns its name.
+func (p *place) file(name, text string) string {
+	p.t.Helper()
+	if err := os.WriteFile(p.path("work", name), []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	return name
+}
+
+// command is thresh with an environment of the place alone, in a process group of its own.
+func (p *place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(bin, p.program), args...)
+	cmd.Dir = p.path("work")
+	cmd.Env = []string{
+		"HOME=" + p.path("home"), "XDG_CONFIG_HOME=" + p.path("home", "config"), "XDG_DATA_HOME=" + p.path("home", "data"),
+		"TMPDIR=" + p.path("tmp"), "PATH=/usr/bin:/bin", "THRESH_PLUGINS_DIRS=" + p.plugins, "GORACE=halt_on_error=1",
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// run runs thresh to its end.
+func (p *place) run(args ...string) result {
+	p.t.Helper()
+	return p.finish(p.command(args...))
+}
+
+// patience is how long a test waits for what takes a moment on an idle machine.
+const patience = 40 * time.Second
+
+func (p *place) finish(cmd *exec.Cmd) result {
+	p.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	stop := time.AfterFunc(patience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) })
+	err := cmd.Wait()
+	stop.Stop()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatal(err)
+	}
+	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	p.calm(r.stderr)
+	p.alone()
+	return r
+}
+
+// calm fails the test if the host panicked or raced.
+func (p *place) calm(stderr string) {
+	p.t.Helper()
+	for _, sign := range []string{"\npanic: ", "\ngoroutine ", "DATA RACE", "SIGQUIT"} {
+		if strings.Contains("\n"+stderr, sign) {
+			p.t.Errorf("on standard error:\n%s", stderr)
+			return
+		}
+	}
+}
+
+// alone fails the test if a process of the place is there and does not go at once.
+func (p *place) alone() {
+	p.t.Helper()
+	if !eventually(time.Second, func() bool { return len(p.processes()) == 0 }) {
+		p.t.Errorf("left running: %v", p.processes())
+	}
+}
+
+// processes are the command lines of plugins of the place that run.
+func (p *place) processes() []string {
+	var found []string
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range all {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), p.plugins+"/") {
+			found = append(found, strings.ReplaceAll(string(text), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// eventually reports whether something comes true in time.
+func eventually(limit time.Duration, is func() bool) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-ctx.Done():
+			return is()
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+// done fails the test unless thresh ended well.
+func (r result) done(t *testing.T) result {
+	t.Helper()
+	if r.code != 0 {
+		t.Fatalf("exit status %d:\n%s", r.code, r.stderr)
+	}
+	return r
+}
+
+// failed fails the test unless thresh ended with the status, printed nothing, and said all of what is wanted in a few lines.
+func (r result) failed(t *testing.T, code int, want ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit status %d, want %d", r.code, code)
+	}
+	if r.stdout != "" {
+		t.Errorf("on standard output: %.300s", r.stdout)
+	}
+	if n := strings.Count(r.stderr, "\n"); n < 1 || n > 4 {
+		t.Errorf("%d lines on standard error", n)
+	}
+	if i := slices.IndexFunc(want, func(w string) bool { return !strings.Contains(r.stderr, w) }); i >= 0 {
+		t.Errorf("no %q on standard error", want[i])
+	}
+	if t.Failed() {
+		t.Logf("standard error:\n%.2000s", r.stderr)
+	}
+}
+
+// decode reads one JSON value that is all there is on standard output.
+func decode[T any](t *testing.T, r result) T {
+	t.Helper()
+	var v T
+	r.done(t)
+	if err := json.Unmarshal([]byte(r.stdout), &v); err != nil {
+		t.Fatalf("not one JSON value: %v\n%.500s", err, r.stdout)
+	}
+	return v
+}
+
+// shared returns a path below the folder of shared test material, and skips the test where that folder is absent.
+func shared(t *testing.T, elem ...string) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../../../shared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(append([]string{dir}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("SKIPPED: the shared test material is not there: %v", err)
+	}
+	return path
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/transcript"
+)
+
+// maxFile bounds a session's file, in bytes: counting tokens takes about a second for every two million of them.
+const maxFile = 128 << 20
+
+// read reads a session from a file or, for "-", from standard input, and reports what was not understood. It ends with ctx:
+// who is asked for input and presses Ctrl-C must not have to give it first.
+func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
+	type result struct {
+		t   *transcript.Transcript
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		t, err := a.readQuietly(name)
+		done <- result{t, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, r.err
+		}
+		a.notes(name, r.t.Notes)
+		return r.t, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", displayName(name), ctx.Err())
+	}
+}
+
+func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
+	o := transcript.Options{MaxBytes: maxFile}
+	if name == "-" {
+		t, err := transcript.Read(a.in, o)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return t, nil
+	}
+	return transcript.ReadFile(name, o)
+}
+
+// mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines.
+const mostNotes = 20
+
+// notes prints what a reader or writer has to say about a file.
+func (a *app) notes(name string, notes []transcript.Note) {
+	for _, n := range notes[:min(len(notes), mostNotes)] {
+		fmt.Fprintf(a.err, "%s: %s\n", displayPath(name), n)
+	}
+	if more := len(notes) - mostNotes; more > 0 {
+		fmt.Fprintf(a.err, "%s: and %d more\n", displayPath(name), more)
+	}
+}
+
+// displayPath is a file's name as messages show it.
+func displayPath(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}

@@ -1,0 +1,317 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestASessionFromOpenToClose(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	s := a.open("", object{"workspace.root": "/w"})
+	in := object{"session": s}
+	var added struct{ Revision, Tokens int }
+	a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), &added)
+	if added.Revision != 1 || added.Tokens <= 0 {
+		t.Errorf("history.add: %+v", added)
+	}
+	p := a.prepare(s)
+	if len(p.History) != 5 || p.Tokens >= added.Tokens || p.Revision <= added.Revision {
+		t.Errorf("window.prepare: %d entries, %d of %d tokens, revision %d", len(p.History), p.Tokens, added.Tokens, p.Revision)
+	}
+	if o := p.Outcome["optimize"].(object); p.Outcome["strategy"] != "high-density" || o["ran"] != true || o["removed"] != 1.0 || o["replaced"] != 2.0 {
+		t.Errorf("outcome: %v", p.Outcome)
+	}
+	var now prepared
+	a.call("history.get", in, &now)
+	if diff := cmp.Diff(p.History, now.History); diff != "" || now.Tokens != p.Tokens || now.Revision != p.Revision {
+		t.Errorf("history.get: %d tokens, revision %d:\n%s", now.Tokens, now.Revision, diff)
+	}
+	a.call("usage.report", with(in, object{"promptTokens": 20_000}), nil)
+	if p := a.prepare(s); p.Outcome["projected"] != 20_000.0 {
+		t.Errorf("projected %v after a report of 20,000 tokens", p.Outcome["projected"])
+	}
+	a.call("session.set", with(in, object{"key": "compression.strategy", "value": "top-down-truncation"}), nil)
+	if p := a.prepare(s); p.Outcome["strategy"] != "top-down-truncation" {
+		t.Errorf("after session.set: %v", p.Outcome["strategy"])
+	}
+	a.call("session.close", in, nil)
+	a.refused(-32000, "history.get", in, "not open")
+	if got := a.open(s, nil); got != s {
+		t.Errorf("the id of a closed session: %q", got)
+	}
+	a.end()
+}
+
+// TestPipelinedRequestsTakeEffectInOrder sends everything before it reads anything.
+func TestPipelinedRequestsTakeEffectInOrder(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t, "gate").serve()
+	type sent struct{ open, add, prepare, get, reopen, again int }
+	var all []sent
+	const sessions = 8
+	for i := range sessions {
+		in := object{"session": fmt.Sprint("s", i)}
+		open := object{"id": in["session"], "settings": object{"compression.strategy": "gate"}}
+		n := sent{open: a.send("session.open", open)}
+		for k := range 10 {
+			n.add = a.send("history.add", with(in, object{"entries": []object{says("human", fmt.Sprint(i, k)), says("ai", "chaff")}}))
+		}
+		n.prepare = a.send("window.prepare", in)
+		n.get = a.send("history.get", in)
+		a.send("session.close", in)
+		n.reopen = a.send("session.open", open)
+		n.again = a.send("history.get", in)
+		all = append(all, n)
+	}
+	for i, n := range all {
+		var want []string
+		for k := range 10 {
+			want = append(want, fmt.Sprint(i, k))
+		}
+		var ready, now, again prepared
+		a.result(n.open, nil)
+		a.result(n.prepare, &ready)
+		if diff := cmp.Diff(want, texts(ready.History)); diff != "" {
+			t.Errorf("session %d prepared:\n%s", i, diff)
+		}
+		a.result(n.get, &now)
+		if diff := cmp.Diff(ready.History, now.History); diff != "" {
+			t.Errorf("session %d: history.get after window.prepare:\n%s", i, diff)
+		}
+		a.result(n.reopen, nil)
+		if a.result(n.again, &again); len(again.History) != 0 {
+			t.Errorf("session %d: a new session has %d entries", i, len(again.History))
+		}
+	}
+	a.end()
+}
+
+func TestSettingsAreOfTheirSessionOnly(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("small", object{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation", "compression.threshold": "0.5"})
+	a.open("large", nil)
+	for _, s := range []string{"small", "large"} {
+		a.call("history.add", object{"session": s, "entries": parseJSON[any](t, "["+strings.ReplaceAll(strings.TrimSpace(turns(20)), "\n", ",")+"]")}, nil)
+	}
+	if p := a.prepare("small"); p.Tokens > 1000 || p.Outcome["compress"].(object)["kind"] != "applied" {
+		t.Errorf("small: %d tokens, %v", p.Tokens, p.Outcome["compress"])
+	}
+	if p := a.prepare("large"); len(p.History) != 40 {
+		t.Errorf("large: %d entries", len(p.History))
+	}
+	a.end()
+}
+
+func TestWhatIsNoRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", nil)
+	for _, c := range []struct {
+		line string
+		id   string
+		code int
+		want string
+	}{
+		{`{"jsonrpc":"2.0","id":"m","method":"history.steal","params":{"session":"s"}}`, `"m"`, -32601, "window.prepare"},
+		{`{"jsonrpc":"2.0","id":"n","params":{"session":"s"}}`, `"n"`, -32600, `"method"`},
+		{`{"id":"v","method":"history.get","params":{"session":"s"}}`, `"v"`, -32600, `"jsonrpc"`},
+		{`{"jsonrpc":"2.0","id":"p","method":"history.get"}`, `"p"`, -32602, `"session"`},
+		{`{"jsonrpc":"2.0","id":"q","method":"history.get","params":["s"]}`, `"q"`, -32602, "by name"},
+		{`{"jsonrpc":"2.0","id":"r","method":"history.get","params":{"session":"s","limit":1}}`, `"r"`, -32602, `"limit"`},
+		{`{"jsonrpc":"2.0","id":"e","method":"history.add","params":{"session":"s","entries":"all"}}`, `"e"`, -32602, `"entries" must be a list`},
+		{`{"jsonrpc":"2.0","id":"t","method":"window.prepare","params":{"session":"s","pendingTokens":-1}}`, `"t"`, -32602, "pendingTokens"},
+		{`{"jsonrpc":"2.0","id":"u","method":"usage.report","params":{"session":"s"}}`, `"u"`, -32602, "promptTokens"},
+		{`{"jsonrpc":"2.0","id":"w","method":"session.set","params":{"session":"s"}}`, `"w"`, -32602, `"key"`},
+		{`{"jsonrpc":"2.0","id":"c","method":"session.close","params":{"session":"s","now":true}}`, `"c"`, -32602, `"now"`},
+		{`{"jsonrpc":"2.0","id":"x","method":"history.get","params":{"session":"nosuch"}}`, `"x"`, -32000, `"nosuch"`},
+		{`{"jsonrpc":"2.0","id":"o","method":"session.open","params":{"id":"s"}}`, `"o"`, -32000, "is open"},
+		{`{"jsonrpc":"2.0","id":"d","method":"session.open","params":{"settings":{"compression.treshold":1}}}`, `"d"`, -32000, "compression.threshold"},
+		{`{"jsonrpc":"2.0","id":null,"method":"history.get"}`, "null", -32602, `"session"`},
+	} {
+		a.raw(c.line + "\n")
+		a.refusal(a.waitFor(c.id), c.code, c.want)
+	}
+	a.call("history.get", object{"session": "s"}, nil)
+	a.end()
+}
+
+// TestLinesWithoutAnID have nothing to tell their replies apart by, so that each has a thresh of its own.
+func TestLinesWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		line string
+		code int
+		want string
+	}{
+		"not JSON":          {`{"jsonrpc":`, -32700, "byte"},
+		"binary":            {"\x00\xff\xfe", -32700, "byte"},
+		"a batch":           {`[{"jsonrpc":"2.0","id":1,"method":"session.open"}]`, -32600, "one request a line"},
+		"a number":          {`42`, -32600, "request"},
+		"an object as id":   {`{"jsonrpc":"2.0","id":{},"method":"session.open"}`, -32600, `"id"`},
+		"a megabyte of {":   {strings.Repeat("{", 1<<20), -32700, "byte"},
+		"a megabyte of [":   {strings.Repeat("[", 1<<20), -32600, "one request a line"},
+		"a megabyte of 'a'": {strings.Repeat("a", 1<<20), -32700, "byte"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newPlace(t).serve()
+			a.raw("\n  \r\n" + c.line + "\n")
+			a.refusal(a.waitFor("null"), c.code, c.want)
+			a.open("s", nil)
+			a.end()
+		})
+	}
+}
+
+func TestANotificationGetsNoReply(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", nil)
+	a.raw(`{"jsonrpc":"2.0","method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"quiet"}]}]}}` + "\n")
+	a.raw(`{"jsonrpc":"2.0","method":"window.prepare","params":{"session":"s"}}` + "\n")
+	a.raw(`{"jsonrpc":"2.0","method":"nosuch"}` + "\n")
+	var now prepared
+	a.call("history.get", object{"session": "s"}, &now)
+	if diff := cmp.Diff([]string{"quiet"}, texts(now.History)); diff != "" {
+		t.Error(diff)
+	}
+	a.end()
+	if diff := cmp.Diff([]string{"1", "2"}, a.answers()); diff != "" {
+		t.Errorf("replies:\n%s", diff)
+	}
+}
+
+func TestBadEntriesAddNothing(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", nil)
+	good := says("human", "good")
+	for name, bad := range map[string]any{
+		"null":                         nil,
+		"a number":                     7,
+		"an unknown speaker":           says("robot", "x"),
+		"no blocks":                    object{"speaker": "ai"},
+		"a null block":                 object{"speaker": "ai", "blocks": []any{nil}},
+		"blocks that are text":         object{"speaker": "ai", "blocks": "x"},
+		"a text block without text":    object{"speaker": "ai", "blocks": []any{object{"type": "text"}}},
+		"a call without id":            object{"speaker": "ai", "blocks": []any{object{"type": "tool_call", "name": "x"}}},
+		"a call of a person":           object{"speaker": "human", "blocks": []any{object{"type": "tool_call", "id": "1", "name": "x"}}},
+		"a response without call's id": object{"speaker": "tool", "blocks": []any{object{"type": "tool_response", "toolName": "x"}}},
+	} {
+		e := a.refused(-32000, "history.add", object{"session": "s", "entries": []any{good, bad, good}}, "entry 1")
+		if e.Data.Kind != "entry" {
+			t.Errorf("%s: kind %q", name, e.Data.Kind)
+		}
+	}
+	var now prepared
+	if a.call("history.get", object{"session": "s"}, &now); len(now.History) != 0 || now.Tokens != 0 {
+		t.Errorf("added all the same: %v", now)
+	}
+	a.end()
+}
+
+func TestOrphansAreWithheldAndNamed(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", nil)
+	entries := parseJSON[any](t, `[
+		{"speaker":"human","blocks":[{"type":"text","text":"go"}]},
+		{"speaker":"tool","blocks":[{"type":"tool_response","callId":"ghost","toolName":"x","result":"y"}]},
+		{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"x","parameters":{}}]},
+		{"speaker":"human","blocks":[{"type":"text","text":"never mind"}]}]`)
+	a.call("history.add", object{"session": "s", "entries": entries}, nil)
+	p := a.prepare("s")
+	var kinds []string
+	for _, problem := range p.Outcome["problems"].([]any) {
+		kinds = append(kinds, problem.(object)["kind"].(string)+" "+problem.(object)["callId"].(string))
+	}
+	if diff := cmp.Diff([]string{"orphaned-response ghost", "unanswered-call 1"}, kinds); diff != "" {
+		t.Error(diff)
+	}
+	var speakers []string
+	for _, e := range p.History {
+		speakers = append(speakers, e["speaker"].(string))
+	}
+	if diff := cmp.Diff([]string{"human", "ai", "tool", "human"}, speakers); diff != "" {
+		t.Errorf("sent:\n%s", diff)
+	}
+	a.end()
+}
+
+func TestAnOverflowCarriesTheHistoryAsItIs(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", object{"model.contextLimit": 50})
+	a.call("history.add", object{"session": "s", "entries": []object{says("human", strings.Repeat("word ", 200))}}, nil)
+	e := a.refused(-32000, "window.prepare", object{"session": "s", "pendingTokens": 7}, "over the context limit")
+	if e.Data.Kind != "overflow" || e.Data.MissingTokens < 100 || e.Data.Prepared == nil || len(e.Data.Prepared.History) != 1 {
+		t.Errorf("data: %+v", e.Data)
+	}
+	a.end()
+}
+
+// slowPrepare begins a prepare that goes on until release is called. The gate strategy is working when it returns.
+func slowPrepare(a *agent, session string) (id int, release func()) {
+	a.t.Helper()
+	if err := syscall.Mkfifo(a.path("work", "gate"), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	id = a.send("window.prepare", object{"session": session})
+	pipe, err := os.OpenFile(a.path("work", "gate"), os.O_WRONLY, 0) // waits for its reader
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.t.Cleanup(func() { _ = pipe.Close() })
+	return id, func() {
+		_ = os.Remove(a.path("work", "gate"))
+		_ = pipe.Close()
+	}
+}
+
+func TestWhatIsAddedDuringAPrepareIsKept(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t, "gate").serve("--strategy", "gate")
+	a.open("s", nil)
+	a.open("other", object{"workspace.root": "/"})
+	a.call("history.add", object{"session": "s", "entries": []object{says("human", "first"), says("ai", "chaff")}}, nil)
+	id, release := slowPrepare(a, "s")
+
+	late := object{"session": "s", "entries": []object{says("human", "late")}}
+	a.call("history.add", late, nil) // does not wait
+	a.prepare("other")               // nor do other sessions
+	if slices.Contains(a.answers(), fmt.Sprint(id)) {
+		t.Fatal("the prepare did not wait for its strategy")
+	}
+	release()
+	a.result(id, nil)
+	var now prepared
+	a.call("history.get", object{"session": "s"}, &now)
+	if diff := cmp.Diff([]string{"first", "late"}, texts(now.History)); diff != "" {
+		t.Error(diff)
+	}
+	a.end()
+}
+
+func TestStandardOutputHoldsMessagesOnly(t *testing.T) {
+	t.Parallel()
+	// The gate strategy writes to its standard output, a forged reply among it; agent.read sees all that thresh writes.
+	a := newPlace(t, "gate").serve("--strategy", "gate", "--log-level", "trace")
+	a.open("s", nil)
+	a.call("history.add", object{"session": "s", "entries": []object{says("human", "x")}}, nil)
+	a.prepare("s")
+	a.end()
+	if diff := cmp.Diff([]string{"1", "2", "3"}, a.answers()); diff != "" {
+		t.Errorf("replies:\n%s", diff)
+	}
+	if !strings.Contains(a.stderr.String(), "[DEBUG]") {
+		t.Error("no log on standard error")
+	}
+}

@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, command := range []string{
+		"replay", "run", "optimize", "compress", "convert", "tokens", "plugins list", "config explain",
+	} {
+		r := p.run(append(strings.Fields(command), "--help")...).done(t)
+		for _, want := range []string{"Usage:\n  thresh " + command, "Examples:\n  ", "--set KEY=VALUE"} {
+			if !strings.Contains(r.stdout, want) {
+				t.Errorf("thresh %s --help: no %q in\n%s", command, want, r.stdout)
+			}
+		}
+	}
+	for _, args := range [][]string{{}, {"--help"}, {"plugins"}, {"config"}, {"help", "replay"}} {
+		if r := p.run(args...).done(t); !strings.Contains(r.stdout, "Usage:") {
+			t.Errorf("thresh %v printed\n%s", args, r.stdout)
+		}
+	}
+}
+
+func TestShellCompletion(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if r := p.run("completion", shell).done(t); !strings.Contains(r.stdout, "thresh") {
+			t.Errorf("%s: %.200s", shell, r.stdout)
+		}
+	}
+	r := p.run("__complete", "replay", "--strategy", "").done(t)
+	for _, want := range []string{"high-density\n", "top-down-truncation\n"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q among\n%s", want, r.stdout)
+		}
+	}
+	if r := p.run("__complete", "replay", "--set", "").done(t); !strings.Contains(r.stdout, "compression.threshold=\n") {
+		t.Errorf("--set completes to\n%s", r.stdout)
+	}
+}
+
+func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"nosuch", []string{`unknown command "nosuch"`, "thresh --help"}},
+		{"optimize", []string{"FILE", "thresh optimize --help"}},
+		{"optimize a.json b.json", []string{"FILE", "got 2"}},
+		{"compress", []string{"FILE"}},
+		{"tokens", []string{"FILE"}},
+		{"replay", []string{"FILE"}},
+		{"convert a.json", []string{"--to", "native"}},
+		{"convert --to yaml a.json", []string{"yaml", "native"}},
+		{"run now", []string{"now"}},
+		{"replay -o yaml a.json", []string{"yaml", "json"}},
+		{"optimize --nosuch a.json", []string{"--nosuch"}},
+		{"optimize --set nothing a.json", []string{"--set", "nothing"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			p.run(strings.Fields(c.args)...).failed(t, 2, c.want...)
+		})
+	}
+}

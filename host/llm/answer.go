@@ -1,0 +1,37 @@
+package llm
+
+import "strings"
+
+// answer is what has arrived of an answer.
+type answer struct {
+	text  strings.Builder
+	limit int // bytes of text
+
+	finish, model                        string
+	input, output, cacheRead, cacheWrite int
+}
+
+// The bounds of an answer, by its limit of tokens. Tokens of real text have 2 to 8 bytes, and an event of a stream has
+// some hundred bytes for one token; thinking counts as events but not as text. What is over these bounds is a server
+// that ignores the limit.
+const (
+	textBytesPerToken  = 64
+	leastTextBytes     = 16 << 10
+	eventBytesPerToken = 4 << 10
+	leastEventBytes    = 1 << 20
+)
+
+func newAnswer(maxOutput int) *answer {
+	return &answer{limit: max(leastTextBytes, maxOutput*textBytesPerToken)}
+}
+
+func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
+
+// say takes a piece of text.
+func (a *answer) say(text string) error {
+	if a.text.Len()+len(text) > a.limit {
+		return ErrTooLong
+	}
+	a.text.WriteString(text)
+	return nil
+}

@@ -1,0 +1,181 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+// Options are what [Open] needs beside a profile. The zero value is what a program wants.
+type Options struct {
+	// LookupEnv finds the variable that holds the key; nil is [os.LookupEnv].
+	LookupEnv func(string) (string, bool)
+	// Transport is for the requests; nil is one like [http.DefaultTransport], proxies of the environment included.
+	Transport http.RoundTripper
+}
+
+// Client runs completions on one profile's model. It may be used by many goroutines.
+type Client struct {
+	profile   Profile
+	backend   backend
+	redact    *strings.Replacer
+	transport *http.Transport // our own; nil if the caller brought one
+
+	// Tests set these.
+	sleep func(context.Context, time.Duration) error
+	now   func() time.Time
+}
+
+// backend is what differs between the providers.
+type backend interface {
+	// generate runs one attempt and collects what arrives.
+	generate(context.Context, Request, int, *exchange, *answer) error
+	// adapt is true if the backend changed its way of asking, so that the same request may now go well.
+	adapt(*Error) bool
+}
+
+// Open reads the profile's key and returns a client; nothing is sent. The error is an [*Error] and [ErrProfile]: a
+// setting that is wrong, a variable that is not set, a file that cannot be read, or an empty key.
+func Open(p Profile, o Options) (*Client, error) {
+	if problem := p.check(); problem != "" {
+		return nil, p.failf(ErrProfile, "%s", problem)
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	key, err := readKey(p, o.LookupEnv)
+	if err != nil {
+		return nil, p.failf(fmt.Errorf("%w: %w", ErrProfile, err), "%v", err)
+	}
+	c := &Client{profile: p, redact: redactor(key), sleep: sleep, now: time.Now}
+	transport := o.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+		if standard, ok := transport.(*http.Transport); ok {
+			c.transport = standard.Clone()
+			transport = c.transport
+		}
+	}
+	httpClient := &http.Client{Transport: transport,
+		// A redirect would carry the key and the conversation to where nobody meant them to go.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if p.Kind == config.KindAnthropic {
+		c.backend = newAnthropic(p, key, httpClient)
+	} else {
+		c.backend = newOpenAI(p, key, httpClient)
+	}
+	return c, nil
+}
+
+// Profile returns the profile that was opened.
+func (c *Client) Profile() Profile { return c.profile }
+
+// MaxOutput is the most that one call may generate, in tokens.
+func (c *Client) MaxOutput() int { return c.profile.maxOutput(0) }
+
+// Close lets go of connections that are not in use.
+func (c *Client) Close() {
+	if c.transport != nil {
+		c.transport.CloseIdleConnections()
+	}
+}
+
+// Generate runs one completion. It returns when the answer is complete, and only then calls onText (which may be nil),
+// once, unless the text is empty: text of an attempt that fails later is never delivered. An empty text is not an error.
+//
+// ctx ends the call, also on the wire; so does the profile's timeout. The error is an [*Error].
+func (c *Client) Generate(ctx context.Context, req Request, onText func(string)) (Result, error) {
+	start := c.now()
+	p := c.profile
+	if problem := req.check(); problem != "" {
+		return Result{}, p.failf(ErrRequest, "%s", problem)
+	}
+	maxOutput := p.maxOutput(req.MaxOutput)
+	if p.ContextLimit > 0 && req.InputTokens > 0 && req.InputTokens+maxOutput > p.ContextLimit {
+		e := p.failf(ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", req.InputTokens, maxOutput, p.ContextLimit)
+		e.Hint = p.hint(e)
+		return Result{}, e
+	}
+	if p.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, errTimeout)
+		defer cancel()
+	}
+	a, attempts, err := c.persist(ctx, req, maxOutput)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Text: a.text.String(), FinishReason: a.finish, Model: a.model, InputTokens: a.input, OutputTokens: a.output,
+		CacheRead: a.cacheRead, CacheWrite: a.cacheWrite, CostUSD: cost(p.Prices, a), Attempts: attempts, Duration: c.now().Sub(start)}
+	if onText != nil && result.Text != "" {
+		onText(result.Text)
+	}
+	return result, nil
+}
+
+// persist attempts until it goes well or there is no use.
+func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answer, int, error) {
+	adapted := false
+	for attempts := 1; ; attempts++ {
+		a, failed := c.attempt(ctx, req, maxOutput)
+		if failed == nil {
+			return a, attempts, nil
+		}
+		failed.Attempts = attempts
+		if !adapted && c.backend.adapt(failed) {
+			adapted = true
+			continue
+		}
+		retries := attempts - 1
+		if adapted {
+			retries--
+		}
+		if !failed.Retryable || retries >= c.profile.Retries || ctx.Err() != nil {
+			return nil, attempts, failed
+		}
+		wait := failed.RetryAfter
+		if wait == 0 {
+			wait = backoff(attempts)
+		}
+		if wait > MaxWait {
+			failed.Message += fmt.Sprintf("; it asked to wait %s, more than the %s that a call waits", wait.Round(time.Second), MaxWait)
+			return nil, attempts, failed
+		}
+		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) < wait {
+			failed.Message += fmt.Sprintf("; the next attempt would be in %s, when the call's time is over", wait.Round(time.Millisecond))
+			return nil, attempts, failed
+		}
+		if err := c.sleep(ctx, wait); err != nil {
+			stopped := c.stopped(ctx)
+			stopped.Attempts = attempts
+			stopped.Message += "; before that: " + failed.Message
+			return nil, attempts, stopped
+		}
+	}
+}
+
+// attempt asks once.
+func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answer, *Error) {
+	own, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x := newExchange(c.profile.IdleTimeout, maxEventBytes(maxOutput), cancel)
+	defer x.end()
+	a := newAnswer(maxOutput)
+	err := c.backend.generate(own, req, maxOutput, x, a)
+	switch {
+	case ctx.Err() != nil && (err != nil || a.finish == ""):
+		return nil, c.stopped(ctx)
+	case a.finish != "":
+		// The answer is whole. What may be missing after it is the usage.
+		return a, nil
+	case context.Cause(own) == errSilent:
+		return nil, c.silent(x)
+	default:
+		return nil, c.failure(err, x)
+	}
+}

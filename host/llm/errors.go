@@ -1,0 +1,140 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+// What an [*Error] can be, for [errors.Is]. Beside these, a caller's cancellation is [context.Canceled], and a call that
+// took too long is [context.DeadlineExceeded].
+var (
+	// ErrProfile is a profile that cannot be used: settings that are wrong, or a key that is not there.
+	ErrProfile = errors.New("the profile cannot be used")
+	// ErrRequest is a request that no provider would take; it was not sent.
+	ErrRequest = errors.New("the request is not valid")
+	// ErrContextExceeded is a request that does not fit into the model's context window.
+	ErrContextExceeded = errors.New("the request is larger than the model's context window")
+	ErrUnauthorized    = errors.New("the provider does not accept the key")
+	ErrModelNotFound   = errors.New("the provider does not know the model")
+	ErrRateLimited     = errors.New("the provider limits the rate of requests")
+	// ErrUnreachable is a server that did not answer, or a connection that could not be made.
+	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrIncomplete is an answer that ended, broke off or fell silent before its end.
+	ErrIncomplete = errors.New("the answer broke off before its end")
+	// ErrProtocol is an answer that is not of the provider's protocol.
+	ErrProtocol = errors.New("the answer cannot be understood")
+	// ErrTooLong is an answer far beyond the limit of tokens that was asked for.
+	ErrTooLong = errors.New("the answer does not end")
+)
+
+// Error is a completion that failed, or a profile that cannot be used. It never holds a key.
+type Error struct {
+	Profile string
+	// Kind is the provider's kind: openai or anthropic.
+	Kind, Model string
+	// Status is the HTTP status; 0 if there was no answer.
+	Status int
+	// Code is the provider's word for the error, such as "rate_limit_exceeded"; "" if it had none.
+	Code string
+	// Message is what the provider said, clipped, or what happened.
+	Message string
+	// Hint is what to do; "" if there is nothing to say.
+	Hint string
+	// Retryable says that the same call may succeed later. RetryAfter is how long the provider wants to be left alone;
+	// 0 if it did not say.
+	Retryable  bool
+	RetryAfter time.Duration
+	// Attempts is how often the provider was asked.
+	Attempts int
+	// Err is the cause, for [errors.Is] and [errors.As].
+	Err error
+}
+
+// Error returns one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "profile %s (%s, model %s): ", clip(e.Profile), clip(e.Kind), clip(e.Model))
+	if e.Err != nil && !errors.Is(e.Err, ErrProfile) && !errors.Is(e.Err, ErrRequest) {
+		b.WriteString(e.Err.Error() + ": ")
+	}
+	if e.Status != 0 {
+		b.WriteString(strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
+		if e.Code != "" {
+			b.WriteString(" (" + e.Code + ")")
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Message)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, "; tried %d times", e.Attempts)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// failf makes an error of a profile.
+func (p Profile) failf(err error, format string, args ...any) *Error {
+	return &Error{Profile: p.Name, Kind: p.Kind, Model: p.Model, Message: fmt.Sprintf(format, args...), Err: err}
+}
+
+// hint says what people can do about a failure.
+func (p Profile) hint(e *Error) string {
+	switch {
+	case errors.Is(e.Err, ErrUnauthorized) && p.KeyEnv != "":
+		return "check the key in the environment variable " + p.KeyEnv + " and what it may do"
+	case errors.Is(e.Err, ErrUnauthorized) && p.KeyFile != "":
+		return "check the key in the file " + p.KeyFile + " and what it may do"
+	case errors.Is(e.Err, ErrUnauthorized):
+		return "set " + p.setting("keyEnv") + " or keyFile"
+	case errors.Is(e.Err, ErrModelNotFound):
+		return "check " + p.setting("model")
+	case errors.Is(e.Err, ErrContextExceeded):
+		return "set " + p.setting("contextLimit") + " to what the model has"
+	case errors.Is(e.Err, ErrUnreachable), errors.Is(e.Err, ErrProtocol), e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
+		e.Status >= 300 && e.Status < 400:
+		hint := "check " + p.setting("baseURL") + ", which is " + p.server()
+		if p.Kind == config.KindOpenAI {
+			return hint + " (compatible servers mostly want /v1 at its end)"
+		}
+		return hint + " (without /v1 at its end)"
+	}
+	return ""
+}
+
+// maxShown is how many bytes of a foreign text are shown.
+const maxShown = 400
+
+// clip makes a foreign text fit for one line of a terminal: not long, nothing that is not printable. Keys must be taken
+// out before, as half a key would not be recognised after.
+func clip(s string) string {
+	cut := len(s) > maxShown
+	if cut {
+		end := maxShown
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	s = strings.Join(strings.Fields(strings.Map(func(c rune) rune {
+		if c == utf8.RuneError || !unicode.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, s)), " ")
+	if cut {
+		s += "…"
+	}
+	return s
+}

@@ -1,0 +1,186 @@
+package llm
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// stopped is a call that ended before it was done, because of its caller or its time.
+func (c *Client) stopped(ctx context.Context) *Error {
+	p := c.profile
+	if context.Cause(ctx) == errTimeout {
+		e := p.failf(context.DeadlineExceeded, "there was no complete answer within %s", p.Timeout)
+		e.Retryable, e.Hint = true, p.setting("timeout")+" sets that time"
+		return e
+	}
+	return p.failf(ctx.Err(), "the call was ended by its caller")
+}
+
+// silent is an attempt in which the server said nothing for too long.
+func (c *Client) silent(x *exchange) *Error {
+	p := c.profile
+	kind := ErrUnreachable
+	if x.received() != "" {
+		kind = ErrIncomplete
+	}
+	e := p.failf(kind, "nothing arrived for %s", p.IdleTimeout)
+	e.Retryable, e.Hint = true, p.setting("idleTimeout")+" sets that time"
+	return e
+}
+
+// failure says what an attempt failed of. A nil error is a stream that ended before its end.
+func (c *Client) failure(err error, x *exchange) *Error {
+	p := c.profile
+	var (
+		refused *refusal
+		event   *ssestream.StreamError
+		reply   *anthropic.Error
+	)
+	switch {
+	case errors.As(err, &refused):
+		return c.refused(refused)
+	case errors.As(err, &event):
+		return c.said(http.StatusOK, event.Event.Data)
+	case errors.As(err, &reply):
+		return c.said(http.StatusOK, []byte(reply.RawJSON()))
+	case errors.Is(err, ErrTooLong), errors.Is(err, bufio.ErrTooLong):
+		return p.failf(ErrTooLong, "the server ignores the limit of tokens that was sent; the answer was given up")
+	case x.broke() != nil && x.received() != "":
+		e := p.failf(fmt.Errorf("%w: %w", ErrIncomplete, x.broke()), "the connection broke")
+		e.Retryable = true
+		return e
+	case err == nil && looksLikeStream(x.received()):
+		e := p.failf(ErrIncomplete, "the stream ended without a finish reason")
+		e.Retryable = true
+		return e
+	case err == nil, x.received() != "":
+		return c.garbage(x.received())
+	}
+	// The rest are errors of the connection. They hold an address but no header, and so no key.
+	e := p.failf(fmt.Errorf("%w: %w", ErrUnreachable, withoutURL(err)), "no answer from %s", p.server())
+	e.Retryable = !hopeless(err)
+	e.Hint = p.hint(e)
+	return e
+}
+
+func (c *Client) garbage(text string) *Error {
+	e := c.profile.failf(ErrProtocol, "received %q", clip(c.redact.Replace(text)))
+	e.Hint = c.profile.hint(e)
+	return e
+}
+
+// looksLikeStream is true for nothing at all, and for a line of a stream of events.
+func looksLikeStream(text string) bool {
+	for line := range strings.Lines(text) {
+		for _, field := range []string{"data:", "event:", ":"} {
+			if strings.HasPrefix(line, field) {
+				return true
+			}
+		}
+	}
+	return text == ""
+}
+
+// hopeless is a failure of a connection that no retry helps.
+func hopeless(err error) bool {
+	var (
+		dns      *net.DNSError
+		cert     *tls.CertificateVerificationError
+		unknown  x509.UnknownAuthorityError
+		noTLS    tls.RecordHeaderError
+		badProxy *url.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return dns.IsNotFound
+	case errors.As(err, &cert), errors.As(err, &unknown), errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return true
+	case errors.As(err, &badProxy):
+		return strings.Contains(badProxy.Err.Error(), "unsupported protocol scheme")
+	}
+	return false
+}
+
+func withoutURL(err error) error {
+	if ue := (*url.Error)(nil); errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+// refused is an answer that is no stream.
+func (c *Client) refused(r *refusal) *Error {
+	if r.status == http.StatusOK && !json.Valid(r.body) {
+		return c.garbage(string(r.body))
+	}
+	e := c.said(r.status, r.body)
+	if r.status >= 300 && r.status < 400 {
+		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) + ", which is not followed"
+	}
+	e.RetryAfter, _ = retryAfter(r.header, c.now())
+	switch r.header.Get("X-Should-Retry") {
+	case "true":
+		e.Retryable = true
+	case "false":
+		e.Retryable = false
+	}
+	return e
+}
+
+// said reads what a provider said about a failure, as an answer or in the middle of one (then the status is 200).
+func (c *Client) said(status int, body []byte) *Error {
+	p, w := c.profile, readWords(body)
+	if status == http.StatusOK {
+		status = w.status()
+	}
+	if w.message == "" {
+		w.message = string(body)
+	}
+	e := p.failf(nil, "%s", clip(c.redact.Replace(w.message)))
+	e.Status, e.Code = status, clip(c.redact.Replace(w.name()))
+	if e.Message == "" {
+		e.Message = "the server gave no reason"
+	}
+	lower := strings.ToLower(w.message)
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		e.Err = ErrUnauthorized
+	case w.code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge,
+		status >= 400 && status < 500 && status != http.StatusTooManyRequests && tooLong.MatchString(lower):
+		e.Err = ErrContextExceeded
+	case w.code == "model_not_found", status == http.StatusNotFound && (w.kind == "not_found_error" || strings.Contains(lower, "model")):
+		e.Err = ErrModelNotFound
+	case status == http.StatusTooManyRequests:
+		e.Err = ErrRateLimited
+		// A spent quota is reported as 429 too, and stays spent.
+		e.Retryable = w.code != "insufficient_quota" && w.kind != "insufficient_quota" && w.kind != "billing_error"
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
+		e.Retryable = true
+	case status == http.StatusOK:
+		e.Status, e.Err = 0, ErrProtocol
+		if w.found {
+			// An error of no known kind in the middle of an answer: the server gave up, and may not the next time.
+			e.Err, e.Retryable = ErrIncomplete, true
+		}
+	case status >= 500:
+		e.Retryable = status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
+	}
+	e.Hint = p.hint(e)
+	return e
+}
+
+// tooLong matches how servers say that a request is over the context window.
+var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

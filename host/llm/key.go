@@ -1,0 +1,89 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// maxKeyBytes bounds a file with a key; a larger one is something else.
+const maxKeyBytes = 16 << 10
+
+// readKey returns the profile's key, "" if it has none. Its errors name the variable or file and never what is in it.
+func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
+	var text, source string
+	switch {
+	case p.KeyEnv != "":
+		source = "the environment variable " + p.KeyEnv
+		value, set := lookup(p.KeyEnv)
+		if !set {
+			return "", fmt.Errorf("%s is not set; %s names it as the one that holds the key", source, p.setting("keyEnv"))
+		}
+		text = value
+	case p.KeyFile != "":
+		source = "the file " + p.KeyFile
+		value, err := readKeyFile(p.KeyFile)
+		if err != nil {
+			return "", fmt.Errorf("%s (%s) cannot be used for a key: %w", source, p.setting("keyFile"), err)
+		}
+		text = value
+	default:
+		return "", nil
+	}
+	key := strings.TrimSpace(text)
+	switch {
+	case key == "":
+		return "", fmt.Errorf("%s is empty; it must hold the key for %s", source, p.setting("kind"))
+	case strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }):
+		return "", fmt.Errorf("%s holds a space, a line break or another character that no key has", source)
+	}
+	return key, nil
+}
+
+// readKeyFile wants a file that others cannot change. Reading by others is not refused: container platforms mount
+// secrets that way.
+func readKeyFile(path string) (string, error) {
+	// Looked at before it is opened, as opening a named pipe would wait for its writer.
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", withoutPath(err)
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is not a regular file")
+	case info.Mode().Perm()&0o022 != 0:
+		return "", fmt.Errorf("others may write to it (mode %#o); run chmod 600 on it", info.Mode().Perm())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", withoutPath(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
+	if err != nil {
+		return "", withoutPath(err)
+	}
+	if len(data) > maxKeyBytes {
+		return "", fmt.Errorf("it is larger than %d bytes", maxKeyBytes)
+	}
+	return string(data), nil
+}
+
+func withoutPath(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// redactor takes a key out of a text, also where it is written as JSON or in a URL.
+func redactor(key string) *strings.Replacer {
+	if key == "" {
+		return strings.NewReplacer()
+	}
+	const mark = "[key]"
+	return strings.NewReplacer(key, mark, strings.ReplaceAll(key, "/", `\/`), mark, url.QueryEscape(key), mark)
+}

@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+// Role says who wrote a message.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Message is text of one side.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// Request is one completion to run. Messages begin and end with the user's; neighbours of the same role are sent as one.
+type Request struct {
+	// System may be empty.
+	System   string
+	Messages []Message
+	// MaxOutput is the most that may be generated, in tokens; 0, or more than the profile allows, is what the profile allows.
+	MaxOutput int
+	// InputTokens is what the caller counts for all of the above; 0 if it does not know. If that and MaxOutput are more
+	// than the profile's context limit, the provider is not asked.
+	InputTokens int
+}
+
+// Result is what the model answered. Token counts are the provider's; all are 0 if it did not say.
+type Result struct {
+	// Text is empty if the model said nothing, or did nothing but think.
+	Text string
+	// FinishReason is the provider's word, such as "stop", "length", "end_turn" or "max_tokens".
+	FinishReason string
+	// Model is what the provider says it used.
+	Model string
+	// InputTokens includes CacheRead and CacheWrite; OutputTokens includes thinking.
+	InputTokens, OutputTokens int
+	CacheRead, CacheWrite     int
+	// CostUSD is by the profile's prices; 0 if it has none. It does not include attempts that failed.
+	CostUSD float64
+	// Attempts counts from 1.
+	Attempts int
+	// Duration is of the whole call, waits included.
+	Duration time.Duration
+}
+
+// check returns what is wrong with a request, "" if nothing.
+func (r Request) check() string {
+	if len(r.Messages) == 0 {
+		return "the request has no messages"
+	}
+	for i, m := range r.Messages {
+		switch {
+		case m.Role != User && m.Role != Assistant:
+			return fmt.Sprintf("message %d has the role %q; want user or assistant", i, clip(string(m.Role)))
+		case strings.TrimSpace(m.Text) == "":
+			return fmt.Sprintf("message %d is blank", i)
+		}
+	}
+	switch {
+	case r.Messages[0].Role != User:
+		return "message 0 is the assistant's; a conversation begins with the user"
+	case r.Messages[len(r.Messages)-1].Role != User:
+		return fmt.Sprintf("message %d, the last, is the assistant's; a completion answers the user", len(r.Messages)-1)
+	}
+	return ""
+}
+
+// turn is the messages of one side in a row.
+type turn struct {
+	role  Role
+	texts []string
+}
+
+// turns puts neighbours of the same role together: Anthropic and many models behind compatible servers want the roles
+// to alternate.
+func turns(messages []Message) []turn {
+	var list []turn
+	for _, m := range messages {
+		if n := len(list); n > 0 && list[n-1].role == m.Role {
+			list[n-1].texts = append(list[n-1].texts, m.Text)
+			continue
+		}
+		list = append(list, turn{m.Role, []string{m.Text}})
+	}
+	return list
+}
+
+// cost is in US dollars.
+func cost(p config.Prices, a *answer) float64 {
+	price := func(own *float64) float64 {
+		if own == nil {
+			return p.Input
+		}
+		return *own
+	}
+	plain := max(0, a.input-a.cacheRead-a.cacheWrite)
+	return (float64(plain)*p.Input + float64(a.cacheRead)*price(p.CacheRead) + float64(a.cacheWrite)*price(p.CacheWrite) +
+		float64(a.output)*p.Output) / 1e6
+}

@@ -1,0 +1,67 @@
+package llm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// MaxWait is the longest that a call waits between two attempts.
+const MaxWait = time.Minute
+
+const (
+	firstBackoff = 500 * time.Millisecond
+	lastBackoff  = 8 * time.Second
+)
+
+// backoff is how long to wait after so many attempts, if the provider does not say: half of it is chance, so that
+// clients that failed together do not come back together.
+func backoff(attempts int) time.Duration {
+	d := lastBackoff
+	if shift := attempts - 1; shift < 10 {
+		d = min(d, firstBackoff<<shift)
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// retryAfter is how long the provider wants to be left alone; false if it does not say.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	if d, ok := scaled(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return d, true
+	}
+	text := h.Get("Retry-After")
+	if d, ok := scaled(text, time.Second); ok {
+		return d, true
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now)), true
+	}
+	return 0, false
+}
+
+// scaled reads a number of units. What is too large for a duration is the longest one.
+func scaled(text string, unit time.Duration) (time.Duration, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil && !math.IsInf(n, 1) || math.IsNaN(n) || n < 0 {
+		return 0, false
+	}
+	if n >= float64(math.MaxInt64)/float64(unit) {
+		return math.MaxInt64, true
+	}
+	return time.Duration(n * float64(unit)), true
+}
+
+// sleep waits, or returns when ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

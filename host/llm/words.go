@@ -1,0 +1,94 @@
+package llm
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// words are what a provider says about an error.
+type words struct {
+	kind, code, message string
+	// found says that there was an error at all.
+	found bool
+}
+
+// readWords reads the shapes that providers and compatible servers use: {"error": {message, type, code}}, {"error":
+// "text"}, {"message": …} and {"detail": …}.
+func readWords(body []byte) words {
+	type said struct {
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+		Message json.RawMessage `json:"message"`
+	}
+	var outer struct {
+		said
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return words{}
+	}
+	inner := outer.said
+	if json.Unmarshal(outer.Error, &inner) != nil {
+		inner.Message = firstOf(outer.Error, inner.Message, outer.Detail)
+	}
+	w := words{kind: plain(inner.Type), code: plain(inner.Code), message: plain(inner.Message)}
+	w.found = len(outer.Error) > 0 || w.message != ""
+	return w
+}
+
+func firstOf(candidates ...json.RawMessage) json.RawMessage {
+	for _, c := range candidates {
+		if plain(c) != "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// plain is the text of a JSON value: a string as it is, anything else as JSON, null as nothing.
+func plain(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// name is the word that tells errors apart best.
+func (w words) name() string {
+	if w.code != "" {
+		return w.code
+	}
+	return w.kind
+}
+
+// status is what an error in the middle of an answer would have as its status; 200 if that cannot be told.
+func (w words) status() int {
+	if n, err := strconv.Atoi(w.code); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	for _, name := range []string{w.code, w.kind} {
+		switch name {
+		case "overloaded_error":
+			return 529
+		case "rate_limit_error", "rate_limit_exceeded", "insufficient_quota":
+			return http.StatusTooManyRequests
+		case "api_error", "server_error", "internal_server_error", "internal_error":
+			return http.StatusInternalServerError
+		case "timeout_error":
+			return http.StatusGatewayTimeout
+		case "invalid_request_error", "context_length_exceeded":
+			return http.StatusBadRequest
+		case "authentication_error", "invalid_api_key":
+			return http.StatusUnauthorized
+		case "permission_error":
+			return http.StatusForbidden
+		case "not_found_error", "model_not_found":
+			return http.StatusNotFound
+		}
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,107 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// MaxBytes is the most that a prompt file may have. A prompt goes into every request, beside the conversation.
+const MaxBytes = 64 << 10
+
+// snapshotTag and sections are what a compression prompt must ask for: summaries are recognised by the one, and the others
+// are required (REQ-HD-010.1 to .4).
+const snapshotTag = "<state_snapshot>"
+
+var sections = [...]string{
+	"overall_goal", "key_knowledge", "current_progress", "active_tasks", "open_questions",
+	"task_context", "user_directives", "errors_encountered", "code_references",
+}
+
+// FileError says which file or directory of prompts cannot be used, and why.
+type FileError struct {
+	File string
+	Err  error
+}
+
+// Error names the file and what to do.
+func (e *FileError) Error() string {
+	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see what comes with the host by: thresh prompts show", e.File, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// read returns the prompt in a file. The error is an fs.ErrNotExist if there is no such file.
+func read(file string) (string, error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return "", os.ErrNotExist // something else has the name of the model or strategy
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		if _, link := os.Lstat(file); link == nil {
+			return "", errors.New("it is a link to a file that is not there")
+		}
+	}
+	if err != nil {
+		return "", reasonOf(err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for whoever writes to it
+		return "", fmt.Errorf("it is no file but %s", info.Mode().Type())
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", reasonOf(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err != nil {
+		return "", reasonOf(err)
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	return text, check(text, len(data))
+}
+
+// reasonOf drops the path from an error, which is named already.
+func reasonOf(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// check says what is wrong with a prompt of so many bytes.
+func check(text string, size int) error {
+	switch {
+	case size > MaxBytes:
+		return fmt.Errorf("it has more than %d bytes", MaxBytes)
+	case strings.TrimSpace(text) == "":
+		return errors.New("it is empty")
+	case !utf8.ValidString(text):
+		return fmt.Errorf("line %d is not UTF-8", badLine(text))
+	case !strings.Contains(text, snapshotTag):
+		return fmt.Errorf("it does not ask for a %s, by which a summary is recognised", snapshotTag)
+	}
+	var missing []string
+	for _, name := range sections {
+		if tag := "<" + name + ">"; !strings.Contains(text, tag) {
+			missing = append(missing, tag)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("it lacks %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// badLine returns the first line that is not UTF-8, from 1.
+func badLine(text string) int {
+	lines := slices.Collect(strings.Lines(text))
+	return 1 + slices.IndexFunc(lines, func(line string) bool { return !utf8.ValidString(line) })
+}

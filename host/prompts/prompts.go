@@ -1,0 +1,125 @@
+package prompts
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// Compression is the name of the prompt for summaries.
+const Compression = "compression"
+
+//go:embed compression.md
+var compression string
+
+// Embedded is the source of a prompt that comes with the host.
+const Embedded = "embedded"
+
+// Prompt is a prompt and where it came from.
+type Prompt struct {
+	Text string
+	// Source is the path of a file, or [Embedded].
+	Source string
+}
+
+// Names returns the names of all prompts.
+func Names() []string { return []string{Compression} }
+
+// Resolver finds prompts. The zero value knows those that come with the host. It keeps nothing: a file that was edited
+// counts from the next call on. It is safe for concurrent use.
+type Resolver struct {
+	// Dir holds the files that take the place of embedded prompts; "" means that there are none. One that does not exist
+	// is an error.
+	Dir string
+}
+
+// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an [sdk.ErrNotFound] for
+// a name that is none of [Names], and a [*FileError] for a file that cannot be used.
+func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
+	if name != Compression {
+		return Prompt{}, fmt.Errorf("%w: there is no prompt %q; there is %s", sdk.ErrNotFound, name, strings.Join(Names(), ", "))
+	}
+	if r.Dir == "" {
+		return Prompt{Text: compression, Source: Embedded}, nil
+	}
+	info, err := os.Stat(r.Dir)
+	if err != nil {
+		return Prompt{}, &FileError{File: r.Dir, Err: err}
+	}
+	if !info.IsDir() {
+		return Prompt{}, &FileError{File: r.Dir, Err: errors.New("it is no directory")}
+	}
+	for _, file := range r.candidates(name, strategy, model) {
+		text, err := read(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Prompt{}, &FileError{File: file, Err: err}
+		}
+		return Prompt{Text: text, Source: file}, nil
+	}
+	return Prompt{Text: compression, Source: Embedded}, nil
+}
+
+// candidates returns the files that may hold a prompt, the one that counts most first.
+func (r Resolver) candidates(name, strategy, model string) []string {
+	strategy, model = folder(strategy), folder(model)
+	file := name + ".md"
+	var out []string
+	if strategy != "" && model != "" {
+		out = append(out, filepath.Join(r.Dir, strategy, model, file))
+	}
+	if strategy != "" {
+		out = append(out, filepath.Join(r.Dir, strategy, file))
+	}
+	if model != "" {
+		out = append(out, filepath.Join(r.Dir, model, file))
+	}
+	return append(out, filepath.Join(r.Dir, file))
+}
+
+// longestFolder is what file systems allow a name, with room to spare, in bytes.
+const longestFolder = 200
+
+// folder returns the name of a directory for a strategy or model: names come from configurations and servers, and must not
+// lead out of Dir.
+func folder(name string) string {
+	out := []byte(name[:min(len(name), longestFolder)])
+	for i, c := range out {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '.' && i > 0:
+		default:
+			out[i] = '-'
+		}
+	}
+	return string(out)
+}
+
+// Eject writes the embedded prompts to dir, which it makes if needed, to be edited there. A file that exists is never
+// overwritten: the error is then an [fs.ErrExist] that names it. It returns the files that it wrote.
+func Eject(dir string) (files []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
+	}
+	file := filepath.Join(dir, Compression+".md")
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%w: it stays as it is; remove or rename it to get the prompt that comes with the host", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
+	}
+	_, err = out.WriteString(compression)
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = os.Remove(file) // half a prompt would be used
+		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
+	}
+	return []string{file}, nil
+}

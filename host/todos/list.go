@@ -1,0 +1,130 @@
+package todos
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// The states of a task. There are no others: a cancelled task is not on the list.
+const (
+	Pending    = "pending"
+	InProgress = "in_progress"
+	Completed  = "completed"
+)
+
+// What a list may hold. It travels in one message with each Compress, and a summary of hundreds of tasks helps nobody.
+const (
+	// MaxTodos is the most tasks of a list, subtasks included.
+	MaxTodos = 500
+	// MaxDepth is how deep tasks nest: a task, its subtasks, theirs.
+	MaxDepth = 3
+	// MaxContent is the longest content of a task, in bytes.
+	MaxContent = 4 << 10
+	// MaxBytes is the most that the ids and contents of a list have together, in bytes.
+	MaxBytes = 256 << 10
+
+	maxID = 256 // bytes of an id that a Tracker reads
+)
+
+// ErrInvalid is wrapped by every error of [Check].
+var ErrInvalid = errors.New("invalid todo list")
+
+// Check returns an error that says which task is wrong and what is allowed: a content that is not blank, a status of
+// [Pending], [InProgress] or [Completed], UTF-8, and the limits MaxTodos to MaxBytes. An id may be empty, and ids may repeat.
+func Check(list []sdk.Todo) error {
+	var total size
+	return total.check("todos", list, 1)
+}
+
+// size is what was counted of a list.
+type size struct{ todos, bytes int }
+
+func (s *size) check(path string, list []sdk.Todo, depth int) error {
+	if len(list) > 0 && depth > MaxDepth {
+		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
+	}
+	for i, t := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		s.add(t)
+		switch {
+		case strings.TrimSpace(t.Content) == "":
+			return fmt.Errorf("%w: %s has no content", ErrInvalid, at)
+		case len(t.Content) > MaxContent:
+			return fmt.Errorf("%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent)
+		case !utf8.ValidString(t.Content) || !utf8.ValidString(t.ID):
+			return fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, at)
+		case t.Status != Pending && t.Status != InProgress && t.Status != Completed:
+			return fmt.Errorf("%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending, InProgress, Completed)
+		case s.todos > MaxTodos:
+			return fmt.Errorf("%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos)
+		case s.bytes > MaxBytes:
+			return fmt.Errorf("%w: with %s the list has %d bytes; allowed are %d", ErrInvalid, at, s.bytes, MaxBytes)
+		}
+		if err := s.check(at+".subtasks", t.Subtasks, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *size) add(t sdk.Todo) {
+	s.todos++
+	s.bytes += len(t.ID) + len(t.Content)
+}
+
+// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not: a task
+// that is done takes its subtasks along. It is a copy; nil if there is none.
+func Active(list []sdk.Todo) []sdk.Todo {
+	return filter(list, func(t sdk.Todo) bool { return t.Status != Completed && t.Status != cancelled })
+}
+
+// filter returns a deep copy of the tasks that pass keep; it asks for a task before its subtasks.
+func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
+	var out []sdk.Todo
+	for _, t := range list {
+		if keep(t) {
+			t.Subtasks = filter(t.Subtasks, keep)
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// fit returns a copy of list that is within MaxTodos and MaxBytes. If it has to drop tasks, those that are done go first,
+// then the last.
+func fit(list []sdk.Todo) []sdk.Todo {
+	var all size
+	out := filter(list, func(t sdk.Todo) bool { all.add(t); return true })
+	if all.fits() {
+		return out
+	}
+	var taken size
+	full := false
+	return filter(Active(list), func(t sdk.Todo) bool {
+		with := taken
+		with.add(t)
+		if full = full || !with.fits(); !full {
+			taken = with
+		}
+		return !full
+	})
+}
+
+func (s *size) fits() bool { return s.todos <= MaxTodos && s.bytes <= MaxBytes }
+
+// clip shortens text to at most n bytes, at the end of a character.
+func clip(text string, n int) string {
+	const more = "…"
+	if len(text) <= n {
+		return text
+	}
+	n -= len(more)
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + more
+}

@@ -1,0 +1,158 @@
+package todos
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// cancelled is what agents say of tasks that are given up. Such a task leaves the list.
+const cancelled = "cancelled"
+
+// statusOf returns the status that an agent meant. ok is false if the word says nothing that is known here.
+func statusOf(word string) (status string, ok bool) {
+	if len(word) > 40 {
+		return "", false
+	}
+	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
+	case "pending", "open", "todo", "not_started", "blocked":
+		return Pending, true
+	case "in_progress", "inprogress", "active", "doing", "started":
+		return InProgress, true
+	case "completed", "complete", "done", "finished":
+		return Completed, true
+	case "cancelled", "canceled", "deleted", "removed", "skipped":
+		return cancelled, true
+	}
+	return "", false
+}
+
+// parsed is what the fields of a task, or of a call about one, may hold.
+type parsed struct {
+	id, content, status string
+	subtasks            []byte
+}
+
+// parseFields reads the fields of an object; ok is false if raw is none. The content is the field that stands first in
+// names, of those that are there and not blank.
+func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool) {
+	best := len(names)
+	s := rawjson.New(raw)
+	err := s.Object(func(name []byte) error {
+		value, err := s.Skip()
+		if err != nil {
+			return err
+		}
+		switch string(name) {
+		case idName:
+			p.id = idOf(value)
+			return nil
+		case "status":
+			p.status, _ = rawjson.Text(value)
+			return nil
+		case "subtasks":
+			p.subtasks = value
+			return nil
+		}
+		for i, n := range names[:min(best+1, len(names))] {
+			if string(name) != n {
+				continue
+			}
+			if text, _ := rawjson.Text(value); strings.TrimSpace(text) != "" {
+				best, p.content = i, clip(strings.TrimSpace(text), MaxContent)
+			}
+			break
+		}
+		return nil
+	})
+	return p, err == nil
+}
+
+// idOf reads an id, which some agents write as a number.
+func idOf(raw []byte) string {
+	if text, ok := rawjson.Text(raw); ok {
+		return clip(text, maxID)
+	}
+	if kind := rawjson.New(raw).Kind(); kind >= '0' && kind <= '9' {
+		return clip(string(raw), maxID)
+	}
+	return ""
+}
+
+// parseList reads a list of tasks; ok is false if raw is none, or if there is something in it and no task. A task without
+// status has that of the task above it.
+func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
+	if text, isText := rawjson.Text(raw); isText {
+		raw = []byte(text) // some models write the list into a string
+	}
+	found := false
+	n := 0
+	s := rawjson.New(raw)
+	err := s.Array(func(i int) error {
+		value, err := s.Skip()
+		if err != nil {
+			return err
+		}
+		n = i + 1
+		t, isTask := parseTask(value, above, depth)
+		if !isTask {
+			return nil
+		}
+		found = true
+		if t.Status == cancelled {
+			return nil
+		}
+		if t.ID == "" {
+			t.ID = strconv.Itoa(i + 1)
+		}
+		if list = append(list, t); len(list) >= 2*MaxTodos {
+			list = fit(list)
+		}
+		return nil
+	})
+	if err != nil || s.Rest() != nil || n > 0 && !found {
+		return nil, false
+	}
+	return fit(list), true
+}
+
+func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
+	p := parsed{}
+	if text, isText := rawjson.Text(raw); isText {
+		p.content = clip(strings.TrimSpace(text), MaxContent)
+	} else {
+		p, _ = parseFields(raw, "id", "content", "description", "step")
+	}
+	if p.content == "" {
+		return sdk.Todo{}, false
+	}
+	t = sdk.Todo{ID: p.id, Content: p.content}
+	if t.Status, ok = statusOf(p.status); !ok {
+		t.Status = Pending // better a task too many in a summary than one forgotten
+		if p.status == "" {
+			t.Status = above
+		}
+	}
+	if p.subtasks != nil && depth < MaxDepth {
+		t.Subtasks, _ = parseList(p.subtasks, t.Status, depth+1)
+	}
+	return t, true
+}
+
+// createdID finds the id in what a tool said about a task that it created, such as "Task #3 created"; "" if there is none.
+func createdID(result []byte) string {
+	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
+		return id
+	}
+	text, _ := rawjson.Text(result)
+	_, rest, _ := strings.Cut(text, "#")
+	end := strings.IndexFunc(rest, func(c rune) bool {
+		return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_')
+	})
+	if end >= 0 {
+		rest = rest[:end]
+	}
+	return clip(rest, maxID)
+}

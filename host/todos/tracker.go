@@ -1,0 +1,135 @@
+package todos
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine at a time.
+//
+// What it gives always passes [Check]: contents that are too long are cut and end in "…"; of too many tasks, those that
+// are done are left out first, then the last. Words for a status that are not known mean [Pending].
+type Tracker struct {
+	// waiting holds the calls that are not answered, by id, the latest last. Of tools that have nothing to do with tasks
+	// only the place is kept: ids repeat, and an answer to such a call must not be taken for another's.
+	waiting map[string][]content.ToolCall
+	list    []sdk.Todo
+	next    int // for a task whose id nobody tells: the highest number so far
+}
+
+// Observe takes in the next entry of the conversation. A call changes the list when its answer arrives and is no error;
+// an answer belongs to the nearest call before it with its id that is not answered yet.
+//
+// Entries must come as they were added, before any compression. Tasks that were created before the first of them are not
+// known, and updates of them change nothing.
+func (t *Tracker) Observe(c content.Content) {
+	for _, block := range c.Blocks {
+		switch b := block.(type) {
+		case content.ToolCall:
+			if c.Speaker == content.AI {
+				t.wait(b)
+			}
+		case content.ToolResponse:
+			if c.Speaker == content.Tool {
+				t.answer(b)
+			}
+		}
+	}
+}
+
+// Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none, they are
+// positions counted from 1.
+func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
+
+func (t *Tracker) wait(call content.ToolCall) {
+	if t.waiting == nil {
+		t.waiting = map[string][]content.ToolCall{}
+	}
+	kept := content.ToolCall{}
+	switch call.Name {
+	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
+		kept = content.ToolCall{Name: call.Name, Parameters: call.Parameters}
+	}
+	t.waiting[call.ID] = append(t.waiting[call.ID], kept)
+}
+
+func (t *Tracker) answer(r content.ToolResponse) {
+	calls := t.waiting[r.CallID]
+	if len(calls) == 0 {
+		return
+	}
+	call := calls[len(calls)-1]
+	if len(calls) == 1 {
+		delete(t.waiting, r.CallID)
+	} else {
+		t.waiting[r.CallID] = calls[:len(calls)-1]
+	}
+	if r.Failed() {
+		return
+	}
+	switch call.Name {
+	case "TodoWrite", "todo_write", "todowrite", "write_todos":
+		t.replace(call.Parameters, "todos")
+	case "update_plan":
+		t.replace(call.Parameters, "plan")
+	case "TaskCreate":
+		t.create(call.Parameters, createdID(r.Result))
+	case "TaskUpdate":
+		t.update(call.Parameters)
+	}
+}
+
+// replace takes a whole list. What is no list changes nothing.
+func (t *Tracker) replace(parameters []byte, field string) {
+	if list, ok := parseList(rawjson.Field(parameters, field), Pending, 1); ok {
+		t.list, t.next = list, len(list)
+	}
+}
+
+// create adds a task. If its id is on the list already, the agent began to count anew: it has a new list.
+func (t *Tracker) create(parameters []byte, id string) {
+	p, _ := parseFields(parameters, "", "subject", "description")
+	if p.content == "" {
+		return
+	}
+	switch {
+	case id == "":
+		id = strconv.Itoa(t.next + 1)
+	case t.find(id) >= 0:
+		t.list, t.next = nil, 0
+	}
+	if n, err := strconv.Atoi(id); err == nil && n > t.next && n < 1<<30 {
+		t.next = n
+	}
+	t.list = append(t.list, sdk.Todo{ID: id, Content: p.content, Status: Pending})
+	if len(t.list) >= 2*MaxTodos {
+		t.list = fit(t.list)
+	}
+}
+
+func (t *Tracker) update(parameters []byte) {
+	p, ok := parseFields(parameters, "taskId", "subject")
+	i := t.find(p.id)
+	if !ok || i < 0 {
+		return
+	}
+	if p.content != "" {
+		t.list[i].Content = p.content
+	}
+	switch status, known := statusOf(p.status); {
+	case !known: // it stays as it is
+	case status == cancelled:
+		t.list = slices.Delete(t.list, i, i+1)
+	default:
+		t.list[i].Status = status
+	}
+}
+
+// find returns the position of the task with that id, -1 if there is none. The list is short: see fit.
+func (t *Tracker) find(id string) int {
+	return slices.IndexFunc(t.list, func(todo sdk.Todo) bool { return todo.ID == id })
+}

@@ -1,0 +1,122 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// anthropic is the protocol of messages.
+type anthropic struct{}
+
+type anthropicRequest struct {
+	Model     string          `json:"model"`
+	System    json.RawMessage `json:"system"`
+	MaxTokens *int            `json:"max_tokens"`
+	Stream    bool            `json:"stream"`
+	Messages  []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+}
+
+func (p anthropic) parse(header http.Header, body []byte) (Request, *failure) {
+	req := Request{Kind: "anthropic", Header: header, Body: body, Key: header.Get("X-Api-Key")}
+	var in anthropicRequest
+	if header.Get("anthropic-version") == "" {
+		return req, badRequest("anthropic-version: header is required")
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return req, badRequest("The request body is not valid JSON: %v", err)
+	}
+	req.Model, req.Stream = in.Model, in.Stream
+	system, err := parts(in.System)
+	if err != nil {
+		return req, badRequest("system: %v", err)
+	}
+	text, blank := textOf(system)
+	req.System = text
+	switch {
+	case in.Model == "":
+		return req, badRequest("model: Field required")
+	case in.MaxTokens == nil:
+		return req, badRequest("max_tokens: Field required")
+	case *in.MaxTokens < 1:
+		return req, badRequest("max_tokens: must be greater than or equal to 1")
+	case blank:
+		return req, badRequest("system: text content blocks must be non-empty")
+	case len(in.Messages) == 0:
+		return req, badRequest("messages: at least one message is required")
+	}
+	req.MaxTokens = *in.MaxTokens
+	bad := p.messages(&req, in)
+	req.count()
+	return req, bad
+}
+
+func (anthropic) messages(req *Request, in anthropicRequest) *failure {
+	var open []string // Calls that the next message must answer.
+	for i, m := range in.Messages {
+		content, err := parts(m.Content)
+		if err != nil {
+			return badRequest("messages.%d.content: %v", i, err)
+		}
+		text, blank := textOf(content)
+		out := Message{Role: m.Role, Text: text}
+		for _, c := range content {
+			switch c.Type {
+			case "tool_use":
+				out.Calls = append(out.Calls, c.ID)
+			case "tool_result":
+				out.Results = append(out.Results, c.ToolUseID)
+			}
+		}
+		switch {
+		case m.Role != "user" && m.Role != "assistant":
+			return badRequest("messages.%d.role: Input should be 'user' or 'assistant'", i)
+		case i == 0 && m.Role != "user":
+			return badRequest("messages: first message must use the \"user\" role")
+		case i > 0 && m.Role == in.Messages[i-1].Role:
+			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple %q roles in a row (messages.%d)", m.Role, i)
+		case len(content) == 0:
+			return badRequest("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+		case blank:
+			return badRequest("messages.%d: text content blocks must contain non-whitespace text", i)
+		case m.Role == "assistant" && i == len(in.Messages)-1 && strings.TrimRight(text, " \t\r\n") != text:
+			return badRequest("messages: final assistant content cannot end with trailing whitespace")
+		}
+		for _, id := range out.Results {
+			at := slices.Index(open, id)
+			if at < 0 {
+				return badRequest("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, id)
+			}
+			open = slices.Delete(open, at, at+1)
+		}
+		if len(open) > 0 {
+			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1, strings.Join(open, ", "))
+		}
+		open = slices.Clone(out.Calls)
+		req.Messages = append(req.Messages, out)
+	}
+	if len(open) > 0 {
+		return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", len(in.Messages)-1, strings.Join(open, ", "))
+	}
+	return nil
+}
+
+func (anthropic) unauthorized(key string) *failure {
+	return &failure{status: http.StatusUnauthorized, kind: "authentication_error", message: "invalid x-api-key: " + key}
+}
+
+func (anthropic) noModel(model string) *failure {
+	return &failure{status: http.StatusNotFound, kind: "not_found_error", message: "model: " + model}
+}
+
+func (anthropic) tooLong(req Request, window int) *failure {
+	if req.InputTokens > window {
+		return badRequest("prompt is too long: %d tokens > %d maximum", req.InputTokens, window)
+	}
+	return badRequest("input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again",
+		req.InputTokens, req.MaxTokens, window)
+}

@@ -1,0 +1,92 @@
+package llmtest
+
+import (
+	"fmt"
+	"net/http"
+)
+
+func (anthropic) fail(w http.ResponseWriter, f failure) {
+	w.Header().Set("Request-Id", "req_test")
+	writeJSON(w, f.status, anthropicError(f))
+}
+
+func anthropicError(f failure) object {
+	return object{"type": "error", "error": object{"type": f.kind, "message": f.message}, "request_id": "req_test"}
+}
+
+func anthropicUsage(u Usage, output int) object {
+	return object{"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite}
+}
+
+func anthropicMessage(req Request, reply Reply, content []object, stop any, output int) object {
+	return object{"id": fmt.Sprintf("msg_%d", req.Number), "type": "message", "role": "assistant", "model": reply.model(req), "content": content,
+		"stop_reason": stop, "stop_sequence": nil, "usage": anthropicUsage(reply.usage(req), output)}
+}
+
+func (anthropic) whole(req Request, reply Reply) any {
+	content := []object{}
+	if reply.Thinking != "" {
+		content = append(content, object{"type": "thinking", "thinking": reply.Thinking, "signature": "sig"})
+	}
+	if reply.Text != "" {
+		content = append(content, object{"type": "text", "text": reply.Text})
+	}
+	return anthropicMessage(req, reply, content, reply.finish("end_turn"), reply.usage(req).Output)
+}
+
+// textBlock is the position of the text among the blocks of a stream.
+func textBlock(reply Reply) int {
+	if reply.Thinking != "" {
+		return 1
+	}
+	return 0
+}
+
+func anthropicDelta(block int, delta object) event {
+	return event{"content_block_delta", object{"type": "content_block_delta", "index": block, "delta": delta}}
+}
+
+func anthropicStart(block int, content object) event {
+	return event{"content_block_start", object{"type": "content_block_start", "index": block, "content_block": content}}
+}
+
+func anthropicStop(block int) event {
+	return event{"content_block_stop", object{"type": "content_block_stop", "index": block}}
+}
+
+func (anthropic) open(req Request, reply Reply) []event {
+	return []event{
+		{"message_start", object{"type": "message_start", "message": anthropicMessage(req, reply, []object{}, nil, 1)}},
+		{"ping", object{"type": "ping"}},
+	}
+}
+
+func (anthropic) thinking(_ Request, reply Reply, pieces []string) []event {
+	events := []event{anthropicStart(0, object{"type": "thinking", "thinking": "", "signature": ""})}
+	for _, text := range pieces {
+		events = append(events, anthropicDelta(0, object{"type": "thinking_delta", "thinking": text}))
+	}
+	return append(events, anthropicDelta(0, object{"type": "signature_delta", "signature": "sig"}), anthropicStop(0))
+}
+
+func (anthropic) openText(reply Reply) []event {
+	return []event{anthropicStart(textBlock(reply), object{"type": "text", "text": ""})}
+}
+
+func (anthropic) text(_ Request, reply Reply, text string) event {
+	return anthropicDelta(textBlock(reply), object{"type": "text_delta", "text": text})
+}
+
+func (anthropic) closing(req Request, reply Reply) []event {
+	var events []event
+	if reply.Text != "" {
+		events = append(events, anthropicStop(textBlock(reply)))
+	}
+	usage := reply.usage(req)
+	return append(events,
+		event{"message_delta", object{"type": "message_delta", "delta": object{"stop_reason": reply.finish("end_turn"), "stop_sequence": nil},
+			"usage": anthropicUsage(usage, usage.Output)}},
+		event{"message_stop", object{"type": "message_stop"}})
+}
+
+func (anthropic) trouble(f failure) []event { return []event{{"error", anthropicError(f)}} }

@@ -1,0 +1,174 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options say what a server knows and how it answers. The zero value knows every model, wants no key, has no limit and
+// says "ok".
+type Options struct {
+	// Reply answers a request that was found right and for which no reply is queued. It may be called by many goroutines.
+	Reply func(Request) Reply
+	// Models are the names that exist; empty for any.
+	Models []string
+	// Key is what clients must send; "" for any or none.
+	Key string
+	// ContextWindow is in tokens, the answer included; 0 for no limit.
+	ContextWindow int
+	// RefuseMaxTokens makes the OpenAI side want max_completion_tokens, as OpenAI's reasoning models do.
+	RefuseMaxTokens bool
+	// OnCall is told of each request as it arrives, before it is judged or answered.
+	OnCall func(*Call)
+}
+
+// Handler is the server's logic. It may be used by many goroutines.
+type Handler struct {
+	options Options
+
+	mu       sync.Mutex
+	scripted []Reply
+	calls    []*Call
+	running  sync.WaitGroup
+}
+
+// NewHandler returns a handler for /v1/chat/completions and /v1/messages.
+func NewHandler(o Options) *Handler {
+	if o.Reply == nil {
+		o.Reply = func(Request) Reply { return Reply{Text: "ok"} }
+	}
+	return &Handler{options: o}
+}
+
+// Script queues replies. Each answers one request, right or wrong, before anything else is looked at.
+func (h *Handler) Script(replies ...Reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scripted = append(h.scripted, replies...)
+}
+
+// Calls returns what was asked so far, in the order of arrival.
+func (h *Handler) Calls() []*Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.calls)
+}
+
+// maxBody bounds a request, as Anthropic does.
+const maxBody = 32 << 20
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.running.Add(1)
+	defer h.running.Done()
+	var p protocol
+	switch strings.TrimPrefix(r.URL.Path, "/v1") {
+	case "/chat/completions":
+		p = openAI{refuseMaxTokens: h.options.RefuseMaxTokens}
+	case "/messages":
+		p = anthropic{}
+	default:
+		http.Error(w, "404 page not found", http.StatusNotFound)
+		return
+	}
+	if r.Method != http.MethodPost {
+		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+			p.fail(w, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large", message: "Request exceeds the maximum size"})
+		}
+		return // Otherwise the client went away while it was sending.
+	}
+	req, bad := p.parse(r.Header, body)
+	call, reply, scripted := h.record(req)
+	defer func() { call.end(r.Context().Err() != nil) }()
+	if h.options.OnCall != nil {
+		h.options.OnCall(call)
+	}
+	if !scripted {
+		if bad == nil {
+			bad = h.judge(p, req)
+		}
+		if bad != nil {
+			p.fail(w, *bad)
+			return
+		}
+		reply = h.options.Reply(req)
+	}
+	answer(w, r, p, req, reply)
+}
+
+// record notes a call and takes the reply that is queued for it.
+func (h *Handler) record(req Request) (*Call, Reply, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	req.Number = len(h.calls) + 1
+	call := &Call{Request: req, ended: make(chan struct{})}
+	h.calls = append(h.calls, call)
+	if len(h.scripted) == 0 {
+		return call, Reply{}, false
+	}
+	reply := h.scripted[0]
+	h.scripted = h.scripted[1:]
+	return call, reply, true
+}
+
+// judge refuses what every provider refuses.
+func (h *Handler) judge(p protocol, req Request) *failure {
+	o := h.options
+	if o.Key != "" && req.Key != o.Key {
+		return p.unauthorized(req.Key)
+	}
+	if len(o.Models) > 0 && !slices.Contains(o.Models, req.Model) {
+		return p.noModel(req.Model)
+	}
+	if o.ContextWindow > 0 && req.InputTokens+req.MaxTokens > o.ContextWindow {
+		return p.tooLong(req, o.ContextWindow)
+	}
+	return nil
+}
+
+// protocol is what differs between the providers.
+type protocol interface {
+	// parse reads a request and judges its shape.
+	parse(http.Header, []byte) (Request, *failure)
+	unauthorized(key string) *failure
+	noModel(model string) *failure
+	tooLong(req Request, window int) *failure
+	fail(http.ResponseWriter, failure)
+	// whole is an answer in one piece.
+	whole(Request, Reply) any
+	// These are the events of a stream, in this order; trouble is an error in the middle of one.
+	open(Request, Reply) []event
+	thinking(Request, Reply, []string) []event
+	openText(Reply) []event
+	text(Request, Reply, string) event
+	closing(Request, Reply) []event
+	trouble(failure) []event
+}
+
+// failure is an error as a provider reports it.
+type failure struct {
+	status              int
+	kind, code, message string
+}
+
+func badRequest(format string, args ...any) *failure {
+	return &failure{status: http.StatusBadRequest, kind: "invalid_request_error", message: fmt.Sprintf(format, args...)}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// The client may be gone; there is nobody left to tell.
+	_ = json.NewEncoder(w).Encode(v)
+}

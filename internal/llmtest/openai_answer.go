@@ -1,0 +1,81 @@
+package llmtest
+
+import (
+	"fmt"
+	"net/http"
+)
+
+type object = map[string]any
+
+// created is the time of every answer, so that answers are the same each time.
+const created = 1700000000
+
+func (openAI) fail(w http.ResponseWriter, f failure) {
+	writeJSON(w, f.status, object{"error": openAIError(f)})
+}
+
+func openAIError(f failure) object {
+	e := object{"message": f.message, "type": f.kind, "param": nil, "code": nil}
+	if f.code != "" {
+		e["code"] = f.code
+	}
+	return e
+}
+
+func (openAI) whole(req Request, reply Reply) any {
+	message := object{"role": "assistant", "content": reply.Text, "refusal": nil}
+	if reply.Thinking != "" {
+		message["reasoning_content"] = reply.Thinking
+	}
+	return object{"id": openAIID(req), "object": "chat.completion", "created": created, "model": reply.model(req),
+		"choices": []object{{"index": 0, "message": message, "logprobs": nil, "finish_reason": reply.finish("stop")}},
+		"usage":   openAIUsage(reply.usage(req))}
+}
+
+func openAIID(req Request) string { return fmt.Sprintf("chatcmpl-%d", req.Number) }
+
+func openAIUsage(u Usage) object {
+	input := u.Input + u.CacheRead + u.CacheWrite
+	return object{"prompt_tokens": input, "completion_tokens": u.Output, "total_tokens": input + u.Output,
+		"prompt_tokens_details":     object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite, "audio_tokens": 0},
+		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0}}
+}
+
+func openAIChunk(req Request, model string, delta object, finish any) event {
+	chunk := object{"id": openAIID(req), "object": "chat.completion.chunk", "created": created, "model": model,
+		"choices": []object{{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}}}
+	if req.IncludeUsage {
+		chunk["usage"] = nil
+	}
+	return event{data: chunk}
+}
+
+func (openAI) open(req Request, reply Reply) []event {
+	return []event{openAIChunk(req, reply.model(req), object{"role": "assistant", "content": ""}, nil)}
+}
+
+// thinking is as vLLM, DeepSeek and others send it; OpenAI itself does not show any.
+func (openAI) thinking(req Request, reply Reply, pieces []string) []event {
+	var events []event
+	for _, text := range pieces {
+		events = append(events, openAIChunk(req, reply.model(req), object{"reasoning_content": text}, nil))
+	}
+	return events
+}
+
+func (openAI) openText(Reply) []event { return nil }
+
+func (openAI) text(req Request, reply Reply, text string) event {
+	return openAIChunk(req, reply.model(req), object{"content": text}, nil)
+}
+
+func (openAI) closing(req Request, reply Reply) []event {
+	events := []event{openAIChunk(req, reply.model(req), object{}, reply.finish("stop"))}
+	if req.IncludeUsage {
+		events = append(events, event{data: object{"id": openAIID(req), "object": "chat.completion.chunk", "created": created,
+			"model": reply.model(req), "choices": []object{}, "usage": openAIUsage(reply.usage(req))}})
+	}
+	return append(events, event{data: "[DONE]"})
+}
+
+func (openAI) trouble(f failure) []event { return []event{{data: object{"error": openAIError(f)}}} }

@@ -1,0 +1,121 @@
+package llmtest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Reply is what a server answers. The zero value is an empty answer that ended well.
+type Reply struct {
+	// Thinking comes before Text, as the provider's reasoning.
+	Thinking string
+	Text     string
+	// FinishReason is "" for the provider's word for a normal end.
+	FinishReason string
+	// Usage is in tokens; the zero value lets the server count.
+	Usage Usage
+	// Model is "" for the one that was asked for.
+	Model string
+	// ChunkBytes is about how much text goes into one event; 0 is 64.
+	ChunkBytes int
+	// Pace is the time between two events.
+	Pace time.Duration
+	// Fault is what goes wrong; "" for nothing.
+	Fault Fault
+	// Status, Type, Code and Message are what [FaultStatus] and [FaultInStream] report; Header goes with any answer.
+	Status              int
+	Type, Code, Message string
+	Header              http.Header
+}
+
+// Usage is what a call cost, in tokens. Input does not include what was read from and written to the cache.
+type Usage struct {
+	Input, Output, CacheRead, CacheWrite int
+}
+
+// Fault is a way in which a server fails.
+type Fault string
+
+// The faults.
+const (
+	// FaultStatus answers with an error.
+	FaultStatus Fault = "status"
+	// FaultInStream sends Text and then an error as an event.
+	FaultInStream Fault = "in-stream"
+	// FaultCut ends the stream in an orderly way after Text, without what should follow. FaultReset breaks the connection there.
+	FaultCut   Fault = "cut"
+	FaultReset Fault = "reset"
+	// FaultGarbage answers 200 with Text as a web page, and FaultGarbledStream with Text in an event.
+	FaultGarbage       Fault = "garbage"
+	FaultGarbledStream Fault = "garbled-stream"
+	// FaultEndless repeats Text until the client goes.
+	FaultEndless Fault = "endless"
+	// FaultHang does not answer until the client goes, and FaultStall begins to answer first.
+	FaultHang  Fault = "hang"
+	FaultStall Fault = "stall"
+)
+
+// Fail answers with an error that has the provider's usual words for a status.
+func Fail(status int) Reply { return Reply{Fault: FaultStatus, Status: status} }
+
+// RateLimited answers 429 and asks to wait. A wait of 0 says nothing about waiting.
+func RateLimited(wait time.Duration) Reply {
+	r := Fail(http.StatusTooManyRequests)
+	if wait > 0 {
+		r.Header = http.Header{"Retry-After": {strconv.FormatFloat(wait.Seconds(), 'f', -1, 64)}}
+	}
+	return r
+}
+
+// Overloaded answers 529, as Anthropic does.
+func Overloaded() Reply { return Fail(529) }
+
+// failure fills in what a provider usually says.
+func (r Reply) failure() failure {
+	f := failure{status: r.Status, kind: r.Type, code: r.Code, message: r.Message}
+	usual := map[int][2]string{
+		400: {"invalid_request_error", "The request is not valid."},
+		401: {"authentication_error", "Invalid API key."},
+		402: {"billing_error", "Your balance is too low."},
+		403: {"permission_error", "Your key has no permission to use this model."},
+		404: {"not_found_error", "The model does not exist."},
+		413: {"request_too_large", "Request exceeds the maximum size."},
+		429: {"rate_limit_error", "Rate limit reached."},
+		500: {"api_error", "Internal server error."},
+		529: {"overloaded_error", "Overloaded."},
+	}
+	words, ok := usual[f.status]
+	if !ok {
+		words = [2]string{"api_error", http.StatusText(f.status)}
+	}
+	if f.kind == "" {
+		f.kind = words[0]
+	}
+	if f.message == "" {
+		f.message = words[1]
+	}
+	return f
+}
+
+// usage counts what the reply does not say.
+func (r Reply) usage(req Request) Usage {
+	if r.Usage == (Usage{}) {
+		return Usage{Input: req.InputTokens, Output: Tokens(r.Thinking) + Tokens(r.Text)}
+	}
+	return r.Usage
+}
+
+func (r Reply) model(req Request) string {
+	if r.Model != "" {
+		return r.Model
+	}
+	return req.Model
+}
+
+func (r Reply) finish(normal string) string {
+	if r.FinishReason != "" {
+		return r.FinishReason
+	}
+	return normal
+}

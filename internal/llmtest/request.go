@@ -1,0 +1,109 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// Request is what a client asked.
+type Request struct {
+	// Number counts the requests of a server from 1.
+	Number int
+	// Kind is "openai" or "anthropic".
+	Kind   string
+	Model  string
+	System string
+	// Messages are without the system's.
+	Messages []Message
+	// MaxTokens is the most that may be generated; 0 if the client did not say.
+	MaxTokens int
+	Stream    bool
+	// IncludeUsage says that an OpenAI client wants the usage at the end of the stream.
+	IncludeUsage bool
+	// InputTokens is the size of system and messages.
+	InputTokens int
+	// Key is what the client sent as its key.
+	Key    string
+	Header http.Header
+	Body   []byte
+}
+
+// Message is one message of a request.
+type Message struct {
+	Role string
+	// Text is all text of the message, parts joined by an empty line.
+	Text string
+	// Calls and Results are the ids of tool calls and of their results.
+	Calls, Results []string
+}
+
+// Call is a request and what became of it.
+type Call struct {
+	Request Request
+
+	ended     chan struct{}
+	cancelled bool
+}
+
+// Ended is closed when the server is done with the request.
+func (c *Call) Ended() <-chan struct{} { return c.ended }
+
+// Cancelled waits until the server is done and says whether the client had gone by then.
+func (c *Call) Cancelled() bool {
+	<-c.ended
+	return c.cancelled
+}
+
+func (c *Call) end(cancelled bool) {
+	c.cancelled = cancelled
+	close(c.ended)
+}
+
+// Tokens is how the server counts.
+func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+func (r *Request) count() {
+	r.InputTokens = Tokens(r.System)
+	for _, m := range r.Messages {
+		r.InputTokens += Tokens(m.Text)
+	}
+}
+
+// part is a piece of a message's content; both providers call these fields alike.
+type part struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	ID        string `json:"id"`
+	ToolUseID string `json:"tool_use_id"`
+}
+
+// parts reads content, which is text or a list of parts.
+func parts(raw json.RawMessage) ([]part, error) {
+	var text string
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return nil, nil
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return []part{{Type: "text", Text: text}}, nil
+	}
+	var list []part
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, errors.New("Input should be a valid string or list")
+	}
+	return list, nil
+}
+
+// textOf joins the text of parts; blank says that one of them has nothing in it.
+func textOf(list []part) (text string, blank bool) {
+	var texts []string
+	for _, p := range list {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+			blank = blank || strings.TrimSpace(p.Text) == ""
+		}
+	}
+	return strings.Join(texts, "\n\n"), blank
+}

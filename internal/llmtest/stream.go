@@ -1,0 +1,156 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// event is one event of a stream.
+type event struct {
+	// name is "" where the protocol has no names.
+	name string
+	// data is marshalled, unless it is a string, which is sent as it is.
+	data any
+}
+
+// answer sends a reply.
+func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, reply Reply) {
+	maps.Copy(w.Header(), reply.Header)
+	switch {
+	case reply.Fault == FaultStatus:
+		p.fail(w, reply.failure())
+	case reply.Fault == FaultGarbage:
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, reply.Text)
+	case reply.Fault == FaultHang:
+		<-r.Context().Done()
+	case req.Stream:
+		s := &stream{w: w, ctx: r.Context(), pace: reply.Pace}
+		s.answer(p, req, reply)
+	case reply.Fault == FaultReset || reply.Fault == FaultCut:
+		panic(http.ErrAbortHandler)
+	case reply.Fault == FaultStall || reply.Fault == FaultEndless:
+		<-r.Context().Done()
+	case reply.Fault == FaultInStream:
+		p.fail(w, reply.failure())
+	default:
+		if wait(r.Context(), reply.Pace) {
+			writeJSON(w, http.StatusOK, p.whole(req, reply))
+		}
+	}
+}
+
+// stream writes events until the client goes.
+type stream struct {
+	w    http.ResponseWriter
+	ctx  context.Context
+	pace time.Duration
+	gone bool
+}
+
+func (s *stream) answer(p protocol, req Request, reply Reply) {
+	s.w.Header().Set("Content-Type", "text/event-stream")
+	s.w.Header().Set("Cache-Control", "no-cache")
+	s.w.WriteHeader(http.StatusOK)
+	if reply.Fault == FaultEndless && reply.Text == "" {
+		reply.Text = "and on "
+	}
+	s.send(p.open(req, reply))
+	if reply.Thinking != "" {
+		s.send(p.thinking(req, reply, pieces(reply.Thinking, reply.ChunkBytes)))
+	}
+	if reply.Fault == FaultGarbledStream {
+		s.send([]event{{name: "content_block_delta", data: reply.Text}})
+		return
+	}
+	var words []event
+	for _, text := range pieces(reply.Text, reply.ChunkBytes) {
+		words = append(words, p.text(req, reply, text))
+	}
+	if len(words) > 0 {
+		s.send(p.openText(reply))
+		s.send(words)
+	}
+	switch reply.Fault {
+	case FaultCut:
+		return
+	case FaultReset:
+		panic(http.ErrAbortHandler)
+	case FaultInStream:
+		s.send(p.trouble(reply.failure()))
+		return
+	case FaultStall:
+		<-s.ctx.Done()
+		return
+	case FaultEndless:
+		for !s.gone {
+			s.send(words)
+		}
+		return
+	}
+	s.send(p.closing(req, reply))
+}
+
+// pieces cuts text into pieces of whole characters.
+func pieces(text string, size int) []string {
+	if size <= 0 {
+		size = 64
+	}
+	var list []string
+	for len(text) > 0 {
+		cut := min(size, len(text))
+		for cut < len(text) && !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		list, text = append(list, text[:cut]), text[cut:]
+	}
+	return list
+}
+
+func (s *stream) send(events []event) {
+	for _, e := range events {
+		if s.gone || !wait(s.ctx, s.pace) {
+			s.gone = true
+			return
+		}
+		data, ok := e.data.(string)
+		if !ok {
+			encoded, err := json.Marshal(e.data)
+			if err != nil {
+				panic(err) // Nothing here is other than text and numbers.
+			}
+			data = string(encoded)
+		}
+		text := "data: " + data + "\n\n"
+		if e.name != "" {
+			text = "event: " + e.name + "\n" + text
+		}
+		if _, err := io.WriteString(s.w, text); err != nil {
+			s.gone = true
+			return
+		}
+		if err := http.NewResponseController(s.w).Flush(); err != nil {
+			s.gone = true
+		}
+	}
+}
+
+// wait is false if the client went.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,110 @@
+package summary
+
+import (
+	"context"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// The share of what a snapshot saves that may be spent again on the user's words (a half) and on facts (a quarter): a
+// summary that saves nearly nothing would be asked for again at once.
+const (
+	wordsShare = 2
+	factsShare = 4
+	// mostFacts is the most that facts take, in bytes.
+	mostFacts = 6000
+)
+
+// ending makes the result of a Run from the model's snapshot.
+type ending struct {
+	in      sdk.CompressInput
+	r       Range
+	s       *scanned
+	host    sdk.Host
+	before  int // what the range counts
+	minimum int // what the shortest possible summary counts
+	counts  map[string]int64
+}
+
+func (e *ending) noGain() Result {
+	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
+}
+
+// shortest returns the two entries with only what has to be in them beside the snapshot: what the person said last, if it
+// stands in the range, and the pointer to the transcript.
+func (e *ending) shortest(snapshot string) []sdk.Content {
+	e.s.draft.snapshot = snapshot
+	keep, kept := choose(e.s.draft.messages, 0)
+	return []sdk.Content{e.s.draft.compose(keep, kept, 0), acknowledge("", nil)}
+}
+
+// result returns the result for the first of the snapshots that is a gain.
+func (e *ending) result(ctx context.Context, snapshots []string) (Result, error) {
+	for _, snapshot := range snapshots {
+		r, err := e.with(ctx, snapshot)
+		if err != nil || r.NoOp == "" {
+			return r, err
+		}
+	}
+	return e.noGain(), nil
+}
+
+func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
+	short := e.shortest(snapshot)
+	counts, err := measure(ctx, e.host, short)
+	if err != nil {
+		return Result{}, err
+	}
+	shortTokens := counts[0] + counts[1]
+	gain := e.before - shortTokens
+	if gain <= 0 {
+		return e.noGain(), nil
+	}
+	messages := e.s.draft.messages
+	budget := gain / wordsShare
+	for _, m := range messages {
+		if m.latest {
+			budget += m.tokens // it is in the shortest already
+		}
+	}
+	keep, kept := choose(messages, min(e.in.UserMessageBudget, budget))
+	long := []sdk.Content{
+		e.s.draft.compose(keep, kept, min(gain/factsShare*2, mostFacts)), // two bytes a token, at the least
+		acknowledge(e.s.latest, e.in.Todos),
+	}
+	if counts, err = measure(ctx, e.host, long); err != nil {
+		return Result{}, err
+	}
+	entries, tokens := long, counts[0]+counts[1]
+	if tokens >= e.before {
+		entries, tokens = short, shortTokens
+		_, kept = choose(messages, 0)
+	}
+	e.counts["userMessagesKept"] = int64(kept)
+	e.counts["userMessagesSummarized"] = int64(len(messages) - kept)
+	return Result{
+		Range: e.r, Summary: entries[0], Acknowledgement: entries[1],
+		TokensBefore: e.before, TokensAfter: tokens, Counts: e.counts,
+	}, nil
+}
+
+// Compressed returns the history with the two entries in the place of the range, or the no-op.
+func (r Result) Compressed(in sdk.CompressInput) sdk.CompressResult {
+	if r.NoOp != "" {
+		out := sdk.NoOp(r.NoOp)
+		out.Metadata = sdk.CompressMetadata{LLMCallMade: r.Counts["modelCalls"] > 0, Counts: r.Counts}
+		return out
+	}
+	n := len(in.History)
+	history := slices.Concat(in.History[:r.Range.From], []sdk.Content{r.Summary, r.Acknowledgement}, in.History[r.Range.To:])
+	tokens := in.Tokens(0, r.Range.From) + r.TokensAfter + in.Tokens(r.Range.To, n)
+	return sdk.Applied(history, sdk.CompressMetadata{
+		LLMCallMade:      true,
+		TopPreserved:     new(r.Range.From),
+		BottomPreserved:  new(n - r.Range.To),
+		MiddleCompressed: new(r.Range.To - r.Range.From),
+		TargetMissed:     float64(tokens) > in.Target(),
+		Counts:           r.Counts,
+	})
+}

@@ -1,0 +1,200 @@
+package summary
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// facts are what the tool calls of a range say by themselves, each list newest first and without repeats.
+type facts struct {
+	modified, commands, read []string
+}
+
+// The most that is recorded of each, in lines.
+const (
+	mostModified = 100
+	mostCommands = 30
+	mostRead     = 60
+	factLength   = 200 // characters
+)
+
+const (
+	factsHead    = "\n\nRecorded from the tool calls, newest first:"
+	modifiedHead = "\nFiles modified:"
+	commandsHead = "\nCommands run:"
+	readHead     = "\nFiles read:"
+	factStart    = "\n- "
+)
+
+const (
+	deletedMark = " (deleted)"
+	noResult    = "no result"
+)
+
+// collector gathers facts, from the newest call to the oldest.
+type collector struct {
+	in    sdk.CompressInput
+	facts facts
+	// What the lists have.
+	modified, commands, read map[string]bool
+}
+
+// gather returns the facts of a range. carried holds those of earlier summaries, by their positions.
+func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]facts) facts {
+	c := collector{in: in, modified: map[string]bool{}, commands: map[string]bool{}, read: map[string]bool{}}
+	for i := r.To - 1; i >= r.From; i-- {
+		if older, ok := carried[i]; ok {
+			c.carry(older)
+			continue
+		}
+		if in.History[i].Speaker != sdk.AI {
+			continue
+		}
+		blocks := in.History[i].Blocks
+		for j := len(blocks) - 1; j >= 0; j-- {
+			call, ok := blocks[j].(sdk.ToolCall)
+			if !ok {
+				continue
+			}
+			use := in.Tools.Use(call.Name, call.Parameters)
+			if !c.isNews(use) {
+				continue // reading a result takes its time
+			}
+			result := noResult
+			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
+				response := in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
+				result = outcome(in.Tools, response, response.ResultText())
+			}
+			c.call(use, result)
+		}
+	}
+	// A file that was modified need not be told to have been read.
+	c.facts.read = slices.DeleteFunc(c.facts.read, func(p string) bool { return c.modified[p] })
+	return c.facts
+}
+
+// isNews reports whether there may be anything in a call that no newer one says.
+func (c *collector) isNews(use tools.Use) bool {
+	return use.Command != "" || len(use.Writes) > 0 ||
+		len(c.facts.read) < mostRead && slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
+}
+
+func (c *collector) call(use tools.Use, result string) {
+	if use.Command != "" {
+		c.command(clipRun(use.Command, factLength), result)
+	}
+	if result != outcomeSuccess {
+		return // what failed changed nothing and showed nothing
+	}
+	for _, w := range use.Writes {
+		c.write(c.path(w.Path), w.Deletes)
+	}
+	for _, p := range use.Reads {
+		add(&c.facts.read, c.read, mostRead, c.path(p), "")
+	}
+}
+
+func (c *collector) write(p string, deletes bool) {
+	mark := ""
+	if deletes {
+		mark = deletedMark
+	}
+	add(&c.facts.modified, c.modified, mostModified, p, mark)
+}
+
+func (c *collector) command(line, result string) {
+	add(&c.facts.commands, c.commands, mostCommands, line, " — "+result)
+}
+
+// add records a fact unless a newer one says it, or the list is full.
+func add(list *[]string, seen map[string]bool, most int, key, mark string) {
+	if key != "" && !seen[key] && len(*list) < most {
+		seen[key] = true
+		*list = append(*list, key+mark)
+	}
+}
+
+// carry records what an earlier summary had recorded.
+func (c *collector) carry(older facts) {
+	for _, line := range older.modified {
+		name, deleted := strings.CutSuffix(line, deletedMark)
+		c.write(name, deleted)
+	}
+	for _, line := range older.commands {
+		if at := strings.LastIndex(line, " — "); at >= 0 {
+			c.command(line[:at], line[at+len(" — "):])
+		}
+	}
+	for _, line := range older.read {
+		add(&c.facts.read, c.read, mostRead, line, "")
+	}
+}
+
+// path returns the name by which a file is shown: within the workspace, relative to it.
+func (c *collector) path(p string) string {
+	root := path.Clean(c.in.WorkspaceRoot)
+	p = tools.Resolve(root, p)
+	if inside, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {
+		p = inside
+	}
+	return clipRun(p, factLength)
+}
+
+// writeFacts writes as many facts as fit into so many bytes: modified files first, files that were only read last.
+func writeFacts(b *strings.Builder, f facts, bytes int) {
+	bytes -= len(factsHead)
+	head := factsHead
+	for _, list := range [...]struct {
+		head  string
+		lines []string
+	}{{modifiedHead, f.modified}, {commandsHead, f.commands}, {readHead, f.read}} {
+		if len(list.lines) == 0 {
+			continue
+		}
+		head += list.head
+		bytes -= len(list.head)
+		for _, line := range list.lines {
+			if bytes -= len(factStart) + len(line); bytes < 0 {
+				return
+			}
+			b.WriteString(head + factStart + line)
+			head = ""
+		}
+	}
+}
+
+// readFacts reads what writeFacts wrote at the start of text, and returns what follows.
+func readFacts(text string) (f facts, rest string) {
+	rest, ok := strings.CutPrefix(text, factsHead)
+	if !ok {
+		return facts{}, text
+	}
+	var list *[]string
+	for strings.HasPrefix(rest, "\n") {
+		line := rest
+		if end := strings.IndexByte(rest[1:], '\n'); end >= 0 {
+			line = rest[:1+end]
+		}
+		switch line {
+		case modifiedHead:
+			list = &f.modified
+		case commandsHead:
+			list = &f.commands
+		case readHead:
+			list = &f.read
+		default:
+			fact, ok := strings.CutPrefix(line, factStart)
+			if !ok || list == nil {
+				return f, rest
+			}
+			*list = append(*list, fact)
+		}
+		rest = rest[len(line):]
+	}
+	return f, rest
+}

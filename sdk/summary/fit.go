@@ -1,0 +1,227 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+const (
+	// mostParts bounds the number of requests for one range, whatever its size.
+	mostParts = 16
+	// leastRoom is the least that must be left for the record in a request, in tokens.
+	leastRoom = 512
+	// leastPiece is what an entry is cut down to at most, in tokens; below it, the oldest entries are left out instead.
+	leastPiece = 64
+	// mostAnswer is asked for when nobody knows how much the model can answer, in tokens.
+	mostAnswer = 16_384
+)
+
+// window says how a request fits into the model's context window. All in tokens.
+type window struct {
+	size   int
+	answer int // set aside for the answer
+	fixed  int // counted by all that is in every request
+	// carried is the most that a snapshot may count that goes on to the next part.
+	carried int
+}
+
+func newWindow(in sdk.CompressInput) window {
+	w := window{size: in.Model.ContextLimit}
+	if w.size <= 0 {
+		w.size = in.ContextLimit
+	}
+	w.answer = in.Model.MaxOutput
+	if w.answer <= 0 {
+		w.answer = mostAnswer
+	}
+	w.answer = min(w.answer, w.size/4)
+	w.carried = w.answer + w.answer/4 // the host may count more than the model does
+	return w
+}
+
+// room is what the record may count beside a snapshot of so many tokens. A twentieth of the window stays free: the model's
+// tokenizer is not the host's.
+func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
+
+// check returns an error if so much room is too little.
+func (w window) check(room int) error {
+	if room >= leastRoom {
+		return nil
+	}
+	return fmt.Errorf("%w: of %d tokens, the prompt and rules need %d and the answer %d, which leaves less than %d for the conversation; choose a model with a larger window in compression.profile",
+		ErrWindowTooSmall, w.size, w.fixed, w.answer, leastRoom)
+}
+
+// fitter makes the record small enough.
+type fitter struct {
+	in      sdk.CompressInput
+	pairs   *turns.Pairs
+	reduced int64 // results that became one line
+	cut     int64 // entries of which a part was left out
+	left    int64 // entries that were left out
+}
+
+// parts divides the pieces over requests: one, if they fit, the oldest results reduced to one line where that is needed.
+// prior is what the snapshot counts that is to be updated.
+func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
+	room := w.room(prior)
+	if err := w.check(room); err != nil {
+		return nil, err
+	}
+	if f.reduce(pieces, room) <= room {
+		return []part{{pieces, 1, 1}}, nil
+	}
+	room = w.room(w.carried)
+	if err := w.check(room); err != nil {
+		return nil, err
+	}
+	for i := range pieces {
+		f.shorten(&pieces[i], room)
+	}
+	packed := f.pack(pieces, room)
+	parts := make([]part, len(packed))
+	for i := range packed {
+		parts[i] = part{packed[i], i + 1, len(packed)}
+	}
+	return parts, nil
+}
+
+// pack divides pieces, none of which is larger than room, over at most [mostParts] parts.
+func (f *fitter) pack(pieces []piece, room int) [][]piece {
+	packed := fill(pieces, room)
+	// The last try cannot fail: two neighbouring parts together are more than one has room for, or they would be one.
+	for _, most := range [...]int{mostParts * room * 9 / 10, mostParts * room * 7 / 10, (mostParts - 1) * room / 2} {
+		if len(packed) <= mostParts {
+			break
+		}
+		try := *f
+		packed = fill(try.squeeze(pieces, most), room)
+		if len(packed) <= mostParts {
+			*f = try
+		}
+	}
+	return packed
+}
+
+func total(pieces []piece) (n int) {
+	for _, p := range pieces {
+		n += p.tokens
+	}
+	return n
+}
+
+// reduce turns results into lines, the oldest first, until the pieces fit into room. It returns what they count then.
+func (f *fitter) reduce(pieces []piece, room int) int {
+	sum := total(pieces)
+	for i := range pieces {
+		if sum <= room {
+			break
+		}
+		p := &pieces[i]
+		entry := f.in.History[p.entry]
+		if entry.Speaker != sdk.Tool {
+			continue
+		}
+		n := int64(0)
+		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
+			var call sdk.ToolCall
+			if at, ok := f.pairs.Call(turns.At{Entry: p.entry, Block: block}); ok {
+				call = f.in.History[at.Entry].Blocks[at.Block].(sdk.ToolCall)
+			}
+			line, ok := Line(f.in.Tools, call, r)
+			if !ok {
+				return ""
+			}
+			n++
+			return line
+		})
+		if n == 0 {
+			continue
+		}
+		sum -= p.tokens
+		p.text, p.tokens = text, min(p.tokens, roughTokens(text)+headingTokens)
+		sum += p.tokens
+		f.reduced += n
+	}
+	return sum
+}
+
+// shorten cuts the middle out of a piece that counts more than room.
+func (f *fitter) shorten(p *piece, room int) {
+	if p.tokens <= room {
+		return
+	}
+	const mark = "\n[… %d characters left out here …]\n"
+	bytes := max(2*(room-headingTokens-2*labelTokens), 0)
+	p.tokens = room
+	if len(p.text) <= bytes {
+		return
+	}
+	head, tail := bytes*2/3, len(p.text)-bytes/3
+	for head > 0 && !utf8.RuneStart(p.text[head]) {
+		head--
+	}
+	for tail < len(p.text) && !utf8.RuneStart(p.text[tail]) {
+		tail++
+	}
+	p.text = p.text[:head] + fmt.Sprintf(mark, utf8.RuneCountInString(p.text[head:tail])) + p.text[tail:]
+	f.cut++
+}
+
+// squeeze cuts the largest pieces down to the same size so that all fit into room. Where there are too many even for that,
+// the oldest are left out. It returns a new slice.
+func (f *fitter) squeeze(pieces []piece, room int) []piece {
+	limit := max(levelOf(pieces, room), leastPiece)
+	out := slices.Clone(pieces)
+	for i := range out {
+		f.shorten(&out[i], limit)
+	}
+	sum := total(out)
+	if sum <= room {
+		return out
+	}
+	const note = "[The oldest %d entries are left out here.]"
+	sum += roughTokens(note) + headingTokens + labelTokens
+	n := 0
+	for ; n < len(out) && sum > room; n++ {
+		sum -= out[n].tokens
+	}
+	f.left += int64(n)
+	return append([]piece{newPiece(out[0].entry, "note", fmt.Sprintf(note, n))}, out[n:]...)
+}
+
+// levelOf returns the largest size to which pieces can be cut down so that they fit into room together.
+func levelOf(pieces []piece, room int) int {
+	sizes := make([]int, len(pieces))
+	for i, p := range pieces {
+		sizes[i] = p.tokens
+	}
+	slices.Sort(sizes)
+	for i, size := range sizes {
+		left := len(sizes) - i
+		if size*left > room {
+			return room / left
+		}
+		room -= size
+	}
+	return math.MaxInt // they fit as they are
+}
+
+// fill fills one part after the other. Every piece has room in a part of its own.
+func fill(pieces []piece, room int) [][]piece {
+	var parts [][]piece
+	from, sum := 0, 0
+	for i, p := range pieces {
+		if i > from && sum+p.tokens > room {
+			parts = append(parts, pieces[from:i])
+			from, sum = i, 0
+		}
+		sum += p.tokens
+	}
+	return append(parts, pieces[from:])
+}

@@ -1,0 +1,155 @@
+package summary
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+const (
+	openTag  = "<state_snapshot>"
+	closeTag = "</state_snapshot>"
+)
+
+// defuse takes the tags out of the inside of a snapshot: its first closing tag must be its end.
+var defuse = strings.NewReplacer(openTag, "[state_snapshot]", closeTag, "[/state_snapshot]")
+
+// extract returns the snapshot in a model's answer: from the first opening tag, preferably one at the start of a line, to
+// the last closing one. Notes before it and prose around it are dropped. The error is [ErrEmpty] or [ErrNoSnapshot].
+func extract(reply string) (string, error) {
+	if strings.TrimSpace(reply) == "" {
+		return "", ErrEmpty
+	}
+	reply = strings.ToValidUTF8(withoutNotes(reply), "\ufffd")
+	from := strings.Index(reply, openTag)
+	if !strings.HasPrefix(reply, openTag) {
+		if i := strings.Index(reply, "\n"+openTag); i >= 0 {
+			from = i + 1
+		}
+	}
+	to := strings.LastIndex(reply, closeTag)
+	if from < 0 || to < from {
+		return "", ErrNoSnapshot
+	}
+	body := defuse.Replace(reply[from+len(openTag) : to])
+	if !hasWords(body) {
+		return "", ErrEmpty
+	}
+	return openTag + body + closeTag, nil
+}
+
+// hasWords reports whether there is anything in body beside tags and space.
+func hasWords(body string) bool {
+	for body != "" {
+		at := strings.IndexByte(body, '<')
+		if at < 0 {
+			return strings.TrimSpace(body) != ""
+		}
+		if strings.TrimSpace(body[:at]) != "" {
+			return true
+		}
+		end := strings.IndexByte(body[at:], '>')
+		if end < 0 {
+			return true
+		}
+		body = body[at+end+1:]
+	}
+	return false
+}
+
+// withoutNotes cuts off the notes that a model writes for itself before the snapshot: they may hold a draft of it.
+func withoutNotes(reply string) string {
+	for _, name := range [...]string{"scratchpad", "thinking", "think"} {
+		at := strings.Index(reply, "<"+name+">")
+		if at < 0 {
+			continue
+		}
+		if first := strings.Index(reply, openTag); first >= 0 && first < at {
+			continue // quoted by the snapshot
+		}
+		if _, rest, closed := strings.Cut(reply[at:], "</"+name+">"); closed && strings.Contains(rest, openTag) {
+			reply = strings.TrimLeft(rest, " \t\r\n")
+		}
+	}
+	return reply
+}
+
+// mark is what an entry's metadata says of summaries.
+type mark struct {
+	IsSummary bool   `json:"isSummary"`
+	Synthetic bool   `json:"synthetic"`
+	Reason    string `json:"reason"`
+}
+
+func markOf(entry sdk.Content) (m mark) {
+	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata, []byte(reasonContinuation)) {
+		return mark{} // nearly every entry; reading JSON takes its time
+	}
+	if json.Unmarshal(entry.Metadata, &m) != nil {
+		return mark{} // other programs use the same names for other things
+	}
+	return m
+}
+
+// The values of "reason" in the metadata of what this package makes.
+const (
+	reasonSnapshot     = "compression-state-snapshot"
+	reasonContinuation = "compression-continuation"
+)
+
+// priorText returns the text of a summary that was made earlier; ok is false if entry is none.
+func priorText(entry sdk.Content) (text string, ok bool) {
+	if entry.Speaker != sdk.Human && entry.Speaker != sdk.AI {
+		return "", false
+	}
+	if markOf(entry).IsSummary {
+		text, _ = said(entry, false)
+		return text, true
+	}
+	if entry.Speaker != sdk.Human || len(entry.Blocks) == 0 {
+		return "", false
+	}
+	first, isText := entry.Blocks[0].(sdk.Text)
+	if !isText || !strings.HasPrefix(strings.TrimSpace(first.Text), openTag) || !strings.Contains(first.Text, closeTag) {
+		return "", false
+	}
+	text, _ = said(entry, false)
+	return text, true
+}
+
+// prior is a summary that was made earlier, taken apart.
+type prior struct {
+	snapshot   string // what the model wrote; the whole text if another program made it
+	messages   []string
+	more       bool // than messages were said
+	facts      facts
+	transcript string
+	media      []sdk.Block // of what the person said last
+}
+
+// readPrior takes a summary apart. What does not look as [compose] makes it belongs to the snapshot.
+func readPrior(entry sdk.Content, text string) prior {
+	p := prior{snapshot: text}
+	for _, block := range entry.Blocks {
+		if m, ok := block.(sdk.Media); ok {
+			p.media = append(p.media, m)
+		}
+	}
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	end := strings.Index(trimmed, closeTag)
+	if !strings.HasPrefix(trimmed, openTag) || end < 0 {
+		return p
+	}
+	end += len(closeTag)
+	rest := trimmed[end:]
+	p.messages, p.more, rest = readMessages(rest)
+	p.facts, rest = readFacts(rest)
+	p.transcript, rest = readPointer(rest)
+	p.snapshot = trimmed[:end]
+	if rest = strings.TrimSpace(rest); rest != "" {
+		p.snapshot += "\n" + rest
+	}
+	return p
+}
