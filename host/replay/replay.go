@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/internal/check"
@@ -107,6 +108,7 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 		if err := check.Content(c); err != nil { // Add would name it "entry 0"
 			return r.finish(), fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
 		}
+		r.tasks.Observe(c)
 		_, total, err := r.session.Add(c)
 		if err != nil {
 			return r.finish(), fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
@@ -141,6 +143,7 @@ type runner struct {
 	unpruned int  // tokens of everything that was added since the last boundary
 	total    int  // the session's tokens now
 	problems int
+	tasks    todos.Tracker // of the whole session: the recorder's compactions keep the list
 }
 
 func (r *runner) begin() error {
@@ -161,6 +164,9 @@ func (r *runner) close() {
 }
 
 func (r *runner) turn(ctx context.Context, entry int) error {
+	if err := r.session.SetTodos(r.tasks.Todos()); err != nil {
+		return err
+	}
 	p, err := r.session.Prepare(ctx, host.PrepareOptions{})
 	var overflow *window.ContextOverflowError
 	if err != nil && !errors.As(err, &overflow) {
