@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -23,7 +24,7 @@ func TestAnAgentsLoop(t *testing.T) {
 	}
 	t.Run("samples", func(t *testing.T) { playAll(t, samples) })
 	t.Run("recorded", func(t *testing.T) {
-		files, err := filepath.Glob(filepath.Join(shared(t, "sessions", "normalized"), "*.json"))
+		files, err := filepath.Glob(filepath.Join(vectors.Path(t, "sessions", "normalized"), "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no recorded sessions: %v", err)
 		}

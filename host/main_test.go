@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		for name, pkg := range map[string]string{
 			"high-density": "../plugins/highdensity", "top-down-truncation": "../plugins/topdown",
+			"middle-out": "../plugins/middleout", "one-shot": "../plugins/oneshot",
 			"gate": "./cmd/thresh/testdata/gate", "out-of-bounds": "./plugins/testdata/faulty",
 		} {
 			cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
@@ -108,16 +109,6 @@ func texts(history []content.Content) (out []string) {
 		out = append(out, text.Text)
 	}
 	return out
-}
-
-// shared returns a path below the folder of shared test material, and skips the test where that folder is absent.
-func shared(t *testing.T, elem ...string) string {
-	t.Helper()
-	path := filepath.Join(append([]string{"..", "..", "shared"}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: the shared test material is not there: %v", err)
-	}
-	return path
 }
 
 // must fails the test unless err is as wanted.

@@ -152,6 +152,9 @@ func (s *Session) Set(key string, value any) error {
 		return err
 	}
 	set := c.Settings()
+	if set.Transcript.Dir != s.config.Settings().Transcript.Dir {
+		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or where the session is opened", key, ErrFixed)
+	}
 	counter, err := s.host.tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return err
@@ -231,16 +234,41 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 	defer cancel()
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
-		return Prepared{}, err
+		return s.asItIs(), err
 	}
-	if err := s.journal.Flush(); err != nil { // before anything is rewritten
-		return Prepared{}, fmt.Errorf("session %q: %w", s.id, err)
+	if err := s.keep(); err != nil { // and again before anything is rewritten, as entries may be added meanwhile
+		return s.asItIs(), err
 	}
 	view, outcome, err := w.Prepare(ctx, req)
 	s.mu.Lock()
 	s.sent = view.Tokens
 	s.mu.Unlock()
 	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
+}
+
+// asItIs is the history without anything done to it, for the agent to go on with. A session that is closed has none.
+func (s *Session) asItIs() Prepared {
+	if s.done.Err() != nil {
+		return Prepared{}
+	}
+	s.mu.Lock()
+	counter := s.counter
+	s.mu.Unlock()
+	view := s.history.View(counter.Entry)
+	s.mu.Lock()
+	s.sent = view.Tokens
+	s.mu.Unlock()
+	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: window.Outcome{
+		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
+	}}
+}
+
+// keep writes to the transcript what it does not have yet.
+func (s *Session) keep() error {
+	if err := s.journal.Flush(); err != nil {
+		return fmt.Errorf("session %q: %w", s.id, err)
+	}
+	return nil
 }
 
 // with returns ctx, ended when the session ends.
@@ -274,7 +302,7 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		}
 	}
 	d := set.Compression.Density
-	return w, window.Request{Strategy: strategy, Pending: pending, Settings: window.Settings{
+	return w, window.Request{Strategy: strategy, Pending: pending, Keep: s.keep, Settings: window.Settings{
 		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
 		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
 		Density: sdk.DensityConfig{
@@ -319,8 +347,8 @@ func (s *Session) Compress(ctx context.Context) (window.Outcome, error) {
 	if err != nil {
 		return window.Outcome{}, err
 	}
-	if err := s.journal.Flush(); err != nil {
-		return window.Outcome{}, fmt.Errorf("session %q: %w", s.id, err)
+	if err := s.keep(); err != nil {
+		return window.Outcome{}, err
 	}
 	return w.Compress(ctx, req)
 }

@@ -1,43 +1,31 @@
 package host_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // TestOptimizeVectors sends every case to the real plugin, in one process for all, and compares what comes back exactly.
 func TestOptimizeVectors(t *testing.T) {
-	text, err := os.ReadFile(shared(t, "vectors", "optimize.jsonl"))
-	if err != nil {
-		t.Fatal(err)
+	type vector struct {
+		ID      string
+		History []content.Content
+		Config  struct {
+			ReadWritePruning, FileDedupe, RecencyPruning bool
+			RecencyRetention                             float64
+			WorkspaceRoot                                string
+		}
+		Expected any
 	}
+	cases := vectors.Decode[vector](t, "optimize.jsonl")
 	h := open(t, map[string]any{"compression.density.toolPresets": "llxprt"})
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, len(text))
-	cases := 0
-	for lines.Scan() {
-		var v struct {
-			ID      string
-			History []content.Content
-			Config  struct {
-				ReadWritePruning, FileDedupe, RecencyPruning bool
-				RecencyRetention                             float64
-				WorkspaceRoot                                string
-			}
-			Expected any
-		}
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		cases++
+	for _, v := range cases {
 		t.Run(v.ID, func(t *testing.T) {
 			s := begin(t, h, map[string]any{
 				"workspace.root": v.Config.WorkspaceRoot, "compression.density.readWritePruning": v.Config.ReadWritePruning,
@@ -66,20 +54,14 @@ func TestOptimizeVectors(t *testing.T) {
 			}
 		})
 	}
-	if cases == 0 {
-		t.Error("there are no cases")
-	}
 }
 
 // plain is a value as JSON has it.
-func plain(t *testing.T, v any) (out any) {
+func plain(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return vectors.Value(t, text)
 }

@@ -90,3 +90,15 @@ func (all *queues) next(id string, q *queue) (job, bool) {
 	q.waiting = q.waiting[1:]
 	return j, true
 }
+
+// close closes the sessions that are still open. No job may be waiting or running.
+func (all *queues) close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for id, q := range all.byID {
+		if q.session != nil {
+			_ = q.session.Close() // it never fails: there is nothing to flush
+		}
+		delete(all.byID, id)
+	}
+}

@@ -21,7 +21,8 @@ const (
 )
 
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; when ctx is
-// done it cancels them. Both are a clean end, so that the error is about the streams only. It does not close h.
+// done it cancels them. Both are a clean end, so that the error is about the streams only. Sessions that are still open are
+// closed; h is not.
 func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
 	return serve(ctx, h, in, out, maxLine)
 }
@@ -36,6 +37,7 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 	lines := make(chan line)
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(ctx, in, longest, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
+	defer s.queues.close() // when the work is done
 	for {
 		select {
 		case l := <-lines:

@@ -102,6 +102,17 @@ func TestFailedOpensLeaveNoQueue(t *testing.T) {
 	}
 }
 
+func TestSessionsThatAreLeftOpenAreClosed(t *testing.T) {
+	h := open(t)
+	for range 2 { // the second time, the id is free again
+		var out bytes.Buffer
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`)
+		if err := Serve(t.Context(), h, in, &out); err != nil || !strings.Contains(out.String(), `"result"`) {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	}
+}
+
 type failing struct{ after int }
 
 var errGone = errors.New("nobody is there")

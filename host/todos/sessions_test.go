@@ -1,19 +1,19 @@
 package todos_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/internal/vectors"
 )
 
 // TestListsOfRecordedSessions holds against real sessions what their lists are at the end, and how many different lists
 // there were on the way.
 func TestListsOfRecordedSessions(t *testing.T) {
-	const samples, recorded = "../../examples/sessions", "../../../shared/sessions/native"
+	const samples, recorded = "../../examples/sessions", "recorded"
 	for file, want := range map[string]struct{ tasks, done, lists int }{
 		samples + "/claude-code-ratelimit.jsonl":                       {5, 5, 4},
 		samples + "/gemini-cli-ledger.json":                            {4, 4, 3},
@@ -25,8 +25,8 @@ func TestListsOfRecordedSessions(t *testing.T) {
 		recorded + "/mini-swe-agent/github_issue.traj.json":            {0, 0, 0},
 	} {
 		t.Run(strings.TrimPrefix(strings.TrimPrefix(file, samples+"/"), recorded+"/"), func(t *testing.T) {
-			if _, err := os.Stat(recorded); err != nil && strings.HasPrefix(file, recorded) {
-				t.Skipf("SKIPPED: recorded sessions are not beside the repository: %v", err)
+			if name, ok := strings.CutPrefix(file, recorded); ok {
+				file = vectors.Path(t, "sessions", "native", name)
 			}
 			tr, err := transcript.ReadFile(filepath.FromSlash(file), transcript.Options{})
 			if err != nil {

@@ -12,28 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// sharedDir returns a folder beside the repository, and skips the test where it is absent.
-func sharedDir(tb testing.TB, name string) string {
-	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	shared := filepath.Join(filepath.Dir(dir), "shared", name)
-	if _, err := os.Stat(shared); err != nil {
-		tb.Skipf("SKIPPED: recorded sessions are not beside the repository: %v", err)
-	}
-	return shared
-}
 
 // plain is an entry without what converters may word differently: metadata, the words for a flagged error, and fields
 // for encrypted reasoning.
@@ -77,11 +58,7 @@ func value(t *testing.T, raw json.RawMessage) string {
 	if raw == nil {
 		return "absent"
 	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatalf("%v: %.100s", err, raw)
-	}
-	out, err := json.Marshal(v)
+	out, err := json.Marshal(vectors.Value(t, raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +66,7 @@ func value(t *testing.T, raw json.RawMessage) string {
 }
 
 func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
-	dir := sharedDir(t, "sessions")
+	dir := vectors.Path(t, "sessions")
 	for native, want := range map[string]transcript.Format{
 		"agentv/claude-7a-d2528cc37f-0.jsonl":                                    transcript.ClaudeCode,
 		"cipher-box/81-2995ab46e2-3.jsonl":                                       transcript.ClaudeCode,
@@ -136,7 +113,7 @@ func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
 }
 
 func TestOtherRecordersAreNamedAndRefused(t *testing.T) {
-	dir := sharedDir(t, "sessions")
+	dir := vectors.Path(t, "sessions")
 	for native, want := range map[string]string{
 		"agentv/copilot-26-9e1b9e5502-0.jsonl": "a Copilot CLI event log",
 		"pi-mono/large-session.jsonl":          "a pi session",
@@ -152,7 +129,7 @@ func TestOtherRecordersAreNamedAndRefused(t *testing.T) {
 }
 
 func TestNormalizedSessionsSurviveANativeRoundTrip(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(sharedDir(t, "sessions"), "normalized", "*.json"))
+	files, err := filepath.Glob(filepath.Join(vectors.Path(t, "sessions", "normalized"), "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}

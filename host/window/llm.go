@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,13 +152,17 @@ func (e *CompressError) Error() string {
 		text += " (profile " + e.Profile + ")"
 	}
 	text += ": " + e.Err.Error()
-	if e.Model != nil && !errors.Is(e.Err, e.Model) {
+	if e.Model != nil && !strings.Contains(text, e.Model.Error()) { // a strategy mostly passes on what it was told
 		text += "; the model call failed: " + e.Model.Error()
 	}
-	if e.Retryable {
+	switch {
+	case e.Retryable:
 		return text + "; a retry may help"
+	case errors.Is(e.Err, context.Canceled):
+		return text
+	default:
+		return text + "; a retry without a change will not help"
 	}
-	return text
 }
 
 // Unwrap returns the strategy's error and the model's.

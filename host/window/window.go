@@ -97,6 +97,9 @@ type Request struct {
 	Settings Settings
 	// Pending is how many tokens the next request adds to the history: a prompt not added yet, tool schemas.
 	Pending int
+	// Keep is called before the history is rewritten, with everything that the rewrite is about added to it. Its error ends
+	// the turn, and the history stays as it is. Nil keeps nothing.
+	Keep func() error
 }
 
 // Prepare makes the history ready to be sent, and says what it did.
@@ -226,7 +229,7 @@ func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
 	if plan.Empty() { // REQ-HD-002.5
 		return false, nil
 	}
-	if _, err := t.history.Apply(plan); err != nil {
+	if err := t.apply(plan); err != nil {
 		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
 	}
 	return true, nil
@@ -289,11 +292,21 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 		t.rememberNoOp(snapshot, out.NoOp)
 		return false, nil
 	}
-	if _, err := t.history.Apply(plan); err != nil {
+	if err := t.apply(plan); err != nil {
 		out.Kind = ""
 		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}
 	return true, nil
+}
+
+func (t *turn) apply(plan *history.Plan) error {
+	if t.req.Keep != nil {
+		if err := t.req.Keep(); err != nil {
+			return err
+		}
+	}
+	_, err := t.history.Apply(plan)
+	return err
 }
 
 // planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.

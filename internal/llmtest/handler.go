@@ -90,6 +90,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req, bad := p.parse(r.Header, body)
 	call, reply, scripted := h.record(req)
+	req = call.Request
 	defer func() { call.end(r.Context().Err() != nil) }()
 	if h.options.OnCall != nil {
 		h.options.OnCall(call)

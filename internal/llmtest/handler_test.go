@@ -154,14 +154,19 @@ func TestRepliesAreQueued(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{})
 	s.Script(llmtest.Fail(503), llmtest.Overloaded())
 	var got []int
+	var last string
 	for range 3 {
-		status, _ := post(t, s.URL+openAIPath, `{"model":"m","messages":[{"role":"user","content":"x"}]}`)
+		var status int
+		status, last = post(t, s.URL+openAIPath, `{"model":"m","messages":[{"role":"user","content":"x"}]}`)
 		got = append(got, status)
 	}
 	if diff := cmp.Diff([]int{503, 529, 200}, got); diff != "" {
 		t.Error(diff)
 	}
 	calls := s.Calls()
+	if !strings.Contains(last, `"chatcmpl-3"`) {
+		t.Errorf("not the third answer: %s", last)
+	}
 	if len(calls) != 3 || calls[2].Request.Number != 3 || calls[2].Cancelled() {
 		t.Errorf("%d calls", len(calls))
 	}

@@ -91,7 +91,7 @@ func parts(raw json.RawMessage) ([]part, error) {
 	}
 	var list []part
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, errors.New("Input should be a valid string or list")
+		return nil, errors.New("should be a string or a list")
 	}
 	return list, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
@@ -125,7 +126,7 @@ func TestCompressProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		checkCompression(t, rt, histories().Draw(rt, "history"), sdktest.Config{
 			Tools:             seeds,
-			Counter:           rapid.SampledFrom([]sdktest.Counter{leaf, json4, sdktest.Words, sdktest.Characters}).Draw(rt, "counter"),
+			Counter:           rapid.SampledFrom([]sdktest.Counter{vectors.Leaf, vectors.JSON4, sdktest.Words, sdktest.Characters}).Draw(rt, "counter"),
 			Threshold:         0.5,
 			ContextLimit:      rapid.IntRange(1, 4000).Draw(rt, "contextLimit"),
 			PreserveThreshold: new(rapid.Float64Range(0, 1).Draw(rt, "preserveThreshold")),
@@ -134,8 +135,7 @@ func TestCompressProperties(t *testing.T) {
 }
 
 func TestCompressVectors(t *testing.T) {
-	for _, line := range vectors(t, "compress_highdensity.jsonl") {
-		v := decode[compressVector](t, line)
+	for _, v := range vectors.Decode[compressVector](t, "compress_highdensity.jsonl") {
 		t.Run(v.ID, func(t *testing.T) {
 			checkCompression(t, t, v.History, v.config(t))
 			got := sdktest.Compress(t, Strategy{}, v.History, v.config(t))

@@ -1,46 +1,20 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
 func TestInfo(t *testing.T) { sdktest.CheckInfo(t, Strategy{}) }
 
-func said(by sdk.Speaker, text string) sdk.Content {
-	return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}
-}
-
-// history makes entries of ten tokens from letters: h and a speak, c calls a tool, t answers the call before it.
-func history(letters string) []sdk.Content {
-	var out []sdk.Content
-	id := ""
-	for i, letter := range letters {
-		switch letter {
-		case 'h':
-			out = append(out, said(sdk.Human, "text"))
-		case 'a':
-			out = append(out, said(sdk.AI, "text"))
-		case 'c':
-			id = fmt.Sprint(i)
-			out = append(out, sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{
-				sdk.ToolCall{ID: id + "a", Name: "grep"}, sdk.ToolCall{ID: id + "b", Name: "grep"}}})
-		case 't', 'u':
-			call := id + map[rune]string{'t': "a", 'u': "b"}[letter]
-			out = append(out, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: call, ToolName: "grep"}}})
-		}
-	}
-	return out
-}
-
+// tens counts ten tokens an entry.
 func tens(entries []sdk.Content) int { return 10 * len(entries) }
 
 func TestCompress(t *testing.T) {
@@ -72,7 +46,7 @@ func TestCompress(t *testing.T) {
 			if test.current != 0 {
 				c.CurrentTokens = &test.current
 			}
-			got := sdktest.Compress(t, Strategy{}, history(test.history), c)
+			got := sdktest.Compress(t, Strategy{}, gen.Letters(t, test.history), c)
 			if got.NoOp != test.noop {
 				t.Fatalf("no-op %q, want %q", got.NoOp, test.noop)
 			}
@@ -113,26 +87,23 @@ func TestCompressProperties(t *testing.T) {
 }
 
 func TestVectors(t *testing.T) {
-	for _, line := range vectors(t, "compress_topdown.jsonl") {
-		var v struct {
-			ID                string
-			History           []sdk.Content
-			EstimateTokens    string
-			Threshold         float64
-			ContextLimit      int
-			CurrentTokenCount int
-			Expected          struct {
-				Kind   string
-				Kept   int
-				Reason sdk.NoOpReason
-			}
+	type vector struct {
+		ID                string
+		History           []sdk.Content
+		EstimateTokens    string
+		Threshold         float64
+		ContextLimit      int
+		CurrentTokenCount int
+		Expected          struct {
+			Kind   string
+			Kept   int
+			Reason sdk.NoOpReason
 		}
-		if err := json.Unmarshal(line, &v); err != nil {
-			t.Fatal(err)
-		}
+	}
+	for _, v := range vectors.Decode[vector](t, "compress_topdown.jsonl") {
 		t.Run(v.ID, func(t *testing.T) {
 			got := sdktest.Compress(t, Strategy{}, v.History, sdktest.Config{
-				Counter:       map[string]sdktest.Counter{"json4": json4, "leaf": leaf}[v.EstimateTokens],
+				Counter:       vectors.Counter(t, v.EstimateTokens),
 				Threshold:     v.Threshold,
 				ContextLimit:  v.ContextLimit,
 				CurrentTokens: &v.CurrentTokenCount,

@@ -11,7 +11,7 @@ import (
 )
 
 // Config is the surroundings of a strategy under test. The zero value is a host as it comes, with a counter of
-// characters and no model.
+// characters and a model that answers nothing: see Generate.
 type Config struct {
 	// Counter counts tokens; nil is [Characters].
 	Counter Counter
@@ -46,6 +46,13 @@ type Config struct {
 	Todos          []sdk.Todo
 	TranscriptPath string
 	Profile        string
+	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest answer
+	// of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
+	Model *sdk.Model
+	// UserMessageBudget is in tokens; nil is 20,000.
+	UserMessageBudget *int
+	// Verification asks for a second pass over a summary.
+	Verification bool
 	// Generate stands in for the model; nil has every request fail. See [Answers].
 	Generate GenerateFunc
 	// Prompts are what ResolvePrompt returns, by name. It fails for any other name.
@@ -55,6 +62,15 @@ type Config struct {
 // DefaultDensity returns the settings under compression.density as they are when nobody set any (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
 	return sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune}
+}
+
+// model is what a strategy gets to know of the model: its own copy, nil if it may not call it.
+func (c Config) model(info sdk.Info) *sdk.Model {
+	if !info.RequiresLLM {
+		return nil
+	}
+	m := *cmp.Or(c.Model, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192})
+	return &m
 }
 
 func (c Config) counter() Counter {
@@ -137,6 +153,9 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 		Todos:                c.Todos,
 		TranscriptPath:       c.TranscriptPath,
 		Profile:              c.Profile,
+		Model:                c.model(info),
+		UserMessageBudget:    *cmp.Or(c.UserMessageBudget, new(20_000)),
+		Verification:         c.Verification,
 		TokensIn:             func(from, to int) int { return count(counted[from:to]) },
 	}
 	return in, err

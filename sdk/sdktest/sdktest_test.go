@@ -232,6 +232,36 @@ func TestDefaultsAreThoseOfTheHost(t *testing.T) {
 	}
 }
 
+func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
+	tests := map[string]struct {
+		requiresLLM bool
+		config      sdktest.Config
+		model       *sdk.Model
+		budget      int
+		verify      bool
+	}{
+		"nothing is said": {true, sdktest.Config{}, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192}, 20_000, false},
+		"all is said": {true, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}, UserMessageBudget: new(0), Verification: true},
+			&sdk.Model{ContextLimit: 7}, 0, true},
+		"it needs none": {false, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}}, nil, 20_000, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := scripted{info: sdk.Info{RequiresLLM: test.requiresLLM}}
+			s.compress = func(_ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+				if d := cmp.Diff(test.model, in.Model); d != "" {
+					t.Errorf("model (-want +got):\n%s", d)
+				}
+				if in.UserMessageBudget != test.budget || in.Verification != test.verify {
+					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification, test.budget, test.verify)
+				}
+				return sdk.NoOp("x"), nil
+			}
+			sdktest.Compress(t, s, sample(), test.config)
+		})
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	ask := func(entries ...sdk.Content) scripted {
 		return scripted{info: sdk.Info{RequiresLLM: true}, compress: func(host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {

@@ -3,37 +3,14 @@ package tools_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
-
-// shared returns a file beside the repository, and skips the test where it is absent.
-func shared(t *testing.T, name string) []byte {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "..", "shared", name))
-	if err != nil {
-		t.Skipf("SKIPPED, not checked against recorded sessions: %v", err)
-	}
-	return data
-}
 
 // Every call of recorded sessions is known, apart from the ones named here, and so are the files it touches.
 func TestRecordedSessions(t *testing.T) {
@@ -60,8 +37,12 @@ func TestRecordedSessions(t *testing.T) {
 	taxonomy := mustPresets(t, tools.PresetNames()...)
 	for file, want := range tests {
 		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(vectors.Path(t, "sessions", "normalized", file))
+			if err != nil {
+				t.Fatal(err)
+			}
 			var session struct{ History []content.Content }
-			if err := json.Unmarshal(shared(t, "sessions/normalized/"+file), &session); err != nil {
+			if err := json.Unmarshal(data, &session); err != nil {
 				t.Fatal(err)
 			}
 			var got counts

@@ -1,14 +1,10 @@
 package turns_test
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -24,43 +20,10 @@ type vector struct {
 	}
 }
 
-// vectors returns the cases of a file beside the repository, and skips the test where it is absent.
-func vectors(t *testing.T, name string) []vector {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "..", "shared", "vectors", name))
-	if err != nil {
-		t.Skipf("SKIPPED, cuts are not checked against the vectors: %v", err)
-	}
-	var out []vector
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, len(data)+1)
-	for lines.Scan() {
-		var v vector
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
 const leastMiddle = 4 // entries; with fewer there is nothing to summarise
 
 func TestCutsOfOneShot(t *testing.T) {
-	for _, v := range vectors(t, "compress_oneshot.jsonl") {
+	for _, v := range vectors.Decode[vector](t, "compress_oneshot.jsonl") {
 		n := len(v.History)
 		if n == 0 {
 			continue
@@ -77,7 +40,7 @@ func TestCutsOfOneShot(t *testing.T) {
 
 func TestCutsOfMiddleOut(t *testing.T) {
 	checked := 0
-	for _, v := range vectors(t, "compress_middleout.jsonl") {
+	for _, v := range vectors.Decode[vector](t, "compress_middleout.jsonl") {
 		n := len(v.History)
 		if n == 0 {
 			continue
@@ -121,7 +84,7 @@ func lastHuman(history []content.Content) int {
 // result of any cut that moved there.
 func TestCutsOfTruncation(t *testing.T) {
 	applied := 0
-	for _, v := range vectors(t, "compress_topdown.jsonl") {
+	for _, v := range vectors.Decode[vector](t, "compress_topdown.jsonl") {
 		if v.Expected.Kind != "applied" {
 			continue
 		}

@@ -50,6 +50,8 @@ func buildAll(dir string) error {
 		"thresh":                               ".",
 		"plugins/thresh-strategy-high-density": "../../../plugins/highdensity",
 		"plugins/thresh-strategy-top-down-truncation": "../../../plugins/topdown",
+		"plugins/thresh-strategy-middle-out":          "../../../plugins/middleout",
+		"plugins/thresh-strategy-one-shot":            "../../../plugins/oneshot",
 		"gate":   "./testdata/gate",
 		"faulty": "../../plugins/testdata/faulty",
 	} {

@@ -1,0 +1,141 @@
+package main_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/llmtest"
+)
+
+func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		p := newLLMPlace(t, kind, llmtest.Options{})
+		session := workday(200)
+		p.file("s.jsonl", session)
+		before := entries(t, session)
+		for _, strategy := range llmNames {
+			calls := len(p.server.Calls())
+			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "--log-level", "trace", "s.jsonl"))
+			if got.Kind != "applied" || got.TokensAfter >= got.TokensBefore || got.Metadata["llmCallMade"] != true || got.Metadata["strategyUsed"] != strategy {
+				t.Errorf("%s: %s, %d tokens to %d, %v", strategy, got.Kind, got.TokensBefore, got.TokensAfter, got.Metadata)
+			}
+			at := slices.IndexFunc(texts(got.History), func(text string) bool { return strings.HasPrefix(text, snapshot) })
+			if at < 0 || got.History[at]["speaker"] != "human" || got.History[at+1]["speaker"] != "ai" {
+				t.Fatalf("%s: no snapshot in %.2000q", strategy, texts(got.History))
+			}
+			if now := unpaired(got.History); now > unpaired(before) {
+				t.Errorf("%s: %d calls and results without the other", strategy, now)
+			}
+			if last := texts(got.History[len(got.History)-1:]); last[0] != lastWords {
+				t.Errorf("%s: the history ends with %q", strategy, last)
+			}
+			if made := p.server.Calls()[calls:]; len(made) != 1 {
+				t.Errorf("%s: %d requests", strategy, len(made))
+			} else {
+				asksWell(t, made[0].Request, kind)
+			}
+		}
+	})
+}
+
+// asksWell checks a request that the server, which is strict, found right.
+func asksWell(t *testing.T, r llmtest.Request, kind string) {
+	t.Helper()
+	if r.Kind != kind || r.Model != "writer-1" || r.Key != key || r.MaxTokens <= 0 || r.MaxTokens > 4000 || !r.Stream {
+		t.Errorf("kind %s, model %s, at most %d tokens, stream %v", r.Kind, r.Model, r.MaxTokens, r.Stream)
+	}
+	if kind == "openai" && !r.IncludeUsage {
+		t.Error("nobody asked for the usage")
+	}
+	for i, m := range r.Messages {
+		if len(m.Calls)+len(m.Results) > 0 {
+			t.Errorf("message %d has tool blocks", i)
+		}
+	}
+	if first := r.Messages[0].Text; !strings.Contains(first, "data") {
+		t.Errorf("it begins with %.200q", first)
+	}
+}
+
+// TestReplaySaysWhatTheModelCost: the tokens are those that the provider counted.
+func TestReplaySaysWhatTheModelCost(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
+			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026", Pace: 5 * time.Millisecond}
+		}})
+		p.file("s.jsonl", workday(120))
+		for _, strategy := range llmNames {
+			got := decode[struct{ Sessions []struct{ Turns []replayedTurn } }](t,
+				p.run("replay", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
+			calls := 0
+			for _, turn := range got.Sessions[0].Turns {
+				spent := turn.Compress.LLM
+				if turn.Compress.Kind != "applied" {
+					if spent != nil {
+						t.Errorf("%s: turn %d spent %+v and has nothing for it", strategy, turn.Turn, spent)
+					}
+					continue
+				}
+				calls++
+				if spent == nil || spent.Calls != 1 || spent.Attempts != 1 || spent.InputTokens != 1000 || spent.OutputTokens != 200 ||
+					math.Abs(spent.CostUSD-0.006) > 1e-9 || spent.Profile != "writer" || spent.Model != "writer-1-2026" {
+					t.Errorf("%s: turn %d spent %+v", strategy, turn.Turn, spent)
+				} else if spent.Time < 5*time.Millisecond {
+					t.Errorf("%s: turn %d says that the model took %s", strategy, turn.Turn, spent.Time)
+				}
+			}
+			if calls < 2 {
+				t.Errorf("%s: compressed %d times", strategy, calls)
+			}
+		}
+	})
+}
+
+// replayedTurn is a turn of 'thresh replay -o json'.
+type replayedTurn struct {
+	Turn     int
+	Compress struct {
+		Kind string
+		LLM  *struct {
+			Calls, Attempts, InputTokens, OutputTokens int
+			CostUSD                                    float64
+			Time                                       time.Duration `json:"timeNs"`
+			Profile, Model                             string
+		}
+	}
+}
+
+// TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses others.
+func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		const window = 16_000
+		p := newLLMPlace(t, kind, llmtest.Options{ContextWindow: window})
+		p.file("s.jsonl", conversation(600))
+		for _, strategy := range llmNames {
+			calls := len(p.server.Calls())
+			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "s.jsonl",
+				"--set", "profiles.writer.provider.contextLimit=16000", "--set", "profiles.writer.provider.maxOutput=2000",
+				"--set", "compression.preserveThreshold=0.1", "--set", "compression.topPreserveThreshold=0.1"))
+			if got.Kind != "applied" || got.TokensBefore-got.TokensAfter < 5*window {
+				t.Errorf("%s: %s, %d tokens to %d: not five windows", strategy, got.Kind, got.TokensBefore, got.TokensAfter)
+			}
+			parts := p.asked()[calls:]
+			if len(parts) < 5 {
+				t.Errorf("%s: %d requests", strategy, len(parts))
+			}
+			for i, text := range parts[1:] {
+				if !strings.Contains(text, "A parser that never panics.") {
+					t.Errorf("%s: request %d does not carry the snapshot on", strategy, i+2)
+				}
+			}
+			for _, want := range []string{"question 130\n", "question 500\n"} {
+				if !strings.Contains(strings.Join(parts, "\n"), want) {
+					t.Errorf("%s: the model never saw %q", strategy, want)
+				}
+			}
+		}
+	})
+}

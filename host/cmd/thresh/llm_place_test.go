@@ -1,0 +1,147 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/internal/llmtest"
+)
+
+const (
+	// key is what the model's server wants. No output may hold it.
+	key = "sk-planted-4f7d2b90c1e8a653"
+	// snapshot is what the model answers unless a test says otherwise.
+	snapshot = "<state_snapshot>\n<overall_goal>\nA parser that never panics.\n</overall_goal>\n</state_snapshot>"
+)
+
+// llmPlace is a place with the strategies that need a model, and a model's server.
+type llmPlace struct {
+	*place
+	server *llmtest.Server
+	kind   string
+}
+
+var (
+	kinds      = []string{"openai", "anthropic"}
+	llmNames   = []string{"middle-out", "one-shot"}
+	summarised = llmtest.Reply{Text: snapshot}
+)
+
+// newLLMPlace makes a place whose profile "writer" leads to a server of its own, with the retries of one second attempt.
+func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
+	t.Helper()
+	if o.Reply == nil {
+		o.Reply = func(llmtest.Request) llmtest.Reply { return summarised }
+	}
+	o.Key = key
+	p := &llmPlace{newPlace(t), llmtest.New(t, o), kind}
+	for _, name := range llmNames {
+		p.link("plugins/thresh-strategy-"+name, name)
+	}
+	p.file("thresh.yaml", fmt.Sprintf(`compression:
+  strategy: middle-out
+  profile: writer
+profiles:
+  writer:
+    provider:
+      kind: %s
+      baseURL: %s
+      model: writer-1
+      keyEnv: WRITER_KEY
+      contextLimit: 200000
+      maxOutput: 4000
+      retries: 1
+      prices: {input: 3, output: 15}
+`, kind, p.server.BaseURL(kind)))
+	return p
+}
+
+// command is thresh with the key in its environment.
+func (p *llmPlace) command(args ...string) *exec.Cmd {
+	cmd := p.place.command(args...)
+	cmd.Env = append(cmd.Env, "WRITER_KEY="+key)
+	return cmd
+}
+
+func (p *llmPlace) run(args ...string) result {
+	p.t.Helper()
+	return p.finish(p.command(args...))
+}
+
+// finish fails the test if anything that was printed, with all that can be logged, holds the key.
+func (p *llmPlace) finish(cmd *exec.Cmd) result {
+	p.t.Helper()
+	r := p.place.finish(cmd)
+	if strings.Contains(r.stdout+r.stderr, key) {
+		p.t.Errorf("%v printed the key", cmd.Args)
+	}
+	return r
+}
+
+// asked are the texts of the requests that the model got, each with its messages joined.
+func (p *llmPlace) asked() []string {
+	var out []string
+	for _, call := range p.server.Calls() {
+		var texts []string
+		for _, m := range call.Request.Messages {
+			texts = append(texts, m.Text)
+		}
+		out = append(out, strings.Join(texts, "\n"))
+	}
+	return out
+}
+
+// workday is a coding session of n entries in the native form, with calls, results and edits. It ends with a question.
+func workday(n int) string {
+	var b bytes.Buffer
+	for _, c := range gen.Session(n-1, 7) {
+		b.Write(append(c.AppendJSON(nil), '\n'))
+	}
+	b.WriteString(`{"speaker":"human","blocks":[{"type":"text","text":"` + lastWords + `"}]}` + "\n")
+	return b.String()
+}
+
+const lastWords = "And now make the lexer fast, but leave the tests alone."
+
+// compressed is what 'thresh compress' prints.
+type compressed struct {
+	Kind, Reason              string
+	History                   []object
+	Metadata                  object
+	TokensBefore, TokensAfter int
+}
+
+// eachKind runs a test against both kinds of providers.
+func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, kind)
+		})
+	}
+}
+
+// conversation is a session of n entries, questions and answers without tools, of about 200 tokens each.
+func conversation(n int) string {
+	var b strings.Builder
+	for i := range n / 2 {
+		fmt.Fprintf(&b, `{"speaker":"human","blocks":[{"type":"text","text":"%squestion %d"}]}`+"\n", strings.Repeat("considering that, ", 60), 2*i)
+		fmt.Fprintf(&b, `{"speaker":"ai","blocks":[{"type":"text","text":"%sanswer %d"}]}`+"\n", strings.Repeat("a long answer, ", 60), 2*i+1)
+	}
+	return b.String()
+}
+
+// entries reads the native form.
+func entries(t *testing.T, lines string) []object {
+	t.Helper()
+	var out []object
+	for line := range strings.Lines(lines) {
+		out = append(out, parseJSON[object](t, line))
+	}
+	return out
+}

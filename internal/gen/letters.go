@@ -1,0 +1,50 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Letters makes a history with an entry for each letter, for tables of cases. Each entry says where it stands.
+//
+//	h  a person speaks
+//	H  a person speaks at length
+//	a  the AI speaks at length
+//	c  the AI calls two tools
+//	t  a tool answers the first of the calls before, at length
+//	u  a tool answers the second
+//
+// Any other letter fails the test.
+func Letters(tb testing.TB, letters string) []content.Content {
+	tb.Helper()
+	out := make([]content.Content, 0, len(letters))
+	call := ""
+	for i, letter := range letters {
+		said := fmt.Sprintf("entry %d ", i)
+		entry := content.Content{Speaker: content.Human}
+		switch letter {
+		case 'h':
+			entry.Blocks = []content.Block{content.Text{Text: said + "of the user"}}
+		case 'H':
+			entry.Blocks = []content.Block{content.Text{Text: said + strings.Repeat("of the user ", 250)}}
+		case 'a':
+			entry.Speaker = content.AI
+			entry.Blocks = []content.Block{content.Text{Text: said + strings.Repeat("of the model ", 200)}}
+		case 'c':
+			call = fmt.Sprint(i)
+			entry.Speaker = content.AI
+			entry.Blocks = []content.Block{content.ToolCall{ID: call + "t", Name: "grep"}, content.ToolCall{ID: call + "u", Name: "grep"}}
+		case 't', 'u':
+			response := content.ToolResponse{CallID: call + string(letter), ToolName: "grep"}
+			entry.Speaker = content.Tool
+			entry.Blocks = []content.Block{response.WithResultText(strings.Repeat("found ", 300))}
+		default:
+			tb.Fatalf("gen.Letters: no entry is made of %q", letter)
+		}
+		out = append(out, entry)
+	}
+	return out
+}
