@@ -20,7 +20,8 @@ var (
 	ErrClosed        = errors.New("it is closed")
 	ErrSessionExists = errors.New("a session with this id is open")
 	ErrInvalidEntry  = errors.New("not a valid history entry")
-	ErrFixed         = errors.New("cannot be changed any more")
+	ErrFixed         = errors.New("cannot be changed")
+	ErrBadSetting    = errors.New("the setting cannot be used")
 )
 
 // Options say where a host gets its configuration from. The zero value is the usual: the user's file, thresh.yaml in the

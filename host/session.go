@@ -142,12 +142,9 @@ func (s *Session) closed(what string) error {
 // Set overrides one setting for this session from the next Prepare on. The value is of the setting's type, or its text
 // form ("0.5"). The model's name and encoding are fixed once something was added: entries are counted when they come in.
 func (s *Session) Set(key string, value any) error {
-	if perHost(key) {
-		return fmt.Errorf("set %s: %w: it concerns the whole host; set it where the host is configured", key, ErrFixed)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.config.With(key, value, "session")
+	c, err := override(s.config, key, value)
 	if err != nil {
 		return err
 	}
@@ -160,7 +157,7 @@ func (s *Session) Set(key string, value any) error {
 		return err
 	}
 	if counter.Encoding() != s.counter.Encoding() && s.history.Snapshot().Added > 0 {
-		return fmt.Errorf("set %s: %w: the session's entries are counted with %s already, this asks for %s; begin a new session", key, ErrFixed, s.counter.Encoding(), counter.Encoding())
+		return fmt.Errorf("set %s: %w any more: the session's entries are counted with %s already, this asks for %s; begin a new session", key, ErrFixed, s.counter.Encoding(), counter.Encoding())
 	}
 	if err := s.taxonomy.resolve(set); err != nil {
 		return err
@@ -172,10 +169,6 @@ func (s *Session) Set(key string, value any) error {
 	}
 	s.window.Reset()
 	return nil
-}
-
-func perHost(key string) bool {
-	return slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost })
 }
 
 // Config is the configuration in force for this session.
@@ -194,12 +187,12 @@ func (t *taxonomy) resolve(set config.Settings) error {
 	var extra []tools.Rule
 	if len(d.Tools) > 0 {
 		if err := json.Unmarshal(d.Tools, &extra); err != nil {
-			return fmt.Errorf("compression.density.tools: %w", err)
+			return fmt.Errorf("compression.density.tools: %w: %w", ErrBadSetting, err)
 		}
 	}
 	made, err := tools.ForPresets(d.ToolPresets, extra)
 	if err != nil {
-		return fmt.Errorf("compression.density.tools, compression.density.toolPresets: %w", err)
+		return fmt.Errorf("compression.density.tools, compression.density.toolPresets: %w: %w", ErrBadSetting, err)
 	}
 	*t = taxonomy{presets: d.ToolPresets, extra: string(d.Tools), json: made.JSON()}
 	return nil
@@ -363,11 +356,19 @@ func (s *Session) Close() error {
 	return s.journal.Close()
 }
 
+// override sets one setting for a session. Those that concern the whole host cannot be set here: they would do nothing.
+func override(c *config.Config, key string, value any) (*config.Config, error) {
+	if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
+		return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is configured", key, ErrFixed)
+	}
+	return c.With(key, value, "session")
+}
+
 // overrides applies settings in the order of their keys, so that an error is the same each time.
 func overrides(c *config.Config, settings map[string]any) (*config.Config, error) {
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		var err error
-		if c, err = c.With(key, settings[key], "session"); err != nil {
+		if c, err = override(c, key, settings[key]); err != nil {
 			return nil, err
 		}
 	}

@@ -72,12 +72,11 @@ func trimEOL(line []byte) []byte {
 }
 
 // lineLogger writes the lines of a plugin's standard error to the log. A line in hclog's JSON form keeps its level and
-// fields; any other is a debug line, except after the beginning of a Go panic.
+// fields; any other is a debug line, except the first of a Go panic.
 //
 // go-plugin has code for this, which panics in the host when a plugin sends a field of an unexpected type.
 type lineLogger struct {
-	log     hclog.Logger
-	inPanic bool
+	log hclog.Logger
 }
 
 func (l *lineLogger) line(line []byte) {
@@ -89,10 +88,7 @@ func (l *lineLogger) line(line []byte) {
 	}
 	text := strings.ToValidUTF8(string(line), "�")
 	if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
-		l.inPanic = true
-	}
-	if l.inPanic {
-		l.log.Error(text)
+		l.log.Error(text) // what follows is in the error of the call that this ends
 		return
 	}
 	l.log.Debug(text)

@@ -52,6 +52,34 @@ type Totals struct {
 	Problems   int           `json:"problems"`
 	HostTime   time.Duration `json:"hostTimeNs"`
 	PluginTime time.Duration `json:"pluginTimeNs"`
+	// LLM is what the strategy's model calls cost; nil if it made none.
+	LLM *window.Spent `json:"llm,omitempty"`
+}
+
+// Add adds the totals of another session.
+func (t *Totals) Add(o Totals) {
+	t.Turns += o.Turns
+	t.Unpruned += o.Unpruned
+	t.Sent += o.Sent
+	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, o.PeakUnpruned), max(t.Peak, o.Peak)
+	t.Optimized += o.Optimized
+	t.Compressed += o.Compressed
+	t.Overflows += o.Overflows
+	t.Boundaries += o.Boundaries
+	t.Problems += o.Problems
+	t.HostTime += o.HostTime
+	t.PluginTime += o.PluginTime
+	t.spend(o.LLM)
+}
+
+func (t *Totals) spend(s *window.Spent) {
+	if s == nil {
+		return
+	}
+	if t.LLM == nil {
+		t.LLM = &window.Spent{}
+	}
+	t.LLM.Add(*s)
 }
 
 // Saved is the share of the tokens that were not sent, in [0, 1].
@@ -209,6 +237,7 @@ func (r *runner) finish() Report {
 		}
 		t.HostTime += turn.HostTime
 		t.PluginTime += turn.PluginTime
+		t.spend(turn.Compress.LLM)
 	}
 	r.report.Saved = t.Saved()
 	return r.report

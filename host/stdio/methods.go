@@ -10,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -28,6 +29,7 @@ func methods() map[string]method {
 		"session.close":  {call: closeSession, waits: true},
 		"history.add":    {call: now(add)},
 		"history.get":    {call: now(get), waits: true},
+		"todos.set":      {call: now(setTodos), waits: true},
 		"usage.report":   {call: now(reportUsage), waits: true},
 		"window.prepare": {call: prepare},
 	}
@@ -106,6 +108,13 @@ func get(s *host.Session, _ sessionParams) (any, error) {
 	h := s.History()
 	return historyResult{h.Contents(), h.Tokens, h.Revision}, nil
 }
+
+type todosParams struct {
+	sessionParams
+	Todos []sdk.Todo `json:"todos"`
+}
+
+func setTodos(s *host.Session, p todosParams) (any, error) { return struct{}{}, s.SetTodos(p.Todos) }
 
 type usageParams struct {
 	sessionParams

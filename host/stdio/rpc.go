@@ -90,7 +90,7 @@ func failure(err error) *Error {
 		data.Kind, data.MissingTokens, data.Plugin = "overflow", overflow.Missing(), overflow.Strategy
 	case errors.As(err, &answer):
 		data.Kind = "answer"
-	case errors.As(err, &setting), errors.Is(err, host.ErrFixed):
+	case errors.As(err, &setting), errors.Is(err, host.ErrFixed), errors.Is(err, host.ErrBadSetting):
 		data.Kind = "setting"
 	case errors.Is(err, host.ErrInvalidEntry):
 		data.Kind = "entry"

@@ -37,7 +37,7 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 	lines := make(chan line)
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(ctx, in, longest, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
-	defer s.queues.close() // when the work is done
+	defer s.queues.close()                                      // when the work is done
 	for {
 		select {
 		case l := <-lines:

@@ -28,12 +28,12 @@ type Options struct {
 func ReadFile(path string, o Options) (*Transcript, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open transcript: %w", err)
+		return nil, fmt.Errorf("read a session: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("open transcript: %w", err)
+		return nil, fmt.Errorf("read a session: %w", err)
 	}
 	if info.IsDir() {
 		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it"}

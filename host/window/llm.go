@@ -56,7 +56,8 @@ type Spent struct {
 	Model   string `json:"model,omitempty"`
 }
 
-func (s *Spent) add(o Spent) {
+// Add adds what other calls cost. The profile and model are those of the last.
+func (s *Spent) Add(o Spent) {
 	s.Calls += o.Calls
 	s.Attempts += o.Attempts
 	s.InputTokens += o.InputTokens
@@ -67,6 +68,9 @@ func (s *Spent) add(o Spent) {
 	s.Time += o.Time
 	if o.Model != "" {
 		s.Model = o.Model
+	}
+	if o.Profile != "" {
+		s.Profile = o.Profile
 	}
 }
 
@@ -99,7 +103,7 @@ func (p *purse) generate(ctx context.Context, req sdk.GenerateRequest, onText fu
 	spent.Calls, spent.Time = 1, time.Since(start)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.spent.add(spent)
+	p.spent.Add(spent)
 	if err != nil {
 		p.failed = err
 		return sdk.Generation{}, err

@@ -34,8 +34,8 @@ func TestFlatten(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, ok := summary.Flatten(sdk.Content{Speaker: test.by, Blocks: test.blocks})
-			if ok != (test.want != "") || textOf(got) != test.want || got.Speaker != test.from {
-				t.Errorf("%v, %s: %q", ok, got.Speaker, textOf(got))
+			if ok != (test.want != "") || summarytest.Text(got) != test.want || got.Speaker != test.from {
+				t.Errorf("%v, %s: %q", ok, got.Speaker, summarytest.Text(got))
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestCutLeavesWhatIsWaitedFor(t *testing.T) {
 	answer := func(id string) sdk.Content {
 		return sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: id, ToolName: "ls"}}}
 	}
-	hi := said(sdk.Human, "hi")
+	hi := summarytest.Said(sdk.Human, "hi")
 	tests := map[string]struct {
 		history  []sdk.Content
 		at, want int

@@ -20,11 +20,11 @@ func TestARangeThatFitsOnceResultsAreLinesIsSummarisedInOneRequest(t *testing.T)
 	for i := range 10 {
 		history = append(history, work(fmt.Sprintf("src/%d.go", i), 100)...)
 	}
-	m := &limited{window: 5000, answer: numbered}
-	got := sdktest.Compress(t, all(m.window), history, config(m.generate))
-	text := requestText(got.Requests[0])
-	if m.calls != 1 || got.Metadata.Counts["parts"] != 1 {
-		t.Errorf("%d requests, %d parts", m.calls, got.Metadata.Counts["parts"])
+	m := &summarytest.Limited{Window: 5000, Answer: numbered}
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
+	text := summarytest.Texts(got.Requests[0].Entries)
+	if m.Calls() != 1 || got.Metadata.Counts["parts"] != 1 {
+		t.Errorf("%d requests, %d parts", m.Calls(), got.Metadata.Counts["parts"])
 	}
 	if !strings.Contains(text, "[read_file: src/0.go — success, 100 lines]") || !strings.Contains(text, "a line of src/9.go") {
 		t.Errorf("the oldest results are not lines, or the newest are:\n%s", text)
@@ -37,14 +37,14 @@ func TestARangeThatFitsOnceResultsAreLinesIsSummarisedInOneRequest(t *testing.T)
 func TestARangeOfFiveWindowsIsFolded(t *testing.T) {
 	history := gen.Session(1000, 1)
 	tokens := sdktest.Characters(history)
-	m := &limited{window: tokens / 5, answer: numbered}
-	got := sdktest.Compress(t, all(m.window), history, config(m.generate))
+	m := &summarytest.Limited{Window: tokens / 5, Answer: numbered}
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
 	parts := int(got.Metadata.Counts["parts"])
-	if parts < 2 || m.calls != parts || got.NoOp != "" {
-		t.Fatalf("%d parts, %d requests, no-op %q", parts, m.calls, got.NoOp)
+	if parts < 2 || m.Calls() != parts || got.NoOp != "" {
+		t.Fatalf("%d parts, %d requests, no-op %q", parts, m.Calls(), got.NoOp)
 	}
 	for i, r := range got.Requests {
-		text := requestText(r)
+		text := summarytest.Texts(r.Entries)
 		if !strings.Contains(text, fmt.Sprintf("part %d of %d", i+1, parts)) {
 			t.Errorf("request %d does not say which part it is", i+1)
 		}
@@ -52,26 +52,26 @@ func TestARangeOfFiveWindowsIsFolded(t *testing.T) {
 			t.Errorf("request %d does not have the snapshot so far", i+1)
 		}
 	}
-	if want := fmt.Sprintf("as of request %d<", parts); !strings.Contains(textOf(got.History[0]), want) {
-		t.Errorf("the summary is not the last snapshot:\n%.200s", textOf(got.History[0]))
+	if want := fmt.Sprintf("as of request %d<", parts); !strings.Contains(summarytest.Text(got.History[0]), want) {
+		t.Errorf("the summary is not the last snapshot:\n%.200s", summarytest.Text(got.History[0]))
 	}
 	if got.Metadata.Counts["entriesCut"]+got.Metadata.Counts["entriesLeftOut"] != 0 {
 		t.Errorf("something was left out: %v", got.Metadata.Counts)
 	}
-	t.Logf("%d tokens, a window of %d: %d requests", tokens, m.window, m.calls)
+	t.Logf("%d tokens, a window of %d: %d requests", tokens, m.Window, m.Calls())
 }
 
 func TestOneEntryLargerThanTheWindowIsCutVisibly(t *testing.T) {
 	for name, letter := range map[string]string{"one letter": "a", "wide letters": "語"} {
 		t.Run(name, func(t *testing.T) {
-			history := append(session(), said(sdk.AI, strings.Repeat(letter, 1_000_000)))
-			m := &limited{window: 20_000, answer: numbered}
-			got := sdktest.Compress(t, all(m.window), history, config(m.generate))
-			if text := requestText(got.Requests[len(got.Requests)-1]); !strings.Contains(text, " characters left out here …]") {
+			history := append(session(), summarytest.Said(sdk.AI, strings.Repeat(letter, 1_000_000)))
+			m := &summarytest.Limited{Window: 20_000, Answer: numbered}
+			got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
+			if text := summarytest.Texts(got.Requests[len(got.Requests)-1].Entries); !strings.Contains(text, " characters left out here …]") {
 				t.Error("the request does not say that something is missing")
 			}
-			if got.Metadata.Counts["entriesCut"] != 1 || m.calls > 16 {
-				t.Errorf("%v after %d requests", got.Metadata.Counts, m.calls)
+			if got.Metadata.Counts["entriesCut"] != 1 || m.Calls() > 16 {
+				t.Errorf("%v after %d requests", got.Metadata.Counts, m.Calls())
 			}
 		})
 	}
@@ -80,38 +80,38 @@ func TestOneEntryLargerThanTheWindowIsCutVisibly(t *testing.T) {
 func TestRequestsAreFewHoweverLargeTheRange(t *testing.T) {
 	var history []sdk.Content
 	for i := range 20_000 {
-		history = append(history, said(sdk.AI, fmt.Sprint("Thought number ", i, strings.Repeat(" and so on", 20))))
+		history = append(history, summarytest.Said(sdk.AI, fmt.Sprint("Thought number ", i, strings.Repeat(" and so on", 20))))
 	}
-	m := &limited{window: 6000, answer: numbered}
-	got := sdktest.Compress(t, all(m.window), history, config(m.generate))
-	if m.calls > 16 || got.NoOp != "" {
-		t.Fatalf("%d requests, no-op %q", m.calls, got.NoOp)
+	m := &summarytest.Limited{Window: 6000, Answer: numbered}
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
+	if m.Calls() > 16 || got.NoOp != "" {
+		t.Fatalf("%d requests, no-op %q", m.Calls(), got.NoOp)
 	}
-	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 || !strings.Contains(requestText(got.Requests[0]), fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
+	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 || !strings.Contains(summarytest.Texts(got.Requests[0].Entries), fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
 		t.Errorf("%d entries are counted as left out, and the request does not say so", n)
 	}
 }
 
 func TestASnapshotThatLeavesNoRoomIsAskedForOnceMore(t *testing.T) {
 	long := "<state_snapshot>" + strings.Repeat("words ", 5000) + "</state_snapshot>"
-	m := &limited{window: 12_000, answer: func(n int, r sdk.GenerateRequest) string {
+	m := &summarytest.Limited{Window: 12_000, Answer: func(n int, r sdk.GenerateRequest) string {
 		if n == 1 {
 			return long
 		}
 		return numbered(n, r)
 	}}
-	got := sdktest.Compress(t, all(m.window), gen.Session(1000, 1), config(m.generate))
-	if parts := int(got.Metadata.Counts["parts"]); parts < 2 || m.calls != parts+1 {
-		t.Errorf("%d parts, %d requests", parts, m.calls)
+	got := sdktest.Compress(t, strategy{}, gen.Session(1000, 1), summarytest.Config(m.Window, m.Generate))
+	if parts := int(got.Metadata.Counts["parts"]); parts < 2 || m.Calls() != parts+1 {
+		t.Errorf("%d parts, %d requests", parts, m.Calls())
 	}
 }
 
 func TestASnapshotThatIsTooLongToCarryIsPartOfTheRecord(t *testing.T) {
 	prior := "<state_snapshot>" + strings.Repeat("words ", 9000) + "</state_snapshot>"
-	history := append([]sdk.Content{said(sdk.Human, prior)}, session()...)
-	m := &limited{window: 12_000, answer: numbered}
-	got := sdktest.Compress(t, all(m.window), history, config(m.generate))
-	if text := requestText(got.Requests[0]); !strings.Contains(text, "earlier snapshot\n<state_snapshot>") || strings.Contains(text, "Update it") {
+	history := append([]sdk.Content{summarytest.Said(sdk.Human, prior)}, session()...)
+	m := &summarytest.Limited{Window: 12_000, Answer: numbered}
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
+	if text := summarytest.Texts(got.Requests[0].Entries); !strings.Contains(text, "earlier snapshot\n<state_snapshot>") || strings.Contains(text, "Update it") {
 		t.Errorf("the request is\n%.3000s", text)
 	}
 }

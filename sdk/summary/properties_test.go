@@ -13,7 +13,7 @@ import (
 
 // replies are what a model may answer, the good and the bad.
 var replies = []string{
-	snapshot, snapshot, snapshot, second, "<scratchpad>" + snapshot + "</scratchpad>" + second, "prose", "", "VERIFIED",
+	summarytest.Snapshot, summarytest.Snapshot, summarytest.Snapshot, second, "<scratchpad>" + summarytest.Snapshot + "</scratchpad>" + second, "prose", "", "VERIFIED",
 	"<state_snapshot>" + strings.Repeat("many words ", 300) + "</state_snapshot>",
 }
 
@@ -38,17 +38,17 @@ func TestRunProperties(t *testing.T) {
 			budget: rapid.IntRange(0, 500).Draw(rt, "budget"),
 			verify: rapid.Bool().Draw(rt, "verify"),
 		}
-		m := &limited{window: s.model.ContextLimit, answer: func(int, sdk.GenerateRequest) string {
+		m := &summarytest.Limited{Window: s.model.ContextLimit, Answer: func(int, sdk.GenerateRequest) string {
 			return rapid.SampledFrom(replies).Draw(rt, "reply")
 		}}
-		c := config(m.generate)
+		c := config(m.Generate)
 		c.Todos = []sdk.Todo{{Content: "go on", Status: "pending"}}
 		got, err := c.Compress(t.Context(), s, history)
-		if m.calls > 16+2 {
-			rt.Fatalf("%d requests", m.calls)
+		if m.Calls() > 16+2 {
+			rt.Fatalf("%d requests", m.Calls())
 		}
 		for _, r := range got.Requests {
-			if text := requestText(r); strings.Contains(text, "aGVsbG8=") || strings.Contains(text, "JVBERi0=") {
+			if text := summarytest.Texts(r.Entries); strings.Contains(text, "aGVsbG8=") || strings.Contains(text, "JVBERi0=") {
 				rt.Fatal("a request holds an attachment")
 			}
 		}
@@ -78,7 +78,7 @@ func TestRunProperties(t *testing.T) {
 		}
 		everSaid := ""
 		for _, e := range got.History {
-			everSaid += textOf(e) + "\n"
+			everSaid += summarytest.Text(e) + "\n"
 		}
 		if last := summary.LastMessage(history); last >= 0 {
 			for _, b := range history[last].Blocks {
@@ -89,7 +89,7 @@ func TestRunProperties(t *testing.T) {
 		}
 		humans := 0
 		for _, e := range history[from:to] {
-			if e.Speaker == sdk.Human && !summary.IsSummary(e) && strings.TrimSpace(textOf(e)) != "" {
+			if e.Speaker == sdk.Human && !summary.IsSummary(e) && strings.TrimSpace(summarytest.Text(e)) != "" {
 				humans++
 			}
 		}

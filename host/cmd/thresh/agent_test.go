@@ -58,7 +58,13 @@ type prepared struct {
 func (p *place) serve(args ...string) *agent {
 	p.t.Helper()
 	p.program = "thresh-race"
-	a := &agent{place: p, cmd: p.command(append([]string{"run"}, args...)...), next: 1}
+	return p.talk(p.command(append([]string{"run"}, args...)...))
+}
+
+// talk starts a command that is 'thresh run' in the end.
+func (p *place) talk(cmd *exec.Cmd) *agent {
+	p.t.Helper()
+	a := &agent{place: p, cmd: cmd, next: 1}
 	stdin, err := a.cmd.StdinPipe()
 	if err != nil {
 		p.t.Fatal(err)

@@ -31,6 +31,7 @@ what the other format cannot hold, is said on standard error with its line or en
 			if err != nil {
 				return err
 			}
+			a.notes(args[0], t.Notes)
 			var out bytes.Buffer // nothing half-written
 			notes, err := transcript.Write(&out, t, format)
 			if err != nil {

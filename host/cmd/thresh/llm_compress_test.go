@@ -68,7 +68,9 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 		}})
 		p.file("s.jsonl", workday(120))
 		for _, strategy := range llmNames {
-			got := decode[struct{ Sessions []struct{ Turns []replayedTurn } }](t,
+			got := decode[struct {
+				Sessions []struct{ Turns []replayedTurn }
+			}](t,
 				p.run("replay", "-o", "json", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl"))
 			calls := 0
 			for _, turn := range got.Sessions[0].Turns {

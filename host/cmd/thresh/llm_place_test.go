@@ -82,6 +82,35 @@ func (p *llmPlace) finish(cmd *exec.Cmd) result {
 	return r
 }
 
+// serve starts 'thresh run'. When the test is over, no message may hold the key, nor what was logged.
+func (p *llmPlace) serve(args ...string) *agent {
+	p.t.Helper()
+	p.program = "thresh-race"
+	return p.talk(p.command(append([]string{"run", "--log-level", "trace"}, args...)...))
+}
+
+func (p *llmPlace) talk(cmd *exec.Cmd) *agent {
+	p.t.Helper()
+	var a *agent
+	p.t.Cleanup(func() {
+		if a == nil {
+			return
+		}
+		text := a.stderr.String()
+		for _, r := range a.replies {
+			text += string(r.Result)
+			if r.Error != nil {
+				text += r.Error.Message
+			}
+		}
+		if strings.Contains(text, key) {
+			p.t.Error("thresh run printed the key")
+		}
+	})
+	a = p.place.talk(cmd)
+	return a
+}
+
 // asked are the texts of the requests that the model got, each with its messages joined.
 func (p *llmPlace) asked() []string {
 	var out []string

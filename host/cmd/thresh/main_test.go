@@ -52,8 +52,8 @@ func buildAll(dir string) error {
 		"plugins/thresh-strategy-top-down-truncation": "../../../plugins/topdown",
 		"plugins/thresh-strategy-middle-out":          "../../../plugins/middleout",
 		"plugins/thresh-strategy-one-shot":            "../../../plugins/oneshot",
-		"gate":   "./testdata/gate",
-		"faulty": "../../plugins/testdata/faulty",
+		"gate":                                        "./testdata/gate",
+		"faulty":                                      "../../plugins/testdata/faulty",
 	} {
 		if err := build("0", out, pkg); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -77,6 +78,14 @@ func (a *app) restore(ctx context.Context, h *host.Host, name string) (*host.Ses
 	}
 	s, err := h.Session(host.SessionOptions{})
 	if err != nil {
+		return nil, err
+	}
+	a.warnings(name, t.Notes)
+	var tasks todos.Tracker
+	for _, c := range t.Entries {
+		tasks.Observe(c)
+	}
+	if err := s.SetTodos(tasks.Todos()); err != nil {
 		return nil, err
 	}
 	_, _, err = s.Restore(t.Entries...)

@@ -10,8 +10,7 @@ import (
 // maxFile bounds a session's file, in bytes: counting tokens takes about a second for every two million of them.
 const maxFile = 128 << 20
 
-// read reads a session from a file or, for "-", from standard input, and reports what was not understood. It ends with ctx:
-// who is asked for input and presses Ctrl-C must not have to give it first.
+// read reads a session from a file or, for "-", from standard input. It ends with ctx: who is asked for input and presses Ctrl-C must not have to give it first.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
 	type result struct {
 		t   *transcript.Transcript
@@ -27,7 +26,6 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 		if r.err != nil {
 			return nil, r.err
 		}
-		a.notes(name, r.t.Notes)
 		return r.t, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("read %s: %w", displayName(name), ctx.Err())
@@ -44,6 +42,20 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 		return t, nil
 	}
 	return transcript.ReadFile(name, o)
+}
+
+// warnings prints what a user should know of a file that was read, and in one line that there is more.
+func (a *app) warnings(name string, notes []transcript.Note) {
+	var shown []transcript.Note
+	for _, n := range notes {
+		if !n.Routine {
+			shown = append(shown, n)
+		}
+	}
+	a.notes(name, shown)
+	if routine := len(notes) - len(shown); routine > 0 {
+		fmt.Fprintf(a.err, "%s: bookkeeping left out (%d kinds; 'thresh convert' lists them)\n", displayPath(name), routine)
+	}
 }
 
 // mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines.

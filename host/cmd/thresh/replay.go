@@ -74,6 +74,7 @@ func (a *app) replayAll(ctx context.Context, h *host.Host, files []string) ([]re
 		r := replayed{File: file}
 		t, err := a.read(ctx, file)
 		if err == nil {
+			a.warnings(file, t.Notes)
 			r.Format = t.Format
 			r.Report, err = replay.Run(ctx, h, t, replay.Options{Progress: func(done, of int) { bar.show(displayName(file), done, of) }})
 			if err != nil {
@@ -115,29 +116,37 @@ func (a *app) printReplays(results []replayed, turnTable bool) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "SESSION\tSTRATEGY\tENTRIES\tTURNS\tTOKENS SENT\tWITHOUT\tSAVED\tPEAK\tWITHOUT\tOPTIMIZED\tCOMPRESSED\tOVER LIMIT\tHOST\tPLUGIN\t")
 	var sum replay.Totals
+	entries := 0
 	for _, r := range results {
-		if !hasRow(r) {
-			continue
-		}
-		a.replayRow(w, rowName(r), r.Strategy, r.Entries, r.Totals)
-		sum.Unpruned += r.Totals.Unpruned
-		sum.Sent += r.Totals.Sent
-		sum.Turns += r.Totals.Turns
-		sum.Peak, sum.PeakUnpruned = max(sum.Peak, r.Totals.Peak), max(sum.PeakUnpruned, r.Totals.PeakUnpruned)
-		sum.Optimized += r.Totals.Optimized
-		sum.Compressed += r.Totals.Compressed
-		sum.Overflows += r.Totals.Overflows
-		sum.HostTime += r.Totals.HostTime
-		sum.PluginTime += r.Totals.PluginTime
-	}
-	if sum.Turns > 0 && len(results) > 1 {
-		entries := 0
-		for _, r := range results {
+		if hasRow(r) {
+			sum.Add(r.Totals)
 			entries += r.Entries
 		}
-		a.replayRow(w, "all", results[0].Strategy, entries, sum)
+	}
+	header := "SESSION\tSTRATEGY\tENTRIES\tTURNS\tSENT\tUNPRUNED\tSAVED\tPEAK\tUNPRUNED PEAK\tOPTIMIZED\tCOMPRESSED\tOVER LIMIT\tHOST\tPLUGIN\t"
+	if sum.LLM != nil {
+		header += "MODEL CALLS\tMODEL TOKENS\tCOST USD\tMODEL\t"
+	}
+	fmt.Fprintln(w, header)
+	row := func(name, strategy string, entries int, t replay.Totals) {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t", name, strategy, entries, t.Turns, t.Sent, t.Unpruned,
+			percent(t.Unpruned-t.Sent, t.Unpruned), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Overflows, short(t.HostTime), short(t.PluginTime))
+		switch llm := t.LLM; {
+		case llm != nil:
+			fmt.Fprintf(w, "%d\t%d\t%.4f\t%s\t", llm.Calls, llm.InputTokens+llm.OutputTokens, llm.CostUSD, short(llm.Time))
+		case sum.LLM != nil:
+			fmt.Fprint(w, "0\t0\t-\t-\t")
+		}
+		fmt.Fprintln(w)
+	}
+	for _, r := range results {
+		if hasRow(r) {
+			row(rowName(r), r.Strategy, r.Entries, r.Totals)
+		}
+	}
+	if len(results) > 1 {
+		row("all", results[0].Strategy, entries, sum)
 	}
 	return w.Flush()
 }
@@ -153,15 +162,10 @@ func rowName(r replayed) string {
 	return displayName(r.File)
 }
 
-func (a *app) replayRow(w *tabwriter.Writer, name, strategy string, entries int, t replay.Totals) {
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f %%\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t\n", name, strategy, entries, t.Turns, t.Sent, t.Unpruned,
-		100*t.Saved(), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Overflows, short(t.HostTime), short(t.PluginTime))
-}
-
 func (a *app) printTurns(r replayed) error {
 	fmt.Fprintf(a.out, "%s (%s, %s)\n", rowName(r), r.Format, r.Strategy)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "TURN\tENTRY\tWITHOUT\tBEFORE\tOPTIMIZED\tCOMPRESSED\tREMOVED\tREPLACED\tHOST\tPLUGIN\t  NOTE\t")
+	fmt.Fprintln(w, "TURN\tENTRY\tUNPRUNED\tBEFORE\tOPTIMIZED\tCOMPRESSED\tREMOVED\tREPLACED\tHOST\tPLUGIN\t  NOTE\t")
 	for _, t := range r.Turns {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t  %s\t\n", t.Turn, t.Entry, t.Unpruned, t.Before, t.AfterOptimize, t.AfterCompress,
 			t.Optimize.Removed, t.Optimize.Replaced, short(t.HostTime), short(t.PluginTime), turnNote(t))
@@ -189,6 +193,12 @@ func turnNote(t replay.Turn) string {
 		add("compress: " + string(t.Compress.NoOp))
 	case t.Compress.Kind != "":
 		add(fmt.Sprintf("compressed %d entries to %d", t.Compress.EntriesBefore, t.Compress.EntriesAfter))
+	}
+	if llm := t.Compress.LLM; llm != nil {
+		add(fmt.Sprintf("%d model calls, %d tokens, %.4f USD, %s", llm.Calls, llm.InputTokens+llm.OutputTokens, llm.CostUSD, short(llm.Time)))
+	}
+	if c := t.Compress.Cooldown; c != nil {
+		add("not compressed: it failed before")
 	}
 	if t.Overflow != "" {
 		add("over the limit")

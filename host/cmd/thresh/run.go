@@ -18,6 +18,7 @@ signal, with every plugin gone.
   session.set     {session, key, value}       → {}
   history.add     {session, entries}          → {revision, tokens}
   window.prepare  {session, pendingTokens?}   → {history, tokens, revision, outcome}
+  todos.set       {session, todos}            → {}
   usage.report    {session, promptTokens}     → {}
   history.get     {session}                   → {history, tokens, revision}
   session.close   {session}                   → {}

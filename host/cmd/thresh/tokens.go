@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"text/tabwriter"
 
@@ -72,6 +73,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if err != nil {
 				return err
 			}
+			a.warnings(args[0], t.Notes)
 			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
 			if err != nil {
 				return err
@@ -200,5 +202,6 @@ func percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+	share := 100 * float64(part) / float64(whole)
+	return fmt.Sprintf("%.1f %%", math.Round(share*10)/10+0) // + 0: no share is -0.0
 }

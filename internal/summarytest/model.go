@@ -1,0 +1,66 @@
+package summarytest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
+)
+
+// Limited is a model that refuses what does not fit into its window at four bytes a token, the answer included.
+type Limited struct {
+	// Window is in tokens.
+	Window int
+	// Answer gives the text for the n-th request, from 1; nil answers each with [Snapshot].
+	Answer func(n int, req sdk.GenerateRequest) string
+
+	mu    sync.Mutex
+	calls int
+}
+
+// Calls returns how many requests were made, refused ones included.
+func (m *Limited) Calls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls
+}
+
+// Generate is a [sdktest.GenerateFunc].
+func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Generation, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	tokens := (len(req.System) + len(Texts(req.Entries))) / 4
+	if tokens+req.MaxOutputTokens > m.Window {
+		return sdk.Generation{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens, req.MaxOutputTokens, m.Window)
+	}
+	text := Snapshot
+	if m.Answer != nil {
+		text = m.Answer(m.calls, req)
+	}
+	return sdk.Generation{Text: text, FinishReason: "stop", Model: "m"}, nil
+}
+
+// Instant is a host whose model and tokenizer take no time.
+type Instant struct{}
+
+var _ sdk.Host = Instant{}
+
+// EstimateTokens counts with [sdktest.Characters].
+func (Instant) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
+	counts := make([]int, len(entries))
+	for i := range entries {
+		counts[i] = sdktest.Characters(entries[i : i+1])
+	}
+	return counts, nil
+}
+
+// Generate answers with [Snapshot].
+func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, error) {
+	return sdk.Generation{Text: Snapshot}, nil
+}
+
+// ResolvePrompt knows every prompt.
+func (Instant) ResolvePrompt(context.Context, string) (string, error) { return prompt, nil }
