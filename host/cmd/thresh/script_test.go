@@ -241,7 +241,7 @@ func TestPluginsAreFoundBesideTheExecutable(t *testing.T) {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	if got := decode[[]object](t, p.finish(cmd)); len(got) != 2 || got[0]["state"] != "ready" {
+	if got := decode[[]object](t, p.finish(cmd)); len(got) != 4 || got[0]["state"] != "ready" {
 		t.Errorf("found %v", got)
 	}
 }
