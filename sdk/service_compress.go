@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"errors"
 	"fmt"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
@@ -13,26 +14,12 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if err != nil {
 		return err
 	}
-	first, err := stream.Recv()
-	if err != nil {
-		return noHeader(err)
-	}
-	header := first.GetHeader()
+	header, history, err := receive(stream.Recv, func(r *threshv1.CompressRequest) any { return r.GetPart() })
 	call := header.GetCall()
-	if call == nil {
-		return noHeader(nil)
-	}
-	if call.GetBase().GetLength() > 0 {
+	switch {
+	case errors.Is(err, errResync):
 		return stream.Send(compressHeader(&threshv1.CompressResult{Revision: call.GetRevision(), Resync: true}))
-	}
-	history, err := receiveHistory(call, func() ([]byte, error) {
-		r, err := stream.Recv()
-		if err != nil {
-			return nil, err
-		}
-		return chunkOf(r.GetPart(), r.GetChunk())
-	})
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	in := compressInput(header)

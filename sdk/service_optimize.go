@@ -3,7 +3,6 @@ package sdk
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -22,26 +21,12 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	first, err := stream.Recv()
-	if err != nil {
-		return noHeader(err)
-	}
-	header := first.GetHeader()
+	header, history, err := receive(stream.Recv, func(r *threshv1.OptimizeRequest) any { return r.GetPart() })
 	call := header.GetCall()
-	if call == nil {
-		return noHeader(nil)
-	}
-	if call.GetBase().GetLength() > 0 { // no mirror is kept: ask for all of it
+	switch {
+	case errors.Is(err, errResync):
 		return stream.Send(optimizeHeader(&threshv1.OptimizeResult{Revision: call.GetRevision(), Resync: true}))
-	}
-	history, err := receiveHistory(call, func() ([]byte, error) {
-		r, err := stream.Recv()
-		if err != nil {
-			return nil, err
-		}
-		return chunkOf(r.GetPart(), r.GetChunk())
-	})
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	in := OptimizeInput{Density: densityConfig(header.GetDensity())}
@@ -106,21 +91,4 @@ func densityConfig(d *threshv1.DensityConfig) DensityConfig {
 		c.PartialWrites = PartialWritesKeep
 	}
 	return c
-}
-
-// noHeader is the error for a stream that does not open with a header. err is what Recv returned, if it failed.
-func noHeader(err error) error {
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err // gRPC's own; it has answered already
-	}
-	return fmt.Errorf("%w: the first message of a call is a header with a CallHeader", wire.ErrMalformed)
-}
-
-// chunkOf returns the chunk of a message, of which part is the oneof: after the header nothing else may come.
-func chunkOf(part any, chunk []byte) ([]byte, error) {
-	switch part.(type) {
-	case *threshv1.OptimizeRequest_Chunk, *threshv1.CompressRequest_Chunk:
-		return chunk, nil
-	}
-	return nil, fmt.Errorf("%w: only chunks follow the header", wire.ErrMalformed)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/internal/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
@@ -12,9 +13,9 @@ import (
 const second = "<state_snapshot><overall_goal>ship it twice</overall_goal></state_snapshot>"
 
 func TestAnEarlierSummaryIsUpdatedAndCarriedOn(t *testing.T) {
-	c := config(sdktest.Answers(summarytest.Snapshot))
+	c := summarytest.Config(100_000, sdktest.Answers(snapshot))
 	c.TranscriptPath = "/log/t.jsonl"
-	first := sdktest.Compress(t, all(100_000), session(), c)
+	first := sdktest.Compress(t, strategy{}, session(), c)
 
 	history := append(first.History, work("src/c.go", 60)...)
 	history = append(history, summarytest.Said(sdk.Human, "And the docs."))
@@ -22,11 +23,11 @@ func TestAnEarlierSummaryIsUpdatedAndCarriedOn(t *testing.T) {
 	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(second)))
 
 	request := summarytest.Texts(got.Requests[0].Entries)
-	if n := strings.Count(request, summarytest.Snapshot); n != 1 {
-		t.Errorf("the earlier summarytest.Snapshot stands %d times in the request", n)
+	if n := strings.Count(request, snapshot); n != 1 {
+		t.Errorf("the earlier snapshot stands %d times in the request", n)
 	}
 	before, after, _ := strings.Cut(request, "Update it")
-	if strings.Contains(before, summarytest.Snapshot) || !strings.Contains(after, "snapshot so far\n"+summarytest.Snapshot+"\n</record") {
+	if strings.Contains(before, snapshot) || !strings.Contains(after, "snapshot so far\n"+snapshot+"\n</record") {
 		t.Errorf("the request does not ask to update the snapshot:\n%s", request)
 	}
 	if strings.Contains(request, "Understood.") {
@@ -42,7 +43,7 @@ func TestAnEarlierSummaryIsUpdatedAndCarriedOn(t *testing.T) {
 		}
 		at += next
 	}
-	if strings.Contains(text, summarytest.Snapshot) || strings.Count(text, "Never touch") != 1 {
+	if strings.Contains(text, snapshot) || strings.Count(text, "Never touch") != 1 {
 		t.Errorf("the earlier summary is still in it:\n%s", text)
 	}
 }
@@ -51,11 +52,11 @@ func TestWhatWasSaidLastSurvivesEverySummary(t *testing.T) {
 	history := session()
 	request := "The one request: " + strings.Repeat("a word and ", 100)
 	history[4] = summarytest.Said(sdk.Human, request)
-	s := all(100_000)
-	s.budget = 0 // nothing but the last is kept
 	for i := range 3 {
 		history = append(history, work(fmt.Sprintf("src/%d.go", i), 100)...)
-		history = sdktest.Compress(t, s, history, config(sdktest.Answers(summarytest.Snapshot))).History
+		c := summarytest.Config(100_000, sdktest.Answers(snapshot))
+		c.UserMessageBudget = new(0) // nothing but the last is kept
+		history = sdktest.Compress(t, strategy{}, history, c).History
 		if len(history) != 2 || !strings.Contains(summarytest.Text(history[0]), request) || strings.Contains(summarytest.Text(history[0]), "go.mod") {
 			t.Fatalf("after %d summaries: %s", i+1, summarytest.Text(history[0]))
 		}
@@ -69,7 +70,7 @@ func TestASummaryOfAnotherProgramIsUpdatedToo(t *testing.T) {
 	const foreign = "This session continues another one, in which the parser was written."
 	history := append([]sdk.Content{summarytest.Said(sdk.Human, foreign)}, work("src/c.go", 60)...)
 	history[0].Metadata = []byte(`{"isSummary":true}`)
-	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(summarytest.Snapshot)))
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot)))
 	if !strings.Contains(summarytest.Texts(got.Requests[0].Entries), "snapshot so far\n"+foreign+"\n</record") {
 		t.Errorf("it is not updated:\n%s", summarytest.Texts(got.Requests[0].Entries))
 	}
@@ -79,12 +80,12 @@ func TestASummaryOfAnotherProgramIsUpdatedToo(t *testing.T) {
 }
 
 func TestOfSeveralSummariesTheNewestIsUpdated(t *testing.T) {
-	history := []sdk.Content{summarytest.Said(sdk.Human, summarytest.Snapshot)}
+	history := []sdk.Content{summarytest.Said(sdk.Human, snapshot)}
 	history = append(history, work("src/c.go", 60)...)
 	history = append(history, summarytest.Said(sdk.Human, second))
-	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(summarytest.Snapshot)))
+	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot)))
 	text := summarytest.Texts(got.Requests[0].Entries)
-	if !strings.Contains(text, "snapshot so far\n"+second) || !strings.Contains(text, "earlier snapshot\n"+summarytest.Snapshot) {
+	if !strings.Contains(text, "snapshot so far\n"+second) || !strings.Contains(text, "earlier snapshot\n"+snapshot) {
 		t.Errorf("the request is\n%s", text)
 	}
 }
@@ -95,14 +96,14 @@ func TestAttachmentsOfTheLastMessageStay(t *testing.T) {
 	history[4].Blocks = append(history[4].Blocks, picture)
 	for range 2 {
 		history = append(history, work("src/x.go", 100)...)
-		got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(summarytest.Snapshot)))
+		got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot)))
 		if history = got.History; len(history[0].Blocks) != 2 || history[0].Blocks[1].(sdk.Media).Data != picture.Data {
 			t.Fatalf("the summary is %s", history[0].AppendJSON(nil))
 		}
 	}
 	history = append(history, summarytest.Said(sdk.Human, "Forget the picture."))
 	history = append(history, work("src/x.go", 100)...)
-	if got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(summarytest.Snapshot))); len(got.History[0].Blocks) != 1 {
+	if got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot))); len(got.History[0].Blocks) != 1 {
 		t.Error("the attachment of an older message stays")
 	}
 }
@@ -113,9 +114,9 @@ func TestTheUsersWordsStayWithinTheirBudget(t *testing.T) {
 		history = append(history, summarytest.Said(sdk.Human, fmt.Sprintf("Wish %d: %s", i, strings.Repeat("please ", 50))))
 		history = append(history, work(fmt.Sprintf("src/%d.go", i), 60)...)
 	}
-	s := all(100_000)
-	s.budget = 350 // a wish counts 94 and its heading 8
-	got := sdktest.Compress(t, s, history, config(sdktest.Answers(summarytest.Snapshot)))
+	c := summarytest.Config(100_000, sdktest.Answers(snapshot))
+	c.UserMessageBudget = new(350) // a wish counts 94 and its heading 8
+	got := sdktest.Compress(t, strategy{}, history, c)
 	text := summarytest.Text(got.History[0])
 	for i := range 10 {
 		if has := strings.Contains(text, fmt.Sprintf("Wish %d:", i)); has != (i >= 7) {
@@ -125,7 +126,7 @@ func TestTheUsersWordsStayWithinTheirBudget(t *testing.T) {
 	if kept, summarized := got.Metadata.Counts["userMessagesKept"], got.Metadata.Counts["userMessagesSummarized"]; kept != 3 || summarized != 7 {
 		t.Errorf("%d are counted as kept, %d as summarised", kept, summarized)
 	}
-	if !strings.Contains(text, "(other messages are in the summarytest.Snapshot only)") {
+	if !strings.Contains(text, "(other messages are in the snapshot only)") {
 		t.Error("the summary does not say that there were more")
 	}
 }

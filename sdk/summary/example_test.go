@@ -2,8 +2,11 @@ package summary_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
@@ -26,7 +29,32 @@ func (firstHalf) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInp
 	return result.Compressed(in), nil
 }
 
-// A strategy chooses the range; the rest is the same for all.
+// A strategy chooses the range; the rest is the same for all. Its tests stand in for the model, and its main function is
+// sdk.Serve(firstHalf{}).
 func Example() {
-	sdk.Serve(firstHalf{})
+	history := []sdk.Content{{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: "Find what is wrong in the parser."}}}}
+	for i := range 11 {
+		history = append(history, sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{
+			Text: fmt.Sprintf("Step %d: ", i+1) + strings.Repeat("I looked at one more file and found nothing. ", 10),
+		}}})
+	}
+	got, err := sdktest.Config{
+		Prompts:  map[string]string{summary.PromptName: "Write a state snapshot."},
+		Generate: sdktest.Answers("<state_snapshot><overall_goal>Mend the parser.</overall_goal></state_snapshot>"),
+	}.Compress(context.Background(), firstHalf{}, history)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(history), "entries became", len(got.History))
+	fmt.Println(got.History[0].Blocks[0].(sdk.Text).Text)
+	fmt.Printf("%.6s…\n", got.History[2].Blocks[0].(sdk.Text).Text)
+	// Output:
+	// 12 entries became 8
+	// <state_snapshot><overall_goal>Mend the parser.</overall_goal></state_snapshot>
+	//
+	// What the user said, word for word, oldest first:
+	// [message of 33 characters]
+	// Find what is wrong in the parser.
+	// Step 6…
 }

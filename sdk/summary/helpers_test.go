@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/thresh-dev/thresh/internal/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
+
+const snapshot = summarytest.Snapshot
 
 // strategy summarises one range.
 type strategy struct {

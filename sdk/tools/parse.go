@@ -58,11 +58,7 @@ func ParseRules(data []byte) ([]Rule, error) {
 	}
 	rules := make([]Rule, len(raws))
 	for i, raw := range raws {
-		err := decode(raw, &rules[i])
-		if err == nil {
-			_, err = compile(&rules[i])
-		}
-		if err != nil {
+		if err := parseRule(raw, &rules[i]); err != nil {
 			err.Index = i
 			return nil, err
 		}
@@ -80,10 +76,7 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 	}
 	rules := make([]Rule, len(raws))
 	for i, raw := range raws {
-		err := decode(raw, &rules[i])
-		if err == nil {
-			_, err = compile(&rules[i])
-		}
+		err := parseRule(raw, &rules[i])
 		if err == nil {
 			continue
 		}
@@ -98,6 +91,15 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 		rules[i] = Rule{Names: names.Names, IgnoreCase: names.IgnoreCase, Class: ClassOther}
 	}
 	return New(rules...)
+}
+
+// parseRule reads a rule and checks it.
+func parseRule(raw json.RawMessage, r *Rule) *RuleError {
+	if err := decode(raw, r); err != nil {
+		return err
+	}
+	_, err := compile(r)
+	return err
 }
 
 func split(data []byte, newer bool) ([]json.RawMessage, error) {

@@ -27,11 +27,7 @@ there is to say about each.`,
   thresh config explain -o json`,
 		ValidArgs: completeKeys(""),
 		RunE: func(cmd *cobra.Command, keys []string) error {
-			o, err := a.configOptions(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := config.Load(o)
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -173,4 +174,18 @@ func entries(t *testing.T, lines string) []object {
 		out = append(out, parseJSON[object](t, line))
 	}
 	return out
+}
+
+// native writes the native form.
+func native(t *testing.T, history []object) string {
+	t.Helper()
+	var b strings.Builder
+	for _, e := range history {
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(line, '\n'))
+	}
+	return b.String()
 }

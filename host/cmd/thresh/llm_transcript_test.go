@@ -62,12 +62,12 @@ func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
 // native is the history in a file of any format, byte for byte as the native form has it.
 func (p *llmPlace) native(file string) []string {
 	p.t.Helper()
-	got := decode[struct{ History []json.RawMessage }](p.t, p.run("convert", "--to", "native", file))
-	if len(got.History) == 0 {
+	history := decode[[]json.RawMessage](p.t, p.run("convert", "--to", "native", file))
+	if len(history) == 0 {
 		p.t.Fatalf("%s has no history", file)
 	}
 	var out []string
-	for _, entry := range got.History {
+	for _, entry := range history {
 		out = append(out, string(entry))
 	}
 	return out
@@ -137,11 +137,11 @@ func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 	limited.Dir, limited.Env, limited.SysProcAttr = cmd.Dir, cmd.Env, cmd.SysProcAttr
 	a := p.talk(limited)
 	s := a.open("s", object{"model.contextLimit": 1000})
-	all := entries(t, workday(120))
+	all := entries(t, turns(60))
 	a.call("history.add", object{"session": s, "entries": all}, nil)
 	e := a.refused(-32000, "window.prepare", object{"session": s}, "transcript", "file too large", "nothing was lost")
-	if e.Data.Prepared == nil || len(e.Data.Prepared.History) != len(all) {
-		t.Errorf("the answer has the history as %v", e.Data.Prepared)
+	if e.Data.Prepared == nil || cmp.Diff(all, e.Data.Prepared.History) != "" {
+		t.Error("the answer does not hold the history as it was")
 	}
 	var now prepared
 	a.call("history.get", object{"session": s}, &now)

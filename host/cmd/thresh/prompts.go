@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/prompts"
 )
 
@@ -34,11 +33,7 @@ error. NAME is compression unless given.`,
 		Args:      args(cobra.MaximumNArgs(1)),
 		ValidArgs: prompts.Names(),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			o, err := a.configOptions(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := config.Load(o)
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
@@ -72,11 +67,7 @@ directory to have them used.`,
 		Example: `  thresh prompts eject ./prompts && thresh --set prompts.dir=./prompts prompts show`,
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, dirs []string) error {
-			o, err := a.configOptions(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := config.Load(o)
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}

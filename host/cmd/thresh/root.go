@@ -132,6 +132,15 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	return o, nil
 }
 
+// loadConfig loads the settings that a command's common flags and all layers below them make.
+func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
+	o, err := a.configOptions(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(o)
+}
+
 // open opens a host for a command. The caller closes it.
 func (a *app) open(cmd *cobra.Command) (*host.Host, error) {
 	o, err := a.configOptions(cmd)
@@ -171,11 +180,7 @@ func completeKeys(suffix string) []string {
 
 // completeStrategies completes the names of the plugin files, without starting any.
 func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	o, err := a.configOptions(cmd)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	c, err := config.Load(o)
+	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

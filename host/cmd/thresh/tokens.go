@@ -52,11 +52,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.configOptions(cmd)
-			if err != nil {
-				return err
-			}
-			c, err := config.Load(o)
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,139 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/llmtest"
+)
+
+// atOnce is how soon the model's server must see that nobody waits for it any more.
+const atOnce = time.Second
+
+// silences are ways in which a model keeps a Compress waiting.
+var silences = map[string]llmtest.Reply{
+	"before the answer":    {Fault: llmtest.FaultHang},
+	"in it":                {Fault: llmtest.FaultStall, Text: "<state_snapshot>"},
+	"between two attempts": llmtest.RateLimited(30 * time.Second),
+}
+
+// gone fails the test unless the client of a call goes at once.
+func gone(t *testing.T, call *llmtest.Call) {
+	t.Helper()
+	select {
+	case <-call.Ended():
+	case <-time.After(atOnce):
+		t.Error("the model is still asked")
+	}
+}
+
+// TestCtrlCEndsTheModelCall of a command, and everything with it.
+func TestCtrlCEndsTheModelCall(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		for name, reply := range silences {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				calls := make(chan *llmtest.Call, 10)
+				p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return reply }, OnCall: func(c *llmtest.Call) { calls <- c }})
+				p.file("s.jsonl", workday(60))
+				cmd := p.command("compress", "s.jsonl")
+				var stdout, stderr bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = cmd.Process.Kill() })
+				call := <-calls
+				if reply.Fault == llmtest.FaultStatus {
+					<-call.Ended() // so that it waits for the second attempt now
+				}
+				start := time.Now()
+				if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
+				gone(t, call)
+				_ = cmd.Wait()
+				if took := time.Since(start); took > 3*atOnce {
+					t.Errorf("it ended after %s", took)
+				}
+				if got := cmd.ProcessState.ExitCode(); got != 1 || stdout.Len() > 0 || stderr.String() != "thresh: interrupted\n" {
+					t.Errorf("exit status %d, %q, %q", got, stdout.String(), stderr.String())
+				}
+				p.alone()
+				if n := len(p.server.Calls()); n != 1 {
+					t.Errorf("%d calls", n)
+				}
+			})
+		}
+	})
+}
+
+func TestASignalEndsTheModelCallOfAnAgent(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind string) {
+		calls := make(chan *llmtest.Call, 10)
+		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Fault: llmtest.FaultHang} },
+			OnCall: func(c *llmtest.Call) { calls <- c }})
+		a := p.serve()
+		s := a.open("s", object{"model.contextLimit": 5000})
+		a.call("history.add", object{"session": s, "entries": entries(t, turns(60))}, nil)
+		id := a.send("window.prepare", object{"session": s})
+		call := <-calls
+		a.signal(syscall.SIGTERM)
+		gone(t, call)
+		a.exits(0)
+		if e := a.refusal(a.wait(id), -32000); e.Data.Kind != "canceled" {
+			t.Errorf("the prepare under way: %+v", e)
+		}
+	})
+}
+
+// TestAPluginThatDiesTakesItsModelCallAlong, and the next turn begins with a new one.
+func TestAPluginThatDiesTakesItsModelCallAlong(t *testing.T) {
+	t.Parallel()
+	calls := make(chan *llmtest.Call, 10)
+	p := newLLMPlace(t, "openai", llmtest.Options{OnCall: func(c *llmtest.Call) { calls <- c }})
+	p.server.Script(llmtest.Reply{Fault: llmtest.FaultHang})
+	a := p.serve()
+	s := a.open("s", object{"model.contextLimit": 20_000})
+	session := entries(t, turns(60))
+	a.call("history.add", object{"session": s, "entries": session}, nil)
+	id := a.send("window.prepare", object{"session": s})
+	call := <-calls
+	if err := syscall.Kill(p.plugin(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, call)
+	e := a.refusal(a.wait(id), -32000, "middle-out", "process ended", mayHelp)
+	if e.Data.Kind != "plugin" || !e.Data.Retryable || e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
+		t.Errorf("kind %s, retryable %v", e.Data.Kind, e.Data.Retryable)
+	}
+	if c := a.prepare(s).Outcome["compress"].(object); c["kind"] != "applied" {
+		t.Errorf("the next turn: %v", c)
+	}
+	a.end()
+}
+
+// plugin is the process id of the one plugin that runs.
+func (p *place) plugin() int {
+	p.t.Helper()
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), p.plugins+"/") {
+			id, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return id
+		}
+	}
+	p.t.Fatal("no plugin runs")
+	return 0
+}
