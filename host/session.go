@@ -74,8 +74,31 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 // counting is a tokens.Counter as the window wants it.
 type counting struct{ *tokens.Counter }
 
-func (c counting) All(ctx context.Context, entries []content.Content) ([]int, error) {
-	return c.CountAll(ctx, entries, nil)
+// All counts block by block. A block's count is what an entry with that block alone counts, less what an entry counts that
+// has none.
+func (c counting) All(ctx context.Context, entries []content.Content) ([]history.Count, error) {
+	var single []content.Content
+	for _, e := range entries {
+		for i := range e.Blocks {
+			single = append(single, content.Content{Speaker: e.Speaker, Blocks: e.Blocks[i : i+1]})
+		}
+	}
+	tokens, err := c.CountAll(ctx, single, nil)
+	if err != nil {
+		return nil, err
+	}
+	frame := c.Entry(content.Content{})
+	counts := make([]history.Count, len(entries))
+	for i, e := range entries {
+		n := history.Count{Tokens: frame, Blocks: make([]int32, len(e.Blocks))}
+		for j := range e.Blocks {
+			n.Blocks[j] = int32(tokens[j] - frame)
+			n.Tokens += tokens[j] - frame
+		}
+		tokens = tokens[len(e.Blocks):]
+		counts[i] = n
+	}
+	return counts, nil
 }
 
 // ID is the session's id.
@@ -104,7 +127,7 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 	if s.done.Err() != nil {
 		return 0, 0, s.closed("add")
 	}
-	counts, err := s.counter.CountAll(s.done, entries, nil)
+	counts, err := counting{s.counter}.All(s.done, entries)
 	if err != nil {
 		return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
 	}

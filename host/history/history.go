@@ -27,14 +27,14 @@ type History struct {
 // New returns an empty history.
 func New() *History { return &History{} }
 
-// Append puts entries at the end. tokens holds one count for each. It waits for nobody: a plugin may be working on an
+// Append puts entries at the end. counts holds one for each. It waits for nobody: a plugin may be working on an
 // earlier snapshot meanwhile.
-func (h *History) Append(entries []content.Content, tokens []int) (revision uint64, total int) {
+func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, c := range entries {
-		h.entries = append(h.entries, h.entry(c, tokens[i]))
-		h.tokens += tokens[i]
+		h.entries = append(h.entries, h.entry(c, counts[i]))
+		h.tokens += counts[i].Tokens
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
@@ -44,9 +44,9 @@ func (h *History) Append(entries []content.Content, tokens []int) (revision uint
 }
 
 // entry makes a record of c under a new id.
-func (h *History) entry(c content.Content, tokens int) *Entry {
+func (h *History) entry(c content.Content, count Count) *Entry {
 	h.nextID++
-	return &Entry{ID: "e" + strconv.FormatUint(h.nextID, 10), Tokens: tokens, Content: c}
+	return &Entry{ID: "e" + strconv.FormatUint(h.nextID, 10), Content: c, Count: count}
 }
 
 // Snapshot is a history at one moment. Its entries are shared and must not be changed.
@@ -98,7 +98,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	tokens := 0
 	for _, e := range p.entries {
 		if e.ID == "" {
-			e = h.entry(e.Content, e.Tokens)
+			e = h.entry(e.Content, e.Count)
 		}
 		out = append(out, e)
 		tokens += e.Tokens

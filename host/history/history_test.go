@@ -36,13 +36,16 @@ func answers(ids ...string) content.Content {
 	return c
 }
 
-// count is a token counter for tests: 10 for each block.
-func count(c content.Content) int { return 10 * len(c.Blocks) }
+// count is a token counter for tests: 3 for an entry and 10 for each block.
+func count(c content.Content) int { return 3 + 10*len(c.Blocks) }
 
-func counts(entries []content.Content) ([]int, error) {
-	out := make([]int, len(entries))
+func counts(entries []content.Content) ([]history.Count, error) {
+	out := make([]history.Count, len(entries))
 	for i, c := range entries {
-		out[i] = count(c)
+		out[i].Tokens = count(c)
+		for range c.Blocks {
+			out[i].Blocks = append(out[i].Blocks, 10)
+		}
 	}
 	return out, nil
 }
@@ -102,8 +105,8 @@ func TestApplyOptimize(t *testing.T) {
 	if diff := cmp.Diff(want, sketch(after.Contents())); diff != "" {
 		t.Error(diff)
 	}
-	if after.Tokens != 40 {
-		t.Errorf("the total is %d tokens, want 40", after.Tokens)
+	if after.Tokens != 52 {
+		t.Errorf("the total is %d tokens, want 52", after.Tokens)
 	}
 	if err := h.Recount(count); err != nil {
 		t.Error(err)
@@ -238,7 +241,7 @@ func TestCountFailureLeavesTheHistory(t *testing.T) {
 	h := of(t, human("a"), says("b"))
 	broken := errors.New("no counts today")
 	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "c"}}}}},
-		func([]content.Content) ([]int, error) { return nil, broken })
+		func([]content.Content) ([]history.Count, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)
 	}
@@ -283,10 +286,9 @@ func TestView(t *testing.T) {
 			if diff := cmp.Diff(c.problems, kinds); diff != "" {
 				t.Errorf("problems:\n%s", diff)
 			}
-			sum, _ := counts(whole.History)
 			total := 0
-			for _, n := range sum {
-				total += n
+			for _, c := range whole.History {
+				total += count(c)
 			}
 			if whole.Tokens != total {
 				t.Errorf("the view says %d tokens and counts %d", whole.Tokens, total)

@@ -50,9 +50,6 @@ func (p *Plan) Contents() []content.Content { return Snapshot{Entries: p.entries
 // Len returns how many entries the history has with the plan.
 func (p *Plan) Len() int { return len(p.entries) }
 
-// Counter counts entries in tokens, one count for each.
-type Counter func([]content.Content) ([]int, error)
-
 // PlanOptimize checks the edits of an Optimize against s and returns what they make of it (REQ-HD-003). An error joins one
 // [AnswerError] for each thing that is wrong, or comes from count (REQ-HD-013.3).
 func (s Snapshot) PlanOptimize(edits []wire.Edit, count Counter) (*Plan, error) {
@@ -96,34 +93,69 @@ func (s Snapshot) PlanCompress(curated []*Entry, pieces []wire.Piece, count Coun
 	return s.plan(curated, given, parts, count)
 }
 
-// plan makes records of the parts: those that were kept as they are, the others counted.
+// plan makes records of the parts: those that were kept as they are, the others counted, by what is new in them.
 func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part, count Counter) (*Plan, error) {
 	p := &Plan{base: s, given: given, parts: parts, entries: make([]*Entry, len(parts))}
-	var made []*Entry
-	var contents []content.Content
+	var fresh []content.Content // what has to be counted
 	for i, part := range parts {
-		if part.Index >= 0 && !part.Edited {
+		switch {
+		case part.Index < 0:
+			p.entries[i] = &Entry{Content: part.Content}
+			fresh = append(fresh, part.Content)
+		case part.Edited:
+			p.entries[i] = &Entry{ID: old[part.Index].ID, Content: part.Content}
+			if unknown := newBlocks(part); unknown != nil {
+				fresh = append(fresh, content.Content{Speaker: part.Content.Speaker, Blocks: unknown})
+			}
+		default:
 			p.entries[i] = old[part.Index]
-			continue
 		}
-		e := &Entry{Content: part.Content}
-		if part.Edited {
-			e.ID = old[part.Index].ID
-		}
-		p.entries[i] = e
-		made, contents = append(made, e), append(contents, part.Content)
 	}
-	counts, err := count(contents)
+	counts, err := count(fresh)
 	if err != nil {
 		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
-	for i, e := range made {
-		e.Tokens = counts[i]
-	}
-	for _, e := range p.entries {
-		p.After += e.Tokens
+	for i, part := range parts {
+		switch {
+		case part.Index < 0:
+			p.entries[i].Count, counts = counts[0], counts[1:]
+		case part.Edited:
+			var unknown Count
+			if newBlocks(part) != nil {
+				unknown, counts = counts[0], counts[1:]
+			}
+			p.entries[i].Count = recount(old[part.Index].Count, part.Kept, unknown.Blocks)
+		}
+		p.After += p.entries[i].Tokens
 	}
 	return p, nil
+}
+
+// newBlocks are the blocks of an edited entry that it did not have.
+func newBlocks(part check.Part) (blocks []content.Block) {
+	for i, from := range part.Kept {
+		if from < 0 {
+			blocks = append(blocks, part.Content.Blocks[i])
+		}
+	}
+	return blocks
+}
+
+// recount is the count of an edited entry: what its kept blocks counted before, and the new blocks in order.
+func recount(old Count, kept []int, fresh []int32) Count {
+	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
+	for _, n := range old.Blocks {
+		out.Tokens -= int(n) // what is left is what stands around the blocks
+	}
+	for i, from := range kept {
+		if from >= 0 {
+			out.Blocks[i] = old.Blocks[from]
+		} else {
+			out.Blocks[i], fresh = fresh[0], fresh[1:]
+		}
+		out.Tokens += int(out.Blocks[i])
+	}
+	return out
 }
 
 // checkLate makes sure that what was added while the plugin worked still fits.

@@ -187,7 +187,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 		}
 	}
 	if made.Blocks != nil {
-		b.emit(&Entry{Tokens: b.count(made), Content: made})
+		b.emit(&Entry{Content: made, Count: Count{Tokens: b.count(made)}})
 	}
 	for _, e := range others {
 		b.single(e)
@@ -214,7 +214,7 @@ func (b *viewBuilder) responses(e *Entry, answers func(id string) bool) {
 	c := e.Content
 	c.Blocks = kept
 	if c.HasContent() {
-		b.emit(&Entry{ID: e.ID, Tokens: b.count(c), Content: c})
+		b.emit(&Entry{ID: e.ID, Content: c, Count: Count{Tokens: b.count(c)}})
 	}
 }
 

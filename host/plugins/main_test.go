@@ -163,7 +163,7 @@ func goneWithin(t *testing.T, pid int, limit time.Duration) {
 func entries(texts ...string) []*history.Entry {
 	var out []*history.Entry
 	for i, text := range texts {
-		out = append(out, &history.Entry{ID: fmt.Sprint("e", i), Tokens: 1, Content: content.Content{
+		out = append(out, &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: 1}, Content: content.Content{
 			Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}},
 		}})
 	}

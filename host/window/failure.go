@@ -39,7 +39,7 @@ func (t *turn) coolingDown(reason sdk.CompressReason) *failure {
 
 // retryable reports whether a Compress that failed may succeed if it is tried again.
 func retryable(err, modelErr error) bool {
-	if modelErr != nil && !errors.Is(modelErr, context.Canceled) { // else it ended because the call did
+	if modelErr != nil {
 		return errors.Is(modelErr, sdk.ErrUnavailable)
 	}
 	var p *plugins.Error

@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ type Strategy interface {
 // Counter counts entries in tokens. One entry's count does not depend on the others.
 type Counter interface {
 	Entry(c content.Content) int
-	All(ctx context.Context, entries []content.Content) ([]int, error)
+	All(ctx context.Context, entries []content.Content) ([]history.Count, error)
 }
 
 // Settings are what a window needs of the configuration, resolved for one turn.
@@ -260,7 +261,7 @@ func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.P
 		return nil, err
 	}
 	out.Metadata = answer.Metadata
-	return s.PlanOptimize(answer.Edits, func(c []content.Content) ([]int, error) { return t.counter.All(ctx, c) })
+	return s.PlanOptimize(answer.Edits, func(c []content.Content) ([]history.Count, error) { return t.counter.All(ctx, c) })
 }
 
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
@@ -335,6 +336,9 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	if spent != nil {
 		out.PluginTime -= min(spent.Time, out.PluginTime)
 	}
+	if errors.Is(modelErr, context.Canceled) {
+		modelErr = nil // the model call ended because the Compress did
+	}
 	if err != nil {
 		return nil, &CompressError{Strategy: t.info.Name, Profile: set.LLM.profile(), Model: modelErr, Retryable: retryable(err, modelErr), Err: err}
 	}
@@ -345,7 +349,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 		out.Kind, out.NoOp = KindNoOp, answer.NoOp
 		return nil, nil
 	}
-	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]int, error) { return services.counts(ctx, c) })
+	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]history.Count, error) { return services.counts(ctx, c) })
 	if err != nil {
 		return nil, err
 	}

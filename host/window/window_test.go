@@ -23,10 +23,13 @@ type counter struct{}
 
 func (counter) Entry(c content.Content) int { return 10 * len(c.Blocks) }
 
-func (n counter) All(_ context.Context, entries []content.Content) ([]int, error) {
-	out := make([]int, len(entries))
+func (n counter) All(_ context.Context, entries []content.Content) ([]history.Count, error) {
+	out := make([]history.Count, len(entries))
 	for i, c := range entries {
-		out[i] = n.Entry(c)
+		out[i].Tokens = n.Entry(c)
+		for range c.Blocks {
+			out[i].Blocks = append(out[i].Blocks, 10)
+		}
 	}
 	return out, nil
 }

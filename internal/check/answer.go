@@ -14,6 +14,8 @@ type Part struct {
 	// Edited says that the entry has other blocks than it had.
 	Edited  bool
 	Content content.Content
+	// Kept says for each block of an edited entry where it stood in the entry before; -1: it is new.
+	Kept []int
 }
 
 // Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest index
@@ -119,7 +121,7 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 
 // edited returns an entry with the blocks that an answer gave it.
 func edited(found *problems, c content.Content, index int, pieces []wire.BlockPiece) Part {
-	blocks := make([]content.Block, 0, len(pieces))
+	blocks, from := make([]content.Block, 0, len(pieces)), make([]int, 0, len(pieces))
 	kept := make([]bool, len(c.Blocks))
 	next := 0
 	for i, piece := range pieces {
@@ -128,14 +130,14 @@ func edited(found *problems, c content.Content, index int, pieces []wire.BlockPi
 			if err := block(c.Speaker, piece.Block); err != nil {
 				found.add(wrong(index, ErrInvalidEntry, "block %d: %v", i, err))
 			}
-			blocks = append(blocks, piece.Block)
+			blocks, from = append(blocks, piece.Block), append(from, -1)
 		case piece.Keep < 0 || piece.Keep >= len(c.Blocks):
 			found.add(wrong(index, ErrOutOfBounds, "block %d of %d", piece.Keep, len(c.Blocks)))
 		case piece.Keep < next:
 			found.add(wrong(index, ErrOutOfOrder, "block %d", piece.Keep))
 		default:
 			next, kept[piece.Keep] = piece.Keep+1, true
-			blocks = append(blocks, c.Blocks[piece.Keep])
+			blocks, from = append(blocks, c.Blocks[piece.Keep]), append(from, piece.Keep)
 		}
 	}
 	for i, b := range c.Blocks {
@@ -151,7 +153,7 @@ func edited(found *problems, c content.Content, index int, pieces []wire.BlockPi
 	case len(blocks) == 0:
 		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
 	}
-	return Part{Index: index, Edited: true, Content: out}
+	return Part{Index: index, Edited: true, Content: out, Kept: from}
 }
 
 func isOpaque(b content.Block) bool { _, opaque := b.(content.Opaque); return opaque }

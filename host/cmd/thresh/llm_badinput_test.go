@@ -22,13 +22,13 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 			sets []string
 			want []string
 		}{
-			"no profile":            {[]string{"compression.profile="}, []string{"no model", "compression.profile"}},
-			"an unknown profile":    {[]string{"compression.profile=nosuch"}, []string{"compression.profile", "nosuch", "writer"}},
-			"a key that is not set": {[]string{provider + "keyEnv=NO_SUCH_KEY"}, []string{"profile writer", "NO_SUCH_KEY", "not set", provider + "keyEnv"}},
-			"an empty key":          {[]string{provider + "keyEnv=EMPTY_KEY"}, []string{"profile writer", "EMPTY_KEY", "empty"}},
-			"a key file that is not there": {[]string{provider + "keyEnv=", provider + "keyFile=" + p.path("work", "nosuch.key")},
-				[]string{"nosuch.key", "no such file"}},
-			"an empty key file":      {[]string{provider + "keyEnv=", provider + "keyFile=" + p.path("work", "empty.key")}, []string{"empty.key", "empty"}},
+			"no profile":              {[]string{"compression.profile="}, []string{"no model", "compression.profile"}},
+			"an unknown profile":      {[]string{"compression.profile=nosuch"}, []string{"compression.profile", "nosuch", "writer"}},
+			"a key that is not set":   {[]string{provider + "keyEnv=NO_SUCH_KEY"}, []string{"profile writer", "NO_SUCH_KEY", "not set", provider + "keyEnv"}},
+			"an empty key":            {[]string{provider + "keyEnv=EMPTY_KEY"}, []string{"profile writer", "EMPTY_KEY", "empty"}},
+			"a key file that is away": {[]string{"compression.profile=filed"}, []string{"profile filed", "writer.key", "keyFile", "no such file"}},
+			"an empty key file": {[]string{"compression.profile=filed", "profiles.filed.provider.keyFile=empty.key"},
+				[]string{"profile filed", "empty.key", "is empty"}},
 			"a wrong key":            {[]string{provider + "keyEnv=WRONG_KEY"}, []string{"401", "WRONG_KEY", "key"}},
 			"a server that is away":  {[]string{provider + "baseURL=" + other.BaseURL(kind)}, []string{"refused", provider + "baseURL", other.URL}},
 			"a wrong path":           {[]string{provider + "baseURL=" + wrongPath}, []string{"404", provider + "baseURL", wrongPath}},
@@ -121,5 +121,5 @@ func TestAKeyInAFile(t *testing.T) {
 	if err := os.Chmod(p.path("work", "writer.key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.run("llm", "check", "--log-level", "trace", "--set", "profiles.writer.provider.keyEnv=", "--set", "profiles.writer.provider.keyFile=writer.key").done(t)
+	p.run("llm", "check", "filed", "--log-level", "trace").done(t)
 }

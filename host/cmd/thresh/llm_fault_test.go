@@ -100,7 +100,7 @@ func TestAFailureLeavesTheHistory(t *testing.T) {
 		session := entries(t, turns(80))
 		for _, name := range []string{"500", "402", "an empty summary", "garbage"} {
 			f := faults[name]
-			s := a.open("", object{"model.contextLimit": 30_000})
+			s := a.open("", object{"model.contextLimit": 36_000})
 			in := object{"session": s}
 			a.call("history.add", with(in, object{"entries": session}), nil)
 			turn := func() *rpcError {
@@ -113,6 +113,9 @@ func TestAFailureLeavesTheHistory(t *testing.T) {
 				return e
 			}
 			e := turn()
+			if e.Data.Kind != "plugin" || e.Data.Plugin != "middle-out" || e.Data.Retryable != f.retryable {
+				t.Errorf("%s: %+v", name, e.Data)
+			}
 			if e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
 				t.Errorf("%s: the error does not come with the history", name)
 			}
@@ -147,7 +150,7 @@ func TestWhatIsNotWorthItIsNotTriedAgain(t *testing.T) {
 	long := llmtest.Reply{Text: "<state_snapshot>" + strings.Repeat("a summary that saves nothing at all, ", 20_000) + "</state_snapshot>"}
 	p := newLLMPlace(t, "openai", llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return long }})
 	a := p.serve("--set", "profiles.writer.provider.maxOutput=190000", "--set", "profiles.writer.provider.contextLimit=800000")
-	s := a.open("", object{"model.contextLimit": 30_000})
+	s := a.open("", object{"model.contextLimit": 36_000})
 	session := entries(t, turns(80))
 	a.call("history.add", object{"session": s, "entries": session}, nil)
 	for i, want := range []struct {

@@ -49,14 +49,16 @@ func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 profiles:
   writer:
     provider:
-      kind: %s
-      baseURL: %s
+      kind: %[1]s
+      baseURL: %[2]s
       model: writer-1
       keyEnv: WRITER_KEY
       contextLimit: 200000
       maxOutput: 4000
       retries: 1
       prices: {input: 3, output: 15}
+  filed:
+    provider: {kind: %[1]s, baseURL: %[2]s, model: writer-1, keyFile: writer.key}
 `, kind, p.server.BaseURL(kind)))
 	return p
 }

@@ -62,12 +62,20 @@ func TestTheSummarySaysWhereTheWholeConversationIs(t *testing.T) {
 // native is the history in a file of any format, byte for byte as the native form has it.
 func (p *llmPlace) native(file string) []string {
 	p.t.Helper()
-	history := decode[[]json.RawMessage](p.t, p.run("convert", "--to", "native", file))
-	if len(history) == 0 {
-		p.t.Fatalf("%s has no history", file)
+	text := p.run("convert", "--to", "native", file).done(p.t).stdout
+	var document struct{ History []json.RawMessage }
+	history := &document.History
+	var err error
+	if text[0] == '[' { // nothing but the history
+		err = json.Unmarshal([]byte(text), history)
+	} else {
+		err = json.Unmarshal([]byte(text), &document)
+	}
+	if err != nil || len(*history) == 0 {
+		p.t.Fatalf("%s has no history: %v", file, err)
 	}
 	var out []string
-	for _, entry := range history {
+	for _, entry := range *history {
 		out = append(out, string(entry))
 	}
 	return out
