@@ -1,0 +1,111 @@
+package check_test
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// Whatever a plugin answers, either it is refused with an [check.Error], or what it makes is no worse than what it was given:
+// no more orphans, no call that lost its response, and in an Optimize every human entry still there.
+func TestWhateverAPluginAnswers(t *testing.T) {
+	histories := gen.History(gen.Options{MaxEntries: 30, Malformed: true})
+	rapid.Check(t, func(t *rapid.T) {
+		history := histories.Draw(t, "history")
+		edits := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) wire.Edit { return edit(t, history) }), 0, 6).Draw(t, "edits")
+		parts, err := check.Optimize(history, edits)
+		judge(t, history, parts, err)
+		if err == nil && count(history, human) != countParts(parts, human) {
+			t.Fatal("a human entry is gone")
+		}
+		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) wire.Piece { return piece(t, history) }), 0, 6).Draw(t, "pieces")
+		parts, err = check.Compress(history, pieces)
+		judge(t, history, parts, err)
+	})
+}
+
+func judge(t *rapid.T, history []content.Content, parts []check.Part, err error) {
+	if err != nil {
+		var known *check.Error
+		if !errors.As(err, &known) {
+			t.Fatalf("an error of another kind: %v", err)
+		}
+		return
+	}
+	made := make([]content.Content, len(parts))
+	for i, p := range parts {
+		made[i] = p.Content
+		if p.Edited && len(p.Kept) != len(p.Content.Blocks) {
+			t.Fatalf("part %d says %d origins for %d blocks", i, len(p.Kept), len(p.Content.Blocks))
+		}
+	}
+	before, after := turns.Pair(history), turns.Pair(made)
+	if len(after.Orphans()) > len(before.Orphans()) || len(after.Pending()) > len(before.Pending()) {
+		t.Fatalf("orphans %d → %d, unanswered %d → %d", len(before.Orphans()), len(after.Orphans()), len(before.Pending()), len(after.Pending()))
+	}
+}
+
+func human(c content.Content) bool { return c.Speaker == content.Human }
+
+func count(history []content.Content, is func(content.Content) bool) (n int) {
+	for _, c := range history {
+		if is(c) {
+			n++
+		}
+	}
+	return n
+}
+
+func countParts(parts []check.Part, is func(content.Content) bool) (n int) {
+	for _, p := range parts {
+		if is(p.Content) {
+			n++
+		}
+	}
+	return n
+}
+
+// index is one that is mostly of the history, and sometimes just outside of it.
+func index(t *rapid.T, history []content.Content) int {
+	return rapid.IntRange(-1, len(history)).Draw(t, "index")
+}
+
+func blocks(t *rapid.T, c content.Content) (pieces []wire.BlockPiece) {
+	for i := range c.Blocks {
+		switch rapid.IntRange(0, 3).Draw(t, "block") {
+		case 0:
+		case 1:
+			pieces = append(pieces, wire.BlockPiece{Block: content.Text{Text: "new"}})
+		default:
+			pieces = append(pieces, wire.BlockPiece{Keep: i})
+		}
+	}
+	return pieces
+}
+
+func edit(t *rapid.T, history []content.Content) wire.Edit {
+	e := wire.Edit{Index: index(t, history), Remove: rapid.Bool().Draw(t, "remove")}
+	if !e.Remove && e.Index >= 0 && e.Index < len(history) {
+		e.Blocks = blocks(t, history[e.Index])
+	}
+	return e
+}
+
+func piece(t *rapid.T, history []content.Content) wire.Piece {
+	switch rapid.IntRange(0, 4).Draw(t, "kind") {
+	case 0:
+		return wire.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "summary"}}}}
+	case 1:
+		e := edit(t, history)
+		return wire.Edited{Index: e.Index, Blocks: e.Blocks}
+	default:
+		return wire.Keep{From: index(t, history), To: index(t, history)}
+	}
+}
