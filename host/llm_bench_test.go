@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/internal/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -111,5 +110,3 @@ func BenchmarkEstimateTokens(b *testing.B) {
 		})
 	}
 }
-
-var _ = host.SessionOptions{}

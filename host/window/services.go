@@ -19,14 +19,15 @@ type services struct {
 	prompt  func(ctx context.Context, name string) (string, error)
 	seed    maphash.Seed
 
-	mu    sync.Mutex
-	known map[uint64]int32 // of blocks
+	mu      sync.Mutex
+	known   map[uint64]int32 // of blocks; nil until somebody asks
+	counted []*history.Entry // what the strategy was sent: these were counted when they came in
 }
 
-func newServices(c Counter, s Settings) *services {
+func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	return &services{
 		counter: c, frame: c.Entry(content.Content{}), purse: purse{llm: s.LLM}, prompt: s.Prompt,
-		seed: maphash.MakeSeed(), known: map[uint64]int32{},
+		seed: maphash.MakeSeed(), counted: sent,
 	}
 }
 
@@ -50,11 +51,12 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 	var places []place
 	var buf []byte
 	s.mu.Lock()
+	s.recall()
 	for i, c := range entries {
 		counts[i] = history.Count{Tokens: s.frame, Blocks: make([]int32, len(c.Blocks))}
 		for j, b := range c.Blocks {
-			buf = content.AppendBlock(buf[:0], b)
-			key := maphash.Bytes(s.seed, buf)
+			var key uint64
+			key, buf = s.key(b, buf)
 			n, ok := s.known[key]
 			if !ok {
 				fresh = append(fresh, content.Content{Speaker: c.Speaker, Blocks: c.Blocks[j : j+1]})
@@ -82,6 +84,28 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 		counts[p.entry].Tokens += int(n)
 	}
 	return counts, nil
+}
+
+// recall takes in the counts of the history, once.
+func (s *services) recall() {
+	if s.known != nil {
+		return
+	}
+	s.known = make(map[uint64]int32, len(s.counted))
+	var buf []byte
+	for _, e := range s.counted {
+		for i, n := range e.Blocks {
+			var key uint64
+			key, buf = s.key(e.Content.Blocks[i], buf)
+			s.known[key] = n
+		}
+	}
+}
+
+// key stands for a block. buf is written over, and returned to be used again.
+func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
+	buf = content.AppendBlock(buf[:0], b)
+	return maphash.Bytes(s.seed, buf), buf
 }
 
 func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {

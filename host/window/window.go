@@ -319,7 +319,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 		current += e.Tokens
 	}
 	set := t.req.Settings
-	services := newServices(t.counter, set)
+	services := newServices(t.counter, set, curated)
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
 		Call:          t.call(s, curated),

@@ -151,7 +151,7 @@ func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
 		names = append(names, name)
 	}
 	p := newPlace(t, names...)
-	a := p.serve("--set", "plugins.optimizeTimeout=500ms", "--set", "plugins.maxAnswerBytes=1000000", "--log-level", "error")
+	a := p.serve("--set", "plugins.optimizeTimeout=5s", "--set", "plugins.maxAnswerBytes=1000000", "--log-level", "error")
 	for name, c := range bad {
 		in := object{"session": a.open(name, object{"compression.strategy": name, "workspace.root": "/w"})}
 		a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), nil)

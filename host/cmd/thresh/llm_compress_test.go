@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -91,6 +92,10 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 			}
 			if calls < 2 {
 				t.Errorf("%s: compressed %d times", strategy, calls)
+			}
+			if table := p.run("replay", "--strategy", strategy, "--set", "model.contextLimit=12000", "s.jsonl").done(t).stdout; !strings.Contains(table,
+				fmt.Sprintf("%d  %12d", calls, 1200*calls)) || !strings.Contains(table, fmt.Sprintf("%.4f", 0.006*float64(calls))) {
+				t.Errorf("%s: for people:\n%s", strategy, table)
 			}
 		}
 	})

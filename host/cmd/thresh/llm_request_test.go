@@ -32,9 +32,10 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 			p := newLLMPlace(t, "openai", llmtest.Options{})
 			p.file("s.jsonl", planned(c.tool, c.parameters))
 			p.run("replay", "--set", "model.contextLimit=10000", "s.jsonl").done(t)
+			p.run("compress", "s.jsonl").done(t)
 			asked := p.asked()
-			if len(asked) == 0 {
-				t.Fatal("nothing was asked")
+			if len(asked) < 2 {
+				t.Fatalf("%d requests", len(asked))
 			}
 			for i, text := range asked {
 				if _, after, _ := strings.Cut(text, "list of tasks that are not done"); !strings.Contains(after, "[in_progress] Profile the lexer") || strings.Contains(after, "Write notes") {
@@ -46,6 +47,33 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 				t.Errorf("a strategy without a model asked %d times", n)
 			}
 		})
+	}
+}
+
+// TestTasksOfAnAgentReachTheModel: the list that was set last, and none that cannot be one.
+func TestTasksOfAnAgentReachTheModel(t *testing.T) {
+	t.Parallel()
+	p := newLLMPlace(t, "openai", llmtest.Options{})
+	a := p.serve()
+	s := a.open("s", object{"model.contextLimit": 20_000})
+	set := func(todos ...object) object { return object{"session": s, "todos": todos} }
+	a.call("history.add", object{"session": s, "entries": entries(t, turns(60))}, nil)
+	a.call("todos.set", set(object{"id": "1", "content": "Drop this", "status": "pending"}), nil)
+	a.call("todos.set", set(
+		object{"id": "1", "content": "Profile the lexer", "status": "in_progress", "subtasks": []object{{"id": "1a", "content": "Find a corpus", "status": "pending"}}},
+		object{"id": "2", "content": "Write notes", "status": "completed"},
+	), nil)
+	a.refused(-32000, "todos.set", set(object{"id": "3", "content": "Ship it", "status": "started"}), "todos[0]", `"started"`, "in_progress")
+	a.refused(-32000, "todos.set", set(object{"id": "3", "content": " ", "status": "pending"}), "todos[0]", "content")
+	a.prepare(s)
+	a.end()
+	asked := strings.Join(p.asked(), "\n")
+	for text, want := range map[string]bool{
+		"[in_progress] Profile the lexer": true, "  - [pending] Find a corpus": true, "Write notes": false, "Drop this": false, "Ship it": false,
+	} {
+		if strings.Contains(asked, text) != want {
+			t.Errorf("the request has %q: %v", text, !want)
+		}
 	}
 }
 
