@@ -1,4 +1,4 @@
-// Command estimate is a strategy that has the host count its whole history, time after time, to measure what that costs.
+// Command estimate is a strategy that has the host count entries, to measure what that costs.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// rounds is how often the history is counted after the first time.
+// rounds is how often each question is asked.
 const rounds = 20
 
 type estimate struct{}
@@ -17,26 +17,36 @@ func (estimate) Info() sdk.Info {
 	return sdk.Info{Name: "estimate", Version: "1.0.0", Trigger: sdk.Threshold(0.85)}
 }
 
-// Compress says in its counts how long the first call took, and the others together, in nanoseconds. A call before them
-// makes the connection.
+// Compress says in its counts how long calls took, in nanoseconds: "empty" for an entry without text, "history" for the
+// entries as they came, "copies" for entries that are the same but made anew; of those, "first" is the first call.
 func (estimate) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	if _, err := host.EstimateTokens(ctx, []sdk.Content{{Speaker: sdk.AI}}); err != nil {
-		return sdk.CompressResult{}, err
+	copies := make([]sdk.Content, len(in.History))
+	for i, e := range in.History {
+		copies[i] = sdk.Content{Speaker: e.Speaker, Blocks: e.Blocks, Metadata: e.Metadata, Extra: e.Extra}
 	}
-	var first, others time.Duration
-	for i := range rounds + 1 {
+	counts := map[string]int64{}
+	measure := func(name string, entries []sdk.Content, rounds int) error {
 		start := time.Now()
-		if _, err := host.EstimateTokens(ctx, in.History); err != nil {
-			return sdk.CompressResult{}, err
+		for range rounds {
+			if _, err := host.EstimateTokens(ctx, entries); err != nil {
+				return err
+			}
 		}
-		if took := time.Since(start); i == 0 {
-			first = took
-		} else {
-			others += took
+		counts[name] = time.Since(start).Nanoseconds() / int64(rounds)
+		return nil
+	}
+	empty := []sdk.Content{{Speaker: sdk.AI}}
+	for _, m := range []struct {
+		name    string
+		entries []sdk.Content
+		rounds  int
+	}{{"connect", empty, 1}, {"empty", empty, rounds}, {"first", copies, 1}, {"copies", copies, rounds}, {"history", in.History, rounds}} {
+		if err := measure(m.name, m.entries, m.rounds); err != nil {
+			return sdk.CompressResult{}, err
 		}
 	}
 	out := sdk.NoOp("measured")
-	out.Metadata.Counts = map[string]int64{"first": first.Nanoseconds(), "others": others.Nanoseconds() / rounds}
+	out.Metadata.Counts = counts
 	return out, nil
 }
 
