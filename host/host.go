@@ -87,10 +87,6 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if o.ID == "" {
 		o.ID = rand.Text()
 	}
-	s, err := newSession(h, o.ID, c)
-	if err != nil {
-		return nil, err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -98,6 +94,10 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	}
 	if _, exists := h.sessions[o.ID]; exists {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, ErrSessionExists)
+	}
+	s, err := newSession(h, o.ID, c)
+	if err != nil {
+		return nil, err
 	}
 	h.sessions[o.ID] = s
 	return s, nil

@@ -350,6 +350,7 @@ func TestServicesOfTheHost(t *testing.T) {
 		says    string
 	}{
 		"EstimateTokens":             {session: "estimate", history: talk(), noop: "3 entries, 6 tokens, 30 came with them"},
+		"EstimateTokens of kept":     {session: "estimate-kept", history: talk(), noop: "3 entries, 30 tokens, 30 came with them"},
 		"EstimateTokens of 10 MB":    {session: "estimate", history: []sdk.Content{words("tool", strings.Repeat("y", 10<<20))}, noop: "1 entries, 1 tokens, 10 came with them"},
 		"ResolvePrompt and Generate": {session: "generate", profile: "compression", history: talk(), noop: "be brief! in 2 pieces, stop, 7+99, m"},
 		"an unknown prompt":          {session: "generate", profile: "nope", history: talk(), code: codes.NotFound, says: "ResolvePrompt: not found"},

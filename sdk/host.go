@@ -17,6 +17,8 @@ type boundHost struct {
 	conn *hostConn
 	call context.Context // ends with the Compress call, and with it everything that was asked for it
 	id   string
+	// history holds what came with a count: that need not be asked for.
+	history *history
 }
 
 // begin returns the client, and a context that ends with ctx or with the call, whichever is first.
@@ -48,8 +50,27 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 		return nil, hostError("EstimateTokens", err)
 	}
 	defer done()
-	counts, err := estimate(ctx, client, h.id, entries)
-	return counts, hostError("EstimateTokens", err)
+	counts := make([]int, len(entries))
+	var fresh []Content
+	var places []int
+	for i, e := range entries {
+		if at, ok := e.Origin(); ok && h.history != nil && at < len(h.history.was) && e.Equal(h.history.was[at]) {
+			counts[i] = h.history.tokens(at, at+1)
+			continue
+		}
+		fresh, places = append(fresh, e), append(places, i)
+	}
+	if len(fresh) == 0 {
+		return counts, nil
+	}
+	counted, err := estimate(ctx, client, h.id, fresh)
+	if err != nil {
+		return nil, hostError("EstimateTokens", err)
+	}
+	for i, at := range places {
+		counts[at] = counted[i]
+	}
+	return counts, nil
 }
 
 func estimate(ctx context.Context, client threshv1.HostServiceClient, call string, entries []Content) ([]int, error) {

@@ -27,7 +27,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if in.Call, err = s.call(call, conf, history); err != nil {
 		return err
 	}
-	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.GetCallId()}
+	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.GetCallId(), history: history}
 	result, err := s.strategy.Compress(stream.Context(), host, in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
 		return ctxErr // nobody waits any more

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,8 +99,15 @@ func (actor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) 
 		return sdk.NoOp(sdk.NoOpReason(in.Todos[99].ID)), nil
 	case "nothing":
 		return sdk.CompressResult{}, nil
-	case "estimate":
-		counts, err := host.EstimateTokens(ctx, in.History)
+	case "estimate", "estimate-kept":
+		entries := in.History
+		if in.SessionID == "estimate" { // as if they were made anew: these have to be asked for
+			entries = slices.Clone(entries)
+			for i := range entries {
+				entries[i] = entries[i].WithOrigin(-1)
+			}
+		}
+		counts, err := host.EstimateTokens(ctx, entries)
 		if err != nil {
 			return sdk.CompressResult{}, err
 		}

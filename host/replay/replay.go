@@ -111,17 +111,22 @@ type Options struct {
 // and what was replayed so far comes back with it.
 func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options) (Report, error) {
 	r := runner{host: h, report: Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}}
+	err := r.run(ctx, t, o)
+	err = errors.Join(err, r.close())
+	return r.finish(), err
+}
+
+func (r *runner) run(ctx context.Context, t *transcript.Transcript, o Options) error {
 	boundaries := map[int]bool{}
 	for _, b := range t.Boundaries {
-		if b.Kind != transcript.BoundaryMicrocompact { // the conversation went on
+		if b.Replaces() {
 			boundaries[b.Index] = true
 		}
 	}
-	defer r.close()
 	for i, c := range t.Entries {
 		if r.session == nil || boundaries[i] {
 			if err := r.begin(); err != nil {
-				return r.finish(), err
+				return err
 			}
 			if boundaries[i] {
 				r.boundary = true
@@ -130,16 +135,16 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 		}
 		if c.Speaker == content.AI && (i == 0 || boundaries[i] || t.Entries[i-1].Speaker != content.AI) {
 			if err := r.turn(ctx, i); err != nil {
-				return r.finish(), fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
+				return fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
 			}
 		}
 		if err := check.Content(c); err != nil { // Add would name it "entry 0"
-			return r.finish(), fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
+			return fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
 		}
 		r.tasks.Observe(c)
 		_, total, err := r.session.Add(c)
 		if err != nil {
-			return r.finish(), fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
+			return fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
 		}
 		r.unpruned += total - r.total
 		r.total = total
@@ -149,10 +154,10 @@ func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options)
 	}
 	if n := len(t.Entries); n > 0 && t.Entries[n-1].Speaker != content.AI {
 		if err := r.turn(ctx, n); err != nil { // the request that was never answered
-			return r.finish(), fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
+			return fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
 		}
 	}
-	return r.finish(), nil
+	return nil
 }
 
 // line says where in the file an entry stands, if that is known.
@@ -175,20 +180,24 @@ type runner struct {
 }
 
 func (r *runner) begin() error {
-	r.close()
+	if err := r.close(); err != nil {
+		return err
+	}
 	s, err := r.host.Session(host.SessionOptions{})
 	r.session, r.unpruned, r.total = s, 0, 0
 	return err
 }
 
-func (r *runner) close() {
+// close ends the session, if there is one. The error is of its transcript.
+func (r *runner) close() error {
 	if r.session == nil {
-		return
+		return nil
 	}
 	r.report.Totals.Problems += r.problems
 	r.problems = 0
-	_ = r.session.Close() // it never fails: there is nothing to flush
+	s := r.session
 	r.session = nil
+	return s.Close()
 }
 
 func (r *runner) turn(ctx context.Context, entry int) error {
@@ -218,7 +227,6 @@ func (r *runner) turn(ctx context.Context, entry int) error {
 }
 
 func (r *runner) finish() Report {
-	r.close()
 	t := &r.report.Totals
 	for _, turn := range r.report.Turns {
 		t.Turns++

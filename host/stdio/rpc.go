@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/llm"
 	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/window"
 )
@@ -60,7 +61,8 @@ func (e *Error) Error() string { return e.Message }
 // ErrorData says what went wrong in a method.
 type ErrorData struct {
 	// Kind is "entry", "setting", "session", "strategy" (it is not there), "plugin" (it failed), "answer" (it answered what
-	// cannot be applied), "overflow" (the request is too large for the model), "canceled" or "internal".
+	// cannot be applied), "model" (the model that a strategy called failed), "overflow" (the request is too large for the
+	// model), "canceled" or "internal".
 	Kind string `json:"kind"`
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool `json:"retryable"`
@@ -84,13 +86,15 @@ func failure(err error) *Error {
 		plugin   *plugins.Error
 		answer   *history.AnswerError
 		setting  *config.Error
+		compress *window.CompressError
 	)
 	switch {
 	case errors.As(err, &overflow):
 		data.Kind, data.MissingTokens, data.Plugin = "overflow", overflow.Missing(), overflow.Strategy
 	case errors.As(err, &answer):
 		data.Kind = "answer"
-	case errors.As(err, &setting), errors.Is(err, host.ErrFixed), errors.Is(err, host.ErrBadSetting):
+	case errors.As(err, &setting), errors.Is(err, host.ErrFixed), errors.Is(err, host.ErrBadSetting),
+		errors.Is(err, window.ErrNoLLM), errors.Is(err, llm.ErrProfile):
 		data.Kind = "setting"
 	case errors.Is(err, host.ErrInvalidEntry):
 		data.Kind = "entry"
@@ -100,6 +104,8 @@ func failure(err error) *Error {
 		data.Kind = "session"
 	case errors.Is(err, context.Canceled):
 		data.Kind = "canceled"
+	case errors.As(err, &compress) && compress.Model != nil:
+		data.Kind, data.Plugin, data.Retryable = "model", compress.Strategy, compress.Retryable
 	case errors.As(err, &plugin):
 		data.Kind, data.Plugin, data.Retryable = "plugin", plugin.Plugin, plugin.Retryable
 	}

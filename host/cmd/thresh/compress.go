@@ -16,6 +16,7 @@ type compressResult struct {
 	Metadata     compressMetadata  `json:"metadata"`
 	TokensBefore int               `json:"tokensBefore"`
 	TokensAfter  int               `json:"tokensAfter"`
+	LLM          *window.Spent     `json:"llm,omitempty"`
 }
 
 // compressMetadata is a strategy's metadata with what the host knows itself (REQ-HD-008.5).
@@ -54,7 +55,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 					OriginalMessageCount: c.EntriesBefore, CompressedMessageCount: c.EntriesAfter,
 					StrategyUsed: outcome.Strategy, CompressMetadata: c.Metadata,
 				},
-				TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
+				TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter, LLM: c.LLM,
 			})
 		},
 	}

@@ -53,8 +53,8 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 		}
 	}
 	a.notes(name, shown)
-	if routine := len(notes) - len(shown); routine > 0 {
-		fmt.Fprintf(a.err, "%s: bookkeeping left out (%d kinds; 'thresh convert' lists them)\n", displayPath(name), routine)
+	if len(notes) > len(shown) {
+		fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh convert' lists it\n", displayPath(name))
 	}
 }
 

@@ -134,7 +134,7 @@ func (a *app) printReplays(results []replayed, turnTable bool) error {
 			percent(t.Unpruned-t.Sent, t.Unpruned), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Overflows, short(t.HostTime), short(t.PluginTime))
 		switch llm := t.LLM; {
 		case llm != nil:
-			fmt.Fprintf(w, "%d\t%d\t%.4f\t%s\t", llm.Calls, llm.InputTokens+llm.OutputTokens, llm.CostUSD, short(llm.Time))
+			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t", llm.Calls, llm.InputTokens+llm.OutputTokens, dollars(llm.CostUSD), short(llm.Time))
 		case sum.LLM != nil:
 			fmt.Fprint(w, "0\t0\t-\t-\t")
 		}
@@ -195,7 +195,7 @@ func turnNote(t replay.Turn) string {
 		add(fmt.Sprintf("compressed %d entries to %d", t.Compress.EntriesBefore, t.Compress.EntriesAfter))
 	}
 	if llm := t.Compress.LLM; llm != nil {
-		add(fmt.Sprintf("%d model calls, %d tokens, %.4f USD, %s", llm.Calls, llm.InputTokens+llm.OutputTokens, llm.CostUSD, short(llm.Time)))
+		add(fmt.Sprintf("%d model calls, %d tokens, %s USD, %s", llm.Calls, llm.InputTokens+llm.OutputTokens, dollars(llm.CostUSD), short(llm.Time)))
 	}
 	if c := t.Compress.Cooldown; c != nil {
 		add("not compressed: it failed before")
@@ -204,6 +204,14 @@ func turnNote(t replay.Turn) string {
 		add("over the limit")
 	}
 	return note
+}
+
+// dollars is a cost; a profile without prices has none.
+func dollars(usd float64) string {
+	if usd == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", usd)
 }
 
 // short is a duration with three digits.
