@@ -137,7 +137,16 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 		Todos:                c.Todos,
 		TranscriptPath:       c.TranscriptPath,
 		Profile:              c.Profile,
+		Model:                c.model(info),
 		TokensIn:             func(from, to int) int { return count(counted[from:to]) },
 	}
 	return in, err
+}
+
+// model is what the strategy is told of the model that Generate stands in for.
+func (c Config) model(info sdk.Info) *sdk.Model {
+	if !info.RequiresLLM || c.Generate == nil {
+		return nil
+	}
+	return &sdk.Model{Name: "sdktest", ContextLimit: 200_000, MaxOutput: 8_000}
 }
