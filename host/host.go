@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/tokens"
 )
 
@@ -57,19 +59,48 @@ func Open(o Options) (*Host, error) {
 	if logger == nil {
 		logger = hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level)})
 	}
+	executable, _ := os.Executable() // a system that cannot tell has no plugins that came with the host
 	manager := plugins.New(plugins.Options{
 		Dirs: set.Plugins.Dirs, Logger: logger, HostVersion: Version(), Settings: c.Strategy,
 		StartTimeout: set.Plugins.StartTimeout, OptimizeTimeout: set.Plugins.OptimizeTimeout,
 		CompressTimeout: set.Plugins.CompressTimeout, StopTimeout: set.Plugins.StopTimeout, MaxAnswerBytes: set.Plugins.MaxAnswerBytes,
+		MaxJSONDepth: set.Plugins.MaxJSONDepth, MaxHostCalls: set.Plugins.MaxHostCalls, MaxCrashes: set.Plugins.MaxCrashes,
+		Integrity: plugins.Integrity(set.Plugins.Integrity), LockFile: set.Plugins.LockFile, Executable: executable,
+		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
 	})
 	return &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), sessions: map[string]*Session{}}, nil
 }
+
+func grants(in map[string]config.Grant) map[string]plugins.Grant {
+	out := make(map[string]plugins.Grant, len(in))
+	for name, g := range in {
+		out[name] = plugins.Grant{Network: g.Network}
+	}
+	return out
+}
+
+// ReexecMain lets plugins be isolated (Linux): to do that, the host starts its own program once more, as a launcher. Call it
+// first in main; in a launcher it does not return. A program that does not call it runs plugins without isolation, and
+// their listings say so.
+func ReexecMain() { isolate.Main() }
+
+// Isolation says what this machine can keep plugins from, if the program calls [ReexecMain].
+func Isolation() []isolate.Check { return isolate.Probe() }
 
 // Config is the configuration that sessions begin with.
 func (h *Host) Config() *config.Config { return h.config }
 
 // Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not running.
 func (h *Host) Plugins(ctx context.Context) []plugins.Listing { return h.plugins.List(ctx) }
+
+// LockPlugins starts the plugins with these names, all of them if there are none, and writes down in the lock file what they
+// are: with the setting plugins.integrity they must be that from then on. It returns what was locked.
+func (h *Host) LockPlugins(ctx context.Context, names ...string) (map[string]plugins.Locked, error) {
+	return h.plugins.Lock(ctx, names...)
+}
+
+// ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever started.
+func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {

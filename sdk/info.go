@@ -146,7 +146,7 @@ func infoMessage(i Info) (*threshv1.GetInfoResponse, error) {
 		Description: i.Description,
 		Trigger:     &threshv1.Trigger{DefaultThreshold: i.Trigger.DefaultThreshold},
 		RequiresLlm: i.RequiresLLM,
-		Features:    &threshv1.Features{},
+		Features:    &threshv1.Features{NeedsNetwork: i.NeedsNetwork},
 		Sdk:         sdkName(),
 	}
 	switch i.Trigger.Mode {

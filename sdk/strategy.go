@@ -50,6 +50,9 @@ type Info struct {
 	Trigger Trigger
 	// RequiresLLM says that Compress calls [Host.Generate].
 	RequiresLLM bool
+	// NeedsNetwork says that the strategy cannot work without the network, which hosts do not give to plugins unless people
+	// grant it (plugins.grants.<name>.network). Calling [Host.Generate] needs no network.
+	NeedsNetwork bool
 	// Config declares the strategy's own settings. People set them as strategies.<name>.<key>.
 	Config []ConfigField
 }

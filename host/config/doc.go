@@ -26,7 +26,7 @@
 // are nested or dotted as one likes ("compression: {threshold: 0.5}" or "compression.threshold: 0.5"). Aliases and
 // merge keys of YAML are refused.
 //
-// The environment reaches plain settings only, not profiles.<name> and strategies.<name>, whose names could not be told
-// from keys. An unknown variable that begins with THRESH_ is an error, as it is most likely a misspelt setting. Exempt
+// The environment reaches plain settings only, not profiles.<name>, strategies.<name> and plugins.grants.<name>, whose names
+// could not be told from keys. An unknown variable that begins with THRESH_ is an error, as it is most likely a misspelt setting. Exempt
 // are THRESH_STRATEGY_… and THRESH_LIFELINE_FD, which pass between a host and its plugins.
 package config

@@ -17,6 +17,7 @@ const (
 
 	groupProfiles   = "profiles"
 	groupStrategies = "strategies"
+	groupGrants     = "plugins.grants"
 	groupProvider   = "provider" // in a profile only
 
 	envPrefix = "THRESH_"
@@ -38,7 +39,7 @@ type index struct {
 }
 
 var registry = sync.OnceValue(func() *index {
-	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true}, env: map[string]string{}, provider: map[string]Spec{}}
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true, groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
 	for _, s := range ProviderSpecs() {
 		x.provider[s.Key] = s
 	}
@@ -125,6 +126,9 @@ func (x *index) findPlain(key string) target {
 	if first, _, _ := strings.Cut(key, "."); first == groupProvider {
 		return target{problem: "a provider belongs in a profile", nearest: groupProfiles + ".<name>." + key}
 	}
+	if rest, ok := strings.CutPrefix(key, groupGrants+"."); ok {
+		return findGrant(key, rest)
+	}
 	rest, ok := strings.CutPrefix(key, groupStrategies+".")
 	if !ok {
 		return target{problem: "unknown setting", nearest: x.nearestKey(key)}
@@ -141,6 +145,21 @@ func (x *index) findPlain(key string) target {
 	}
 	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
 		Meaning: "The strategy's own setting."}}
+}
+
+// findGrant is find for a key below plugins.grants, of which rest is the part after that.
+func findGrant(key, rest string) target {
+	name, own, more := strings.Cut(rest, ".")
+	switch {
+	case !strategyName.MatchString(name):
+		return target{problem: "a strategy's name is made of lower-case letters, digits and single hyphens"}
+	case !more:
+		return target{}
+	case own != "network":
+		return target{problem: "unknown grant", nearest: groupGrants + "." + name + ".network"}
+	}
+	return target{leaf: true, spec: Spec{Key: key, Type: Boolean, Category: categoryHost, PerHost: true,
+		Meaning: "Whether the plugin may use the network."}}
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.

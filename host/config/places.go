@@ -8,7 +8,7 @@ import (
 
 // places are the directories of this machine and user that settings depend on. All are absolute, or "" if unknown.
 type places struct {
-	workDir, execDir, home, configHome, dataHome string
+	workDir, execDir, home, configHome, dataHome, stateHome string
 }
 
 func newPlaces(o Options) (places, error) {
@@ -39,6 +39,8 @@ func newPlaces(o Options) (places, error) {
 			p.configHome = value
 		case "XDG_DATA_HOME":
 			p.dataHome = value
+		case "XDG_STATE_HOME":
+			p.stateHome = value
 		}
 	}
 	if p.home != "" && p.configHome == "" {
@@ -46,6 +48,9 @@ func newPlaces(o Options) (places, error) {
 	}
 	if p.home != "" && p.dataHome == "" {
 		p.dataHome = filepath.Join(p.home, ".local", "share")
+	}
+	if p.home != "" && p.stateHome == "" {
+		p.stateHome = filepath.Join(p.home, ".local", "state")
 	}
 	return p, nil
 }
@@ -70,6 +75,14 @@ func (p places) pluginDirs() []string {
 		dirs = append(dirs, filepath.Join(p.dataHome, "thresh", "plugins"))
 	}
 	return dirs
+}
+
+// lockFile returns the path of the plugins' lock file, "" if there is no place for it.
+func (p places) lockFile() string {
+	if p.stateHome == "" {
+		return ""
+	}
+	return filepath.Join(p.stateHome, "thresh", "plugins.lock")
 }
 
 // dirOf is the directory against which relative paths in a file stand; for no file, the working directory.

@@ -105,6 +105,28 @@ type Plugins struct {
 	StopTimeout     time.Duration `koanf:"stopTimeout"`
 	// MaxAnswerBytes bounds one answer of a plugin.
 	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
+	// MaxJSONDepth bounds how deep JSON in an answer is nested.
+	MaxJSONDepth int `koanf:"maxJsonDepth"`
+	// MaxHostCalls bounds what a plugin asks of the host during one Compress.
+	MaxHostCalls int `koanf:"maxHostCalls"`
+	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
+	MaxCrashes int `koanf:"maxCrashes"`
+	// Integrity is tofu, locked or off.
+	Integrity string `koanf:"integrity"`
+	// LockFile is an absolute path, "" if there is none. It need not exist.
+	LockFile string `koanf:"lockFile"`
+	// Isolation is best-effort, strict or off.
+	Isolation string `koanf:"isolation"`
+	// MaxMemoryBytes bounds the memory of one plugin.
+	MaxMemoryBytes int `koanf:"maxMemoryBytes"`
+	// Grants are what plugins get beyond the usual, by strategy.
+	Grants map[string]Grant `koanf:"grants"`
+}
+
+// Grant holds the settings under "plugins.grants.<name>".
+type Grant struct {
+	// Network lets the plugin use the network.
+	Network bool `koanf:"network"`
 }
 
 // Log holds the settings under "log".
@@ -121,6 +143,7 @@ func (s Settings) clone() Settings {
 	s.Compression.Density.ToolPresets = slices.Clone(s.Compression.Density.ToolPresets)
 	s.Compression.Density.Tools = slices.Clone(s.Compression.Density.Tools)
 	s.Plugins.Dirs = slices.Clone(s.Plugins.Dirs)
+	s.Plugins.Grants = maps.Clone(s.Plugins.Grants)
 	s.Strategies = maps.Clone(s.Strategies)
 	for name, own := range s.Strategies {
 		s.Strategies[name] = maps.Clone(own)

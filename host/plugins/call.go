@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,11 +43,23 @@ type OptimizeAnswer struct {
 }
 
 // Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns an [*Error], or ctx's error inside of one.
+//
+// It changes nothing, so a crash of the process is no reason to give up at once: the call is made once more, on a fresh one.
 func (s *Strategy) Optimize(ctx context.Context, in OptimizeCall) (OptimizeAnswer, error) {
+	answer, err := s.optimize(ctx, in)
+	if errors.Is(err, ErrPluginCrashed) && ctx.Err() == nil {
+		s.manager.opts.Logger.Named("plugin").Warn("the plugin's process ended during Optimize, trying once more", "strategy", s.name)
+		answer, err = s.optimize(ctx, in)
+	}
+	return answer, err
+}
+
+func (s *Strategy) optimize(ctx context.Context, in OptimizeCall) (OptimizeAnswer, error) {
 	p, err := s.acquire(ctx)
 	if err != nil {
 		return OptimizeAnswer{}, err
 	}
+	defer p.release()
 	if p.info.Trigger.Mode != sdk.ModeContinuous {
 		return OptimizeAnswer{}, p.failure(OpOptimize, ErrNotContinuous, "")
 	}
@@ -60,6 +73,7 @@ func (s *Strategy) Optimize(ctx context.Context, in OptimizeCall) (OptimizeAnswe
 	if err != nil {
 		return OptimizeAnswer{}, call.failed(ctx, err)
 	}
+	p.misses.Store(0)
 	answer.Duration = time.Since(start)
 	return answer, nil
 }
@@ -101,7 +115,7 @@ func (p *process) optimize(ctx context.Context, id string, in OptimizeCall) (Opt
 			err = errSecondHeader
 		}
 		return m.GetChunk(), err
-	}, limits, wire.DecodeEdit)
+	}, limits, bounded(wire.DecodeEdit, editDepth, p.opts.MaxJSONDepth))
 	if err != nil {
 		return OptimizeAnswer{}, err
 	}
@@ -137,11 +151,14 @@ type CompressAnswer struct {
 
 // Compress asks a strategy for a smaller history (REQ-HD-008). While it runs, the plugin can use services (nil: none);
 // what it asks gets a context that ends with the call. It returns an [*Error], or ctx's error inside of one.
+//
+// It may have cost money already when the process crashes, so it is not made again unasked: the error is Retryable.
 func (s *Strategy) Compress(ctx context.Context, in CompressCall, services sdk.Host) (CompressAnswer, error) {
 	p, err := s.acquire(ctx)
 	if err != nil {
 		return CompressAnswer{}, err
 	}
+	defer p.release()
 	if in.Config == nil {
 		in.Config = p.config
 	}
@@ -153,6 +170,7 @@ func (s *Strategy) Compress(ctx context.Context, in CompressCall, services sdk.H
 	if err != nil {
 		return CompressAnswer{}, call.failed(ctx, err)
 	}
+	p.misses.Store(0)
 	answer.Duration = time.Since(start)
 	return answer, nil
 }
@@ -194,7 +212,7 @@ func (p *process) compress(ctx context.Context, id string, in CompressCall) (Com
 			err = errSecondHeader
 		}
 		return m.GetChunk(), err
-	}, limits, wire.DecodePiece)
+	}, limits, bounded(wire.DecodePiece, pieceDepth, p.opts.MaxJSONDepth))
 	if err != nil {
 		return CompressAnswer{}, err
 	}

@@ -110,6 +110,7 @@ func TestCallsThatFail(t *testing.T) {
 		"for-another-revision":       {call: optimize, want: ErrBadAnswer, says: "revision 8 of the history, asked for was 7"},
 		"announces-too-much":         {call: optimize, want: ErrBadAnswer, says: "announces 1099511627776 edits for 2 entries"},
 		"huge-answer":                {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
+		"deep-json":                  {call: optimize, want: ErrBadAnswer, says: "nested 5000 deep, at most 1000"},
 		"one-huge-message":           {call: optimize, want: ErrBadAnswer, says: "larger than max"},
 		"one-huge-chunk":             {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
 		"ends-without-an-answer":     {call: optimize, want: ErrBadAnswer, says: "without an answer"},
@@ -250,7 +251,7 @@ func TestWhatAPluginSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "env [LANG LC_ALL LC_CTYPE LC_MESSAGES PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
+	want := "env [GOMEMLIMIT LANG LC_ALL LC_CTYPE LC_MESSAGES PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
 		"THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR TZ] dir -rwx------ input /dev/null config " + `{"keep":8} {"keep":7}`
 	if diff := cmp.Diff(want, string(got.NoOp)); diff != "" {
 		t.Error(diff)

@@ -30,6 +30,8 @@ const (
 // child is one process of a plugin, from its start to its end. It is go-plugin's runner: go-plugin reads the handshake from
 // it, and is otherwise kept away from the process.
 type child struct {
+	binary  *binary
+	cage    cage
 	path    string
 	env     []string
 	dir     string // sockets, working directory, TMPDIR
@@ -46,10 +48,10 @@ type child struct {
 	state     string        // how it ended, for people; valid after exited
 }
 
-func newChild(path string, log hclog.Logger, s *starter) *child {
+func newChild(b *binary, cage cage, log hclog.Logger, s *starter) *child {
 	attempted := make(chan struct{})
 	return &child{
-		path: path, log: log, starter: s,
+		binary: b, cage: cage, path: b.path, log: log, starter: s,
 		handshake: newHandshake(),
 		attempted: attempted,
 		settle:    sync.OnceFunc(func() { close(attempted) }),
@@ -59,7 +61,7 @@ func newChild(path string, log hclog.Logger, s *starter) *child {
 
 // prepare sets what go-plugin decides: its part of the environment, and the directory for sockets that it made.
 func (c *child) prepare(goPluginEnv []string, dir string) {
-	c.env, c.dir = childEnv(goPluginEnv, dir), dir
+	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.cage.env()...), dir
 }
 
 // passedOn are the host's environment variables that a plugin gets to see: what its texts and times look like, no more.
@@ -116,14 +118,7 @@ func (c *child) start() (err error) {
 	errR, errW := pipe()
 	lifeR, lifeW := pipe()
 	if err == nil {
-		cmd := exec.Command(c.path)
-		cmd.Env, cmd.Dir = c.env, c.dir
-		cmd.Stdout, cmd.Stderr = outW, errW // no Stdin: /dev/null
-		cmd.ExtraFiles = []*os.File{lifeR}
-		cmd.SysProcAttr = processAttributes()
-		if err = c.starter.start(cmd); err == nil {
-			c.cmd = cmd
-		}
+		c.cmd, err = c.execute(outW, errW, lifeR)
 	}
 	if err != nil {
 		for _, f := range files {
@@ -138,6 +133,38 @@ func (c *child) start() (err error) {
 	c.log = c.log.With("pid", c.cmd.Process.Pid)
 	go c.run(outR, errR)
 	return nil
+}
+
+// execute starts the binary that was opened, whatever stands under its path by now.
+func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
+	begin := c.begin
+	if len(c.cage.apply) > 0 {
+		begin = c.launch
+	}
+	cmd, err := begin(stdout, stderr, lifeline)
+	if err != nil {
+		return nil, err
+	}
+	// Nobody can write to a program that runs; this is about the moments before.
+	if err := c.binary.untouched(); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
+	return cmd, nil
+}
+
+// begin starts the opened binary without isolating it.
+func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
+	path, inherit, done, err := c.binary.executable(c.dir, lifelineFD+1)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	cmd := &exec.Cmd{Path: path, Args: []string{c.path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr} // no Stdin: /dev/null
+	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
+	cmd.SysProcAttr = processAttributes()
+	return cmd, c.starter.start(cmd)
 }
 
 // run reads the output until the process has ended, then reaps it.

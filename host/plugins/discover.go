@@ -44,8 +44,8 @@ type catalog struct {
 }
 
 // discover scans the directories in order, without recursion. The first usable file with a name wins; a broken one never
-// hides a good one. It starts nothing.
-func discover(dirs []string) catalog {
+// hides a good one, nor one that g does not trust (nil: it trusts all). It starts nothing.
+func discover(dirs []string, g *guard) catalog {
 	var c catalog
 	owner := make(map[string]string) // name → path of the usable plugin
 	seen := make(map[string]bool)
@@ -57,7 +57,7 @@ func discover(dirs []string) catalog {
 			continue
 		}
 		seen[dir] = true
-		d, found := scan(dir)
+		d, found := scan(dir, g)
 		for i := range found {
 			f := &found[i]
 			if f.problem != "" {
@@ -124,12 +124,15 @@ func (c catalog) unknown(name string) error {
 	return fmt.Errorf("%w %q: %s", ErrUnknownStrategy, name, b.String())
 }
 
-func scan(dir string) (Directory, []candidate) {
+func scan(dir string, g *guard) (Directory, []candidate) {
 	d := Directory{Path: dir}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		d.Problem = reason(err)
 		return d, nil
+	}
+	if g != nil {
+		d.Problem = g.directory(dir)
 	}
 	var found []candidate
 	for _, e := range entries {
@@ -139,7 +142,14 @@ func scan(dir string) (Directory, []candidate) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		found = append(found, candidate{name: name, path: path, problem: inspect(name, path)})
+		problem := inspect(name, path)
+		switch {
+		case problem == "" && d.Problem != "":
+			problem = "is not trusted: " + d.Problem
+		case problem == "" && g != nil:
+			problem = g.file(dir, path)
+		}
+		found = append(found, candidate{name: name, path: path, problem: problem})
 	}
 	return d, found
 }

@@ -35,7 +35,7 @@ func TestDiscover(t *testing.T) {
 	}
 	file := write(t, root, "file", "", 0o644)
 
-	got := discover([]string{first, second, first, filepath.Join(root, "none"), file})
+	got := discover([]string{first, second, first, filepath.Join(root, "none"), file}, nil)
 	wantDirs := []Directory{
 		{Path: first, Plugins: 1, Ignored: 2},
 		{Path: second, Plugins: 2},
@@ -77,7 +77,7 @@ func TestAnUnreadableDirectoryIsReported(t *testing.T) {
 	if err := os.Chmod(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := discover([]string{dir}).dirs[0].Problem; !strings.Contains(got, "permission denied") {
+	if got := discover([]string{dir}, nil).dirs[0].Problem; !strings.Contains(got, "permission denied") {
 		t.Errorf("got %q", got)
 	}
 }

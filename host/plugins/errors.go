@@ -28,6 +28,16 @@ var (
 	ErrTimeout = errors.New("timed out")
 	// ErrBadAnswer: the answer cannot be decoded, belongs to another revision, or exceeds a bound.
 	ErrBadAnswer = errors.New("bad answer")
+	// ErrInfoChanged: the binary is the one that it was, but says something else about itself than before.
+	ErrInfoChanged = errors.New("its GetInfo answer has changed")
+	// ErrQuarantined: the plugin crashed too often. It is not started again until its file changes or [Manager.Reset].
+	ErrQuarantined = errors.New("the plugin is quarantined")
+	// ErrUntrusted: the file, or its directory, is not what may be run; see [Integrity].
+	ErrUntrusted = errors.New("not trusted")
+	// ErrNotGranted: the plugin says that it needs something that it was not granted.
+	ErrNotGranted = errors.New("not granted")
+	// ErrNotIsolated: [IsolationStrict] is asked for, and this machine cannot enforce all of it.
+	ErrNotIsolated = errors.New("it cannot be isolated")
 	// ErrStrategy: the strategy itself returned an error (a panic in it included). No other strategy is tried (REQ-HD-013.4).
 	ErrStrategy = errors.New("the strategy failed")
 	// ErrNotContinuous: Optimize was asked of a strategy whose trigger is not continuous (REQ-HD-002).
@@ -59,6 +69,9 @@ type Error struct {
 	Stderr string
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool
+
+	// ours says that the plugin is not to blame.
+	ours bool
 }
 
 // Error is [Error.Sentence], followed by the end of the plugin's standard error where there is one.

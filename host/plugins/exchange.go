@@ -106,6 +106,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = c.caller.Err()
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		failure.Err = fmt.Errorf("%w: no answer within %v", ErrTimeout, c.timeout)
+		p.misses.Add(1)
 		p.goes(p.probe)
 	case errors.Is(err, ErrBadAnswer):
 		failure.Err = err

@@ -30,7 +30,9 @@ func readInfo(name string, r *threshv1.GetInfoResponse) (sdk.Info, error) {
 		Version:     r.GetVersion(),
 		Description: printable(r.GetDescription(), maxDescription),
 		RequiresLLM: r.GetRequiresLlm(),
-		Trigger:     sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
+
+		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),
+		Trigger:      sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
 	}
 	switch v := info.Version; {
 	case !nameRule.MatchString(info.Name):

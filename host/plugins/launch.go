@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -44,18 +45,31 @@ func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn
 
 // launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all of it.
 // On failure nothing of the process is left; the process is returned beside the error if it could be described.
-func launch(ctx context.Context, m *Manager, c candidate) (*process, error) {
-	log := m.opts.Logger.Named("plugin").With("strategy", c.name)
-	p := &process{name: c.name, path: c.path, log: log, opts: &m.opts, goes: m.goes, services: newHostServices()}
+func launch(ctx context.Context, m *Manager, b *binary, known snapshot, reached func(State)) (*process, error) {
+	log := m.opts.Logger.Named("plugin").With("strategy", b.name)
+	p := &process{
+		name: b.name, path: b.path, binary: b, log: log, opts: &m.opts, goes: m.goes,
+		services: newHostServices(m.opts.MaxHostCalls), gone: make(chan struct{}),
+	}
 	p.ctx, p.end = context.WithCancelCause(context.Background())
-	p.child = newChild(c.path, log, m.starter)
+	cage, err := m.cageFor(b.name)
+	if err != nil {
+		p.end(err)
+		failure := p.failure(OpStart, err, "'thresh doctor' says what this machine can enforce")
+		failure.ours = true
+		return nil, failure
+	}
+	p.lacking = cage.lacking
+	p.child = newChild(b, cage, log, m.starter)
 
+	reached(StateStarting)
 	conn, err := p.connect(ctx, m.run.path)
 	if err == nil {
 		p.strategy = threshv1.NewStrategyServiceClient(conn.conn)
-		err = p.describe(ctx)
+		err = p.describe(ctx, known)
 	}
 	if err == nil {
+		reached(StateDescribed)
 		err = p.configure(ctx, conn.broker, m.opts.Settings)
 	}
 	if err != nil {
@@ -68,7 +82,7 @@ func launch(ctx context.Context, m *Manager, c candidate) (*process, error) {
 		return p, err
 	}
 	p.log = p.child.log
-	p.log.Debug("the plugin is ready", "version", p.info.Version, "trigger", p.info.Trigger.Mode, "path", c.path)
+	p.log.Debug("the plugin is ready", "version", p.info.Version, "trigger", p.info.Trigger.Mode, "path", b.path)
 	return p, nil
 }
 
@@ -120,16 +134,32 @@ func (p *process) connect(ctx context.Context, runDir string) (*connection, erro
 }
 
 // describe is the second half of the handshake: the plugin says what it is.
-func (p *process) describe(ctx context.Context) error {
+func (p *process) describe(ctx context.Context, known snapshot) error {
 	resp, err := p.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
-	if err == nil {
-		p.info, err = readInfo(p.name, resp)
-		if err != nil {
-			return p.failure(OpGetInfo, err, "")
-		}
+	if err != nil {
+		return p.setupFailed(ctx, OpGetInfo, err)
+	}
+	if p.info, err = readInfo(p.name, resp); err != nil {
+		return p.failure(OpGetInfo, err, "")
+	}
+	if p.record, err = record(p.info); err != nil {
+		return p.failure(OpGetInfo, badInfo("%w", err), "")
+	}
+	if p.info.NeedsNetwork && !p.child.cage.network && p.opts.Isolation != IsolationOff {
+		return p.failure(OpGetInfo, fmt.Errorf("%w: it says that it needs the network", ErrNotGranted),
+			"if it is to have it: plugins.grants."+p.name+".network: true")
+	}
+	return p.unchanged(known)
+}
+
+// unchanged compares what the plugin says with what the same binary said before.
+func (p *process) unchanged(known snapshot) error {
+	if known.sum != p.binary.sum || bytes.Equal(known.info, p.record) {
 		return nil
 	}
-	return p.setupFailed(ctx, OpGetInfo, err)
+	return p.failure(OpGetInfo, fmt.Errorf("%w: it was %s and is %s", ErrInfoChanged,
+		printable(string(known.info), maxDescription), printable(string(p.record), maxDescription)),
+		"a plugin must answer the same whenever it is asked")
 }
 
 // configure opens the host's services to the plugin and hands it its settings.

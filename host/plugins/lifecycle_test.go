@@ -256,7 +256,7 @@ func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
 
 // Whenever a process is killed, each call gets its answer or an error, and the next one is served again.
 func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, MaxCrashes: 1000}), "steady")
 	ctx, stop := context.WithCancel(t.Context())
 	var killer, callers sync.WaitGroup
 	killer.Go(func() {

@@ -2,30 +2,12 @@ package plugins
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"os"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/sdk"
-)
-
-// State says what a listed file is good for.
-type State string
-
-// The states.
-const (
-	// StateReady: it was started and described itself, and can be used.
-	StateReady State = "ready"
-	// StateBroken: the file is no plugin, or could not be brought to ready; Reason says why.
-	StateBroken State = "broken"
-	// StateShadowed: a plugin with the same name in an earlier directory is used instead; Reason says which.
-	StateShadowed State = "shadowed"
-	// StateNoDirectory: Path is no file but a plugin directory that cannot be searched; Reason says why.
-	StateNoDirectory State = "no-directory"
 )
 
 // Listing is one file that was found, or one directory in which nothing could be.
@@ -42,8 +24,10 @@ type Listing struct {
 	// SHA256 of the file, in hexadecimal; empty if it cannot be read.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
-	// Reason is a sentence for any state but ready.
+	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
 	Reason string `json:"reason,omitempty"`
+	// Lacking are the measures of isolation that its process does without, with the reason.
+	Lacking []string `json:"lacking,omitempty"`
 	// Stderr is the end of what a broken plugin wrote to its standard error.
 	Stderr string `json:"stderr,omitempty"`
 }
@@ -55,7 +39,7 @@ const startsAtOnce = 16
 // Plugins that do not run are started to be asked, many at a time, and ended again unless somebody uses them meanwhile.
 // What is wrong with one is in its listing and hurts no other; when ctx ends, those not yet asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
-	found := discover(m.opts.Dirs)
+	found := m.discover()
 	var list []Listing
 	for _, d := range found.dirs {
 		if d.Problem != "" {
@@ -77,10 +61,10 @@ func (m *Manager) List(ctx context.Context) []Listing {
 }
 
 // Directories says what is in each plugin directory, without starting anything.
-func (m *Manager) Directories() []Directory { return discover(m.opts.Dirs).dirs }
+func (m *Manager) Directories() []Directory { return m.discover().dirs }
 
 func (m *Manager) list(ctx context.Context, c candidate) Listing {
-	l := Listing{Name: printable(c.name, 100), Path: c.path, SHA256: hashFile(c.path)}
+	l := Listing{Name: printable(c.name, 100), Path: c.path, SHA256: hashFile(c.path, &m.hashes)}
 	switch {
 	case c.problem != "":
 		l.State, l.Reason = StateBroken, c.problem
@@ -91,51 +75,61 @@ func (m *Manager) list(ctx context.Context, c candidate) Listing {
 	}
 	p, err := m.ask(ctx, c.name)
 	if p != nil {
-		l.Version, l.Description = p.info.Version, p.info.Description
-		l.Trigger, l.DefaultThreshold = p.info.Trigger.Mode, p.info.Trigger.DefaultThreshold
-		l.RequiresLLM = p.info.RequiresLLM
+		l.describe(p.info)
+		l.Lacking = p.lacking
 	}
-	l.State = StateReady
-	if err != nil {
-		l.State, l.Reason = StateBroken, err.Error()
-		var failure *Error
-		if errors.As(err, &failure) {
-			l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
+	if err == nil {
+		l.State = StateReady
+		if state, reason := m.handle(c.name).State(); state == StateReady {
+			l.Reason = reason
 		}
+		return l
+	}
+	l.State, l.Reason = StateBroken, err.Error()
+	var failure *Error
+	if errors.As(err, &failure) {
+		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
+	}
+	if state, _ := m.handle(c.name).State(); state == StateQuarantined || state == StateCrashed {
+		l.State = state
+		l.describe(m.handle(c.name).Info())
 	}
 	return l
+}
+
+func (l *Listing) describe(info sdk.Info) {
+	l.Version, l.Description = info.Version, info.Description
+	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
+	l.RequiresLLM = info.RequiresLLM
 }
 
 // ask starts a strategy if it does not run, and ends it again if nobody uses it. The process is only good for its info.
 func (m *Manager) ask(ctx context.Context, name string) (*process, error) {
 	s := m.handle(name)
-	in, err := s.incarnation()
+	p, err := s.acquire(ctx)
 	if err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			s.do(func(o *owner) { o.dropUnlessKept() })
+		}
+		return p, err
 	}
-	select {
-	case <-in.ready:
-	case <-ctx.Done():
-		m.goes(func() { s.release(in) })
-		return nil, ctx.Err()
+	p.release()
+	ends := make(chan bool, 1)
+	if s.do(func(o *owner) { ends <- o.dropUnlessKept() }) && <-ends {
+		<-p.gone
 	}
-	s.release(in)
-	return in.process, in.err
+	return p, nil
 }
 
 // hashFile returns the file's SHA-256, "" if it is no regular file that can be read.
-func hashFile(path string) string {
+func hashFile(path string, h *hashes) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(path)
+	b, err := openBinary(candidate{path: path}, h)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	defer b.close()
+	return b.sum
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/plugins/isolate"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -23,10 +24,14 @@ import (
 // it is linked to; honest is made with the SDK.
 var faulty, honest string
 
+// builtEnv names a directory with the plugins where they were built already.
+const builtEnv = "THRESH_TEST_BUILT"
+
 // hostEnv makes the test binary a host that is there to be killed; see TestPluginsGoWhenTheHostIsKilled.
 const hostEnv = "THRESH_TEST_HOST"
 
 func TestMain(m *testing.M) {
+	isolate.Main()
 	if dirs := os.Getenv(hostEnv); dirs != "" {
 		doomedHost(dirs)
 		return
@@ -38,6 +43,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
+		if built := os.Getenv(builtEnv); built != "" {
+			faulty, honest = filepath.Join(built, "faulty"), filepath.Join(built, "honest")
+			return m.Run()
+		}
 		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
 			return 1
@@ -63,11 +72,24 @@ func pluginDir(t testing.TB, names ...string) string {
 		if name == "honest" {
 			binary = honest
 		}
-		if err := os.Symlink(binary, filepath.Join(dir, FilePrefix+name)); err != nil {
-			t.Fatal(err)
-		}
+		install(t, binary, filepath.Join(dir, FilePrefix+name))
 	}
 	return dir
+}
+
+// install copies a binary as people do: under another name, then renamed.
+func install(t testing.TB, binary, path string) {
+	t.Helper()
+	text, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o755)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // write writes an executable file and returns its directory.
@@ -128,6 +150,7 @@ func pid(t testing.TB, s *Strategy) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.release()
 	return p.child.cmd.Process.Pid
 }
 

@@ -2,10 +2,14 @@ package plugins
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/plugins/isolate"
 )
 
 // The defaults of [Options].
@@ -14,7 +18,12 @@ const (
 	DefaultOptimizeTimeout = 30 * time.Second
 	DefaultCompressTimeout = 10 * time.Minute
 	DefaultStopTimeout     = 2 * time.Second
+	DefaultQuietTime       = 500 * time.Millisecond
 	DefaultMaxAnswerBytes  = 64 << 20
+	DefaultMaxJSONDepth    = 1000
+	DefaultMaxHostCalls    = 10_000
+	DefaultMaxCrashes      = 5
+	DefaultMaxMemoryBytes  = 2 << 30
 )
 
 // Options says where plugins are and what they may take. Each zero value stands for the default.
@@ -35,8 +44,32 @@ type Options struct {
 	OptimizeTimeout, CompressTimeout time.Duration
 	// StopTimeout is what a plugin gets to end by itself before it is killed.
 	StopTimeout time.Duration
+	// QuietTime is how long nothing may have happened in the plugin directories before they are looked at again.
+	QuietTime time.Duration
 	// MaxAnswerBytes bounds the edits or pieces of one answer, in bytes.
 	MaxAnswerBytes int
+	// MaxJSONDepth bounds how deep JSON in an answer is nested.
+	MaxJSONDepth int
+	// MaxHostCalls bounds how often a plugin may ask the host during one Compress.
+	MaxHostCalls int
+	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
+	MaxCrashes int
+
+	// Integrity says which files may be run; "" is [IntegrityTOFU].
+	Integrity Integrity
+	// LockFile is where the manager remembers what plugins were; "": only for as long as it lives.
+	LockFile string
+	// Executable is the path of the host's own executable; plugins in the folder plugins beside it are trusted like it. "":
+	// there are none such.
+	Executable string
+
+	// Isolation says what plugins are kept from; "" is [IsolationBestEffort]. It needs a program that calls
+	// [isolate.Main].
+	Isolation Isolation
+	// MaxMemoryBytes bounds the memory of one process, where it is isolated.
+	MaxMemoryBytes int
+	// Grants are what plugins get beyond the usual, by name.
+	Grants map[string]Grant
 
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings
@@ -54,13 +87,31 @@ func (o Options) withDefaults() Options {
 		{&o.OptimizeTimeout, DefaultOptimizeTimeout},
 		{&o.CompressTimeout, DefaultCompressTimeout},
 		{&o.StopTimeout, DefaultStopTimeout},
+		{&o.QuietTime, DefaultQuietTime},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.standard
 		}
 	}
-	if o.MaxAnswerBytes <= 0 {
-		o.MaxAnswerBytes = DefaultMaxAnswerBytes
+	if o.Isolation == "" {
+		o.Isolation = IsolationBestEffort
+	}
+	if o.Integrity == "" {
+		o.Integrity = IntegrityTOFU
+	}
+	for _, n := range []struct {
+		value    *int
+		standard int
+	}{
+		{&o.MaxAnswerBytes, DefaultMaxAnswerBytes},
+		{&o.MaxJSONDepth, DefaultMaxJSONDepth},
+		{&o.MaxHostCalls, DefaultMaxHostCalls},
+		{&o.MaxCrashes, DefaultMaxCrashes},
+		{&o.MaxMemoryBytes, DefaultMaxMemoryBytes},
+	} {
+		if *n.value <= 0 {
+			*n.value = n.standard
+		}
 	}
 	return o
 }
@@ -72,17 +123,25 @@ type Manager struct {
 	end   context.CancelCauseFunc
 	close func() error // shutDown, once
 
+	trust  trust
+	hashes hashes
+	checks func() []isolate.Check // what this machine can enforce, found out once
+
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
-	run        *runDir // nil before the first start
+	seen       map[string]Locked // plugins that were seen for the first time and could not be written to the lock file
+	run        *runDir           // nil before the first start
 	starter    *starter
-	running    sync.WaitGroup // starts and processes; nothing is added once closed is set
+	watcher    *fsnotify.Watcher // nil before the first start, and where there is none
+	running    sync.WaitGroup    // starts and processes; nothing is added once closed is set
 }
 
 // New returns a manager. It looks at no directory and starts nothing before it is asked to. Close it.
 func New(o Options) *Manager {
-	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy)}
+	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy), seen: make(map[string]Locked)}
+	m.trust = newTrust(m.opts)
+	m.checks = sync.OnceValue(isolate.Probe)
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	m.close = sync.OnceValue(m.shutDown)
 	return m
@@ -97,12 +156,24 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.keep()
-	if _, err := s.acquire(ctx); err != nil {
+	p, err := s.keep(ctx)
+	if err != nil {
 		return nil, err
 	}
+	p.release()
 	return s, nil
 }
+
+// Reset takes a plugin out of quarantine and forgets its crashes. It reports whether the plugin was ever started.
+func (m *Manager) Reset(name string) bool {
+	m.mu.Lock()
+	s, ok := m.strategies[name]
+	m.mu.Unlock()
+	return ok && s.do(func(o *owner) { o.forgive("it was reset") })
+}
+
+// discover looks at what is in the plugin directories now.
+func (m *Manager) discover() catalog { return discover(m.opts.Dirs, m.trust.guard) }
 
 // known returns the strategy by its name; the first time it looks whether there is a plugin.
 func (m *Manager) known(name string) (*Strategy, error) {
@@ -112,7 +183,7 @@ func (m *Manager) known(name string) (*Strategy, error) {
 	if ok {
 		return s, nil
 	}
-	found := discover(m.opts.Dirs)
+	found := m.discover()
 	if _, ok := found.find(name); !ok {
 		return nil, found.unknown(name)
 	}
@@ -125,29 +196,69 @@ func (m *Manager) handle(name string) *Strategy {
 	defer m.mu.Unlock()
 	s, ok := m.strategies[name]
 	if !ok {
-		s = &Strategy{manager: m, name: name}
+		s = newStrategy(m, name)
 		m.strategies[name] = s
+		if m.closed {
+			close(s.ended)
+		} else {
+			m.running.Go(newOwner(s).run)
+		}
 	}
 	return s
 }
 
+// start is what matters to the start of a process.
+type start struct {
+	// known is what the strategy's binary was and said when it was last started.
+	known snapshot
+	// unless is the hash of a binary that need not be started, as it runs.
+	unless string
+	// reached is told each state on the way, and the binary as soon as there is one.
+	reached func(State, *binary)
+}
+
 // start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come first:
 // it goes on when that one has lost patience.
-func (m *Manager) start(name string) (*process, error) {
-	found := discover(m.opts.Dirs)
+func (m *Manager) start(name string, s start) (*process, error) {
+	found := m.discover()
 	c, ok := found.find(name)
 	if !ok {
 		return nil, found.unknown(name)
 	}
+	s.reached(StateDiscovered, nil)
+	failed := func(err error) error { return &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err, ours: true} }
 	if err := m.prepare(); err != nil {
-		return nil, &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err}
+		return nil, failed(err)
 	}
+	b, err := openBinary(c, &m.hashes)
+	if err != nil {
+		return nil, failed(fmt.Errorf("%w: %w", ErrNotPlugin, err))
+	}
+	defer b.close()
+	if b.sum == s.unless {
+		return nil, errSame
+	}
+	verdict, err := m.judge(b)
+	if err != nil {
+		failure := &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err, ours: true}
+		failure.Hint = "if you know it to be good: thresh plugins lock " + c.name
+		return nil, failure
+	}
+	known := s.known
+	if known.sum != b.sum {
+		known = verdict.known
+	}
+	s.reached(StateVerified, b)
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
 	ctx, cancel := withTimeout(m.ctx, m.opts.StartTimeout)
 	defer cancel()
-	return launch(ctx, m, c)
+	p, err := launch(ctx, m, b, known, func(state State) { s.reached(state, nil) })
+	if err == nil && verdict.first {
+		m.remember(p)
+	}
+	return p, err
 }
 
 // prepare makes what all processes share, the first time.
@@ -162,6 +273,15 @@ func (m *Manager) prepare() error {
 		return err
 	}
 	m.run, m.starter = run, newStarter()
+	if m.closed {
+		return nil
+	}
+	watch, err := m.watch()
+	if err != nil {
+		m.opts.Logger.Warn("the plugin directories are not watched: new versions of plugins are not noticed", "error", err)
+		return nil
+	}
+	m.running.Go(watch)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -23,14 +24,22 @@ const (
 	crashTime = 500 * time.Millisecond
 	// probeTime is what a plugin that let a call time out gets to show that it still answers at all.
 	probeTime = 2 * time.Second
+	// maxMisses is how many calls in a row a plugin may let time out, though it answers otherwise.
+	maxMisses = 3
 )
+
+// errNotNeeded is why a process is ended that was only started to be asked what it is.
+var errNotNeeded = errors.New("nobody needs it any more")
 
 // process is one running, described and configured plugin. It never changes; when it has ended, another takes its place.
 type process struct {
 	name, path string
 	log        hclog.Logger
 	opts       *Options
+	binary     *binary
 	info       sdk.Info
+	record     json.RawMessage     // info, written down
+	lacking    []string            // the means of isolation that it runs without
 	config     json.RawMessage     // the strategy's settings, with defaults filled in
 	goes       func(f func()) bool // runs f in a goroutine that the manager waits for
 
@@ -41,6 +50,11 @@ type process struct {
 	server   *grpc.Server // serves services; nil before Configure
 
 	lastCall atomic.Uint64
+	users    atomic.Int64          // who acquired it and has not released it
+	retired  atomic.Pointer[error] // why it takes no new calls
+	misses   atomic.Int64          // calls in a row that timed out
+	tell     func(State, string)
+	gone     chan struct{}   // closed when nothing of it is left
 	ctx      context.Context // ends with the process; its cause says why
 	end      context.CancelCauseFunc
 }
@@ -48,15 +62,16 @@ type process struct {
 // alive reports whether the process can be called.
 func (p *process) alive() bool { return p.ctx.Err() == nil && !p.child.gone(0) }
 
-// supervise waits for the process's end and tidies up after it. It returns when nothing of it is left.
-func (p *process) supervise() {
+// snapshot is what the binary turned out to be.
+func (p *process) snapshot() snapshot { return snapshot{sum: p.binary.sum, info: p.record} }
+
+// wait waits until the process has ended or is to end. The cause of p.ctx says which.
+func (p *process) wait() {
 	select {
 	case <-p.child.exited:
-		p.log.Error("the plugin's process ended by itself", "state", p.child.state)
 		p.end(fmt.Errorf("%w: %s", ErrPluginCrashed, p.child.state))
 	case <-p.ctx.Done():
 	}
-	p.destroy(p.opts.StopTimeout)
 }
 
 // destroy ends the process and removes what it leaves, in bounded time. Calls that are going on fail.
@@ -89,10 +104,17 @@ func (p *process) destroy(grace time.Duration) {
 // probe ends the process if it does not answer at all. After a call that timed out it may be busy, which is its own affair, or
 // stopped, and then every later call would wait in vain.
 func (p *process) probe() {
+	p.tell(StateSuspect, "a call was not answered")
 	ctx, cancel := context.WithTimeout(p.ctx, probeTime)
 	defer cancel()
-	if _, err := p.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion}); err != nil && p.ctx.Err() == nil {
-		p.log.Error("the plugin does not answer any more, ending it", "error", err)
-		p.end(fmt.Errorf("%w: it stopped answering and was ended", ErrPluginCrashed))
+	_, err := p.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
+	switch {
+	case p.ctx.Err() != nil:
+	case err != nil:
+		p.end(fmt.Errorf("%w: it stopped answering and was ended (%s)", ErrPluginCrashed, message(err)))
+	case p.misses.Load() >= maxMisses:
+		p.end(fmt.Errorf("%w: it let %d calls in a row time out and was ended", ErrPluginCrashed, maxMisses))
+	default:
+		p.tell(StateReady, "")
 	}
 }

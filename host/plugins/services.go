@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
@@ -27,6 +28,7 @@ const (
 type hostServices struct {
 	threshv1.UnimplementedHostServiceServer
 
+	most  int64 // requests during one Compress
 	mu    sync.Mutex
 	calls map[string]*serviceCall
 }
@@ -37,10 +39,13 @@ type serviceCall struct {
 	host sdk.Host
 	// mayGenerate is whether the strategy declared that it needs an LLM.
 	mayGenerate bool
+
+	requests atomic.Int64 // so far
 }
 
-func newHostServices() *hostServices {
-	return &hostServices{calls: make(map[string]*serviceCall)}
+// newHostServices allows most requests during one Compress.
+func newHostServices(most int) *hostServices {
+	return &hostServices{most: int64(most), calls: make(map[string]*serviceCall)}
 }
 
 // open lets requests for the call in until the returned function is called.
@@ -66,6 +71,9 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	}
 	if call.host == nil {
 		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: this host offers no services", wire.ErrNotGranted))
+	}
+	if call.requests.Add(1) > h.most {
+		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", wire.ErrBudgetSpent, h.most))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)

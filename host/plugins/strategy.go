@@ -10,32 +10,45 @@ import (
 
 // Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call after the
 // process has ended starts another. It is safe for concurrent use.
+//
+// Its state belongs to one goroutine, the owner, which takes its orders one by one from commands. So there is no order of
+// events that nobody has thought of: a crash, a call, a stop and a new version of the file never meet halfway.
 type Strategy struct {
-	manager *Manager
-	name    string
+	manager  *Manager
+	name     string
+	commands chan func(*owner)
+	ended    chan struct{} // closed when the owner is gone
 
-	mu      sync.Mutex
-	current *incarnation // nil: none, or the last one failed to start
-	kept    bool         // somebody got it from Manager.Strategy
-	info    sdk.Info     // of the last process that was described
+	mu     sync.Mutex
+	public public
 }
 
-// incarnation is one process of a strategy, or the attempt to start it.
-type incarnation struct {
-	ready   chan struct{} // closed when it is clear whether it started
-	process *process      // valid after ready; beside an error: what was described before it failed
-	err     error
-	gone    chan struct{} // closed when nothing of the process is left
+// public is what others may know about a strategy without asking its owner.
+type public struct {
+	state  State
+	reason string
+	info   sdk.Info // of the last process that was described
+}
+
+// newStrategy makes a strategy whose owner is still to be started.
+func newStrategy(m *Manager, name string) *Strategy {
+	return &Strategy{
+		manager: m, name: name,
+		commands: make(chan func(*owner)), ended: make(chan struct{}),
+		public: public{state: StateDiscovered},
+	}
 }
 
 // Name is the strategy's name.
 func (s *Strategy) Name() string { return s.name }
 
 // Info is what the strategy said about itself when it was last started.
-func (s *Strategy) Info() sdk.Info {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return clone(s.info)
+func (s *Strategy) Info() sdk.Info { return clone(s.published().info) }
+
+// State is where the strategy is in its life, and why, where that says something.
+func (s *Strategy) State() (State, string) {
+	p := s.published()
+	return p.state, p.reason
 }
 
 // Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors
@@ -44,87 +57,58 @@ func (s *Strategy) Config(settings Settings) (json.RawMessage, error) {
 	return own(s.name, s.Info().Config, settings)
 }
 
-// keep says that somebody uses the strategy, so that its process is to stay.
-func (s *Strategy) keep() {
+func (s *Strategy) published() public {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept = true
+	return s.public
 }
 
-// acquire returns a process that was alive a moment ago, and starts one if there is none.
-func (s *Strategy) acquire(ctx context.Context) (*process, error) {
-	in, err := s.incarnation()
-	if err != nil {
-		return nil, err
-	}
+func (s *Strategy) publish(change func(*public)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.public)
+}
+
+// do has the owner run f soon, unless the owner is gone.
+func (s *Strategy) do(f func(*owner)) bool {
 	select {
-	case <-in.ready:
-		return in.process, in.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case s.commands <- f:
+		return true
+	case <-s.ended:
+		return false
 	}
 }
 
-// incarnation returns the one that runs or starts, and begins one if there is none.
-func (s *Strategy) incarnation() (*incarnation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if in := s.current; in != nil {
-		select {
-		case <-in.ready:
-			if in.process.alive() {
-				return in, nil
-			}
-		default:
-			return in, nil
-		}
-	}
-	in := &incarnation{ready: make(chan struct{}), gone: make(chan struct{})}
-	if !s.manager.goes(func() { s.live(in) }) {
+// lease is the answer to who wants a process.
+type lease struct {
+	process *process // beside an error: what was described before it failed, good for its info only
+	err     error
+}
+
+// acquire returns a process that was alive a moment ago, and starts one if there is none. Whoever gets one releases it: until
+// then it is not ended, except by a crash or [Manager.Close].
+func (s *Strategy) acquire(ctx context.Context) (*process, error) {
+	return s.lease(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+}
+
+// keep is acquire for somebody who will call the strategy, so that its process is to stay.
+func (s *Strategy) keep(ctx context.Context) (*process, error) {
+	return s.lease(ctx, func(o *owner, answer chan lease) {
+		o.kept = true
+		o.acquire(answer)
+	})
+}
+
+func (s *Strategy) lease(ctx context.Context, ask func(*owner, chan lease)) (*process, error) {
+	answer := make(chan lease, 1)
+	if !s.do(func(o *owner) { ask(o, answer) }) {
 		return nil, ErrClosed
 	}
-	s.current = in
-	return in, nil
-}
-
-// live is the life of one incarnation.
-func (s *Strategy) live(in *incarnation) {
-	defer close(in.gone)
-	in.process, in.err = s.manager.start(s.name)
-	s.mu.Lock()
-	if in.err != nil {
-		s.forget(in)
-	} else {
-		s.info = in.process.info
-	}
-	s.mu.Unlock()
-	close(in.ready)
-	if in.err != nil {
-		return
-	}
-	stop := context.AfterFunc(s.manager.ctx, func() { in.process.end(ErrClosed) })
-	defer stop()
-	in.process.supervise()
-}
-
-// forget makes the next call start anew. s.mu is held.
-func (s *Strategy) forget(in *incarnation) {
-	if s.current == in {
-		s.current = nil
-	}
-}
-
-// release ends the process if nobody uses the strategy, and waits until it is gone.
-func (s *Strategy) release(in *incarnation) {
-	s.mu.Lock()
-	idle := !s.kept
-	if idle {
-		s.forget(in)
-	}
-	s.mu.Unlock()
-	<-in.ready
-	if idle && in.err == nil {
-		in.process.end(ErrClosed)
-		<-in.gone
+	select {
+	case l := <-answer:
+		return l.process, l.err
+	case <-ctx.Done():
+		s.do(func(o *owner) { o.abandon(answer) })
+		return nil, ctx.Err()
 	}
 }

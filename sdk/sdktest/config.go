@@ -160,3 +160,4 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 	}
 	return in, err
 }
+}

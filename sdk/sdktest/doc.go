@@ -5,5 +5,7 @@
 // host would refuse the answer. [ParseHistory] reads a history from JSON; [CheckInfo] checks what the strategy says of
 // itself.
 //
-// What it does not show is how the strategy behaves as a process; for that, build it and let a host run it.
+// [Conformance] tries a strategy on histories that have confused one before.
+//
+// What it does not show is how the strategy behaves as a process; for that, build it and run `thresh plugins verify`.
 package sdktest

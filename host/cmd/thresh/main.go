@@ -12,9 +12,12 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/thresh-dev/thresh/host"
 )
 
 func main() {
+	host.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// Asked for, SIGPIPE becomes an error of the write: whoever reads our output may go at any time, and plugins must be
 	// ended properly then too.

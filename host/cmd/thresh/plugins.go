@@ -43,7 +43,7 @@ again. One that is broken is listed with the reason and hurts no other.`,
 		},
 	}
 	a.addOutput(list)
-	cmd.AddCommand(list)
+	cmd.AddCommand(list, lockCommand(a), verifyCommand(a))
 	return cmd
 }
 
@@ -86,6 +86,9 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	for _, p := range found {
 		if p.Reason != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, p.Reason)
+		}
+		for _, lacking := range p.Lacking {
+			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", p.Path, lacking)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func newRoot(a *app) *cobra.Command {
 	})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
 	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a),
-		tokensCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a))
+		tokensCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a))
 	return root
 }
 

@@ -443,7 +443,10 @@ func (x *Trigger) GetDefaultThreshold() float64 {
 type Features struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The plugin keeps a mirror of each session's history and accepts a Base with a length above 0.
-	HistoryDelta  bool `protobuf:"varint,1,opt,name=history_delta,json=historyDelta,proto3" json:"history_delta,omitempty"`
+	HistoryDelta bool `protobuf:"varint,1,opt,name=history_delta,json=historyDelta,proto3" json:"history_delta,omitempty"`
+	// The plugin cannot work without the network. Plugins do not get it unless it is granted
+	// (plugins.grants.<name>.network); without the grant the host does not go on with a plugin that says this.
+	NeedsNetwork  bool `protobuf:"varint,2,opt,name=needs_network,json=needsNetwork,proto3" json:"needs_network,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,6 +484,13 @@ func (*Features) Descriptor() ([]byte, []int) {
 func (x *Features) GetHistoryDelta() bool {
 	if x != nil {
 		return x.HistoryDelta
+	}
+	return false
+}
+
+func (x *Features) GetNeedsNetwork() bool {
+	if x != nil {
+		return x.NeedsNetwork
 	}
 	return false
 }
@@ -2343,9 +2353,10 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x03sdk\x18\b \x01(\tR\x03sdk\"b\n" +
 	"\aTrigger\x12*\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x16.thresh.v1.TriggerModeR\x04mode\x12+\n" +
-	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\"/\n" +
+	"\x11default_threshold\x18\x02 \x01(\x01R\x10defaultThreshold\"T\n" +
 	"\bFeatures\x12#\n" +
-	"\rhistory_delta\x18\x01 \x01(\bR\fhistoryDelta\"\x81\x02\n" +
+	"\rhistory_delta\x18\x01 \x01(\bR\fhistoryDelta\x12#\n" +
+	"\rneeds_network\x18\x02 \x01(\bR\fneedsNetwork\"\x81\x02\n" +
 	"\vConfigField\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x15.thresh.v1.ConfigTypeR\x04type\x12#\n" +

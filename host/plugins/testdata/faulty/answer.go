@@ -40,11 +40,22 @@ func (s *strategy) edits(call *threshv1.CallHeader) []proto.Message {
 		return []proto.Message{remove(0), replace(0, "both")}
 	case "huge-answer":
 		return []proto.Message{replace(0, strings.Repeat("x", 32<<20))}
+	case "deep-json":
+		return []proto.Message{deepCall(5000)}
 	case "changes-human-text":
 		return []proto.Message{replace(0, "I never said that")}
 	default:
 		return []proto.Message{remove(0)}
 	}
+}
+
+// deepCall is an edit with a tool call whose parameters are nested so deep.
+func deepCall(depth int) proto.Message {
+	params := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+	block := &threshv1.Block{Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: "1", Name: "x", Parameters: params}}}
+	return &threshv1.Edit{Index: 0, Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{
+		Blocks: []*threshv1.BlockPiece{{Piece: &threshv1.BlockPiece_Block{Block: block}}},
+	}}}
 }
 
 // Compress keeps the second half of the entries, or does what else the name says.
@@ -79,6 +90,17 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 	case "generates-without-leave":
 		_, err := s.generate(stream.Context(), call.GetCallId(), "")
 		result.NoopReason, pieces = fmt.Sprintf("%v: %v", status.Code(err), err), nil
+	case "asks-without-end":
+		for n := 0; ; n++ {
+			if _, err := s.host.ResolvePrompt(stream.Context(), &threshv1.ResolvePromptRequest{CallId: call.GetCallId(), Name: "x"}); err != nil {
+				result.NoopReason, pieces = fmt.Sprintf("after %d: %v", n, err), nil
+				break
+			}
+		}
+	case "tries-to-escape":
+		result.NoopReason, pieces = escapes(), nil
+	case "eats-memory":
+		eat()
 	case "tells-what-it-sees":
 		result.NoopReason, pieces = whatItSees(call.GetConfig(), s.config), nil
 	case "does-nothing-and-something":

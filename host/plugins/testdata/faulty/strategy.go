@@ -52,6 +52,10 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 	case "needs-llm":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
 		info.RequiresLlm = true
+	case "needs-network":
+		info.Features = &threshv1.Features{NeedsNetwork: true}
+	case "changes-its-info":
+		info.Description = fmt.Sprint("process ", os.Getpid())
 	case "ignores-sigterm":
 		signal.Ignore(syscall.SIGTERM)
 	case "floods-stdout":

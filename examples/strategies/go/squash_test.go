@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestSquash(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, want string
+		minRepeats int
+	}{
+		"empty":                          {"", "", 3},
+		"nothing to do":                  {"a\nb\n", "a\nb\n", 3},
+		"colours":                        {"\x1b[1;32mPASS\x1b[0m a_test.go", "PASS a_test.go", 3},
+		"a title":                        {"\x1b]0;make\abuilding", "building", 3},
+		"a link":                         {"\x1b]8;;https://x.test\x1b\\here\x1b]8;;\x1b\\", "here", 3},
+		"half a sequence":                {"a\x1b", "a", 3},
+		"an escape within an escape":     {"\x1b\x1b[0m[0mx", "[0mx", 3},
+		"a stray escape":                 {"\x1b[\nkept", "[\nkept", 3},
+		"a character set and a letter":   {"\x1b(Bé\x1b(é", "é(é", 3},
+		"a progress bar":                 {"10 %\r50 %\r100 %\ndone", "100 %\ndone", 3},
+		"lines of another system":        {"a\r\nb\r\n", "a\nb\n", 3},
+		"trailing blanks":                {"a  \t\nb ", "a\nb", 3},
+		"repeated lines":                 {"w\nw\nw\nw\nx", "w\n[the line above came 3 more times]\nx", 3},
+		"repeated only twice":            {"w\nw\nx", "w\nw\nx", 3},
+		"repeated less often than asked": {"w\nw\nw\nx", "w\nw\nw\nx", 4},
+		"blank lines":                    {"a\n\n \n\nb", "a\n\nb", 9},
+		"a marker of an earlier squash":  {"w\n[the line above came 3 more times]\nw\nw", "w\n[the line above came 3 more times]\nw\nw", 3},
+		"the fewest is three":            {"w\nw\nw", "w\n[the line above came 2 more times]", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := squash(c.text, c.minRepeats); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// FuzzSquash: what was squashed stays as it is, is no longer, and is text if it was.
+func FuzzSquash(f *testing.F) {
+	for _, s := range []string{"a\n\n\nb", "\x1b[0m\x1b]x\x1b(", "w\nw\nw\n[the line above came 2 more times]\n[the line above came 2 more times]", "a\rb\r\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once := squash(text, 3)
+		if twice := squash(once, 3); twice != once {
+			t.Errorf("%q becomes %q, and that %q", text, once, twice)
+		}
+		if utf8.ValidString(text) && !utf8.ValidString(once) {
+			t.Errorf("%q becomes %q", text, once)
+		}
+		if strings.ContainsAny(once, "\x1b\r") {
+			t.Errorf("%q becomes %q", text, once)
+		}
+	})
+}
+
+func BenchmarkSquash(b *testing.B) {
+	for name, text := range map[string]string{
+		"one letter":    strings.Repeat("a", 1<<20),
+		"escapes":       strings.Repeat("\x1b[", 1<<19),
+		"one line":      strings.Repeat("warning: again\n", 1<<16),
+		"carriage":      strings.Repeat("\r", 1<<20),
+		"open sequence": strings.Repeat("\x1b]0;", 1<<18),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				squash(text, 3)
+			}
+		})
+	}
+}

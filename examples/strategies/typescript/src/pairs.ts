@@ -1,0 +1,36 @@
+import type { Entry } from "./protocol";
+
+/**
+ * Returns the position at or after from where a history can be cut without parting a response from its call, and whose
+ * entry is no tool's; 0 stays 0. A response answers the nearest preceding unanswered call with its id.
+ */
+export function safeCut(history: Entry[], from: number): number {
+  if (from === 0) {
+    return 0;
+  }
+  const parted = new Int32Array(history.length + 2); // differences: +1 where a pair opens, -1 behind where it closes
+  const waiting = new Map<string, number[]>(); // id → entries whose calls are unanswered, the last on top
+  history.forEach(({ content }, i) => {
+    for (const block of content?.blocks ?? []) {
+      if (block.toolCall && content?.speaker === "ai") {
+        const calls = waiting.get(block.toolCall.id);
+        if (calls) calls.push(i);
+        else waiting.set(block.toolCall.id, [i]);
+      } else if (block.toolResponse && content?.speaker === "tool") {
+        const call = waiting.get(block.toolResponse.callId)?.pop();
+        if (call !== undefined) {
+          parted[call + 1]!++;
+          parted[i + 1]!--;
+        }
+      }
+    }
+  });
+  let open = 0;
+  for (let cut = 0; cut < history.length; cut++) {
+    open += parted[cut]!;
+    if (cut >= from && open === 0 && history[cut]!.content?.speaker !== "tool") {
+      return cut;
+    }
+  }
+  return history.length;
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/plugins/isolate"
+)
+
+// doctorReport is what doctor prints for programs.
+type doctorReport struct {
+	System    string          `json:"system"`
+	Isolation string          `json:"isolation"`
+	Integrity string          `json:"integrity"`
+	LockFile  string          `json:"lockFile"`
+	Checks    []isolate.Check `json:"checks"`
+}
+
+// keptFrom says in words what a measure keeps plugins from.
+var keptFrom = map[isolate.Measure]string{
+	isolate.Privileges: "gaining rights",
+	isolate.Files:      "files of yours",
+	isolate.Network:    "the network",
+	isolate.Signals:    "signals, abstract sockets",
+	isolate.Memory:     "memory without end",
+	isolate.Limits:     "open files, core dumps",
+}
+
+func doctorCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Show what this machine can keep plugins from",
+		Long: `Shows, measure by measure, whether this machine can isolate plugins, and the settings that are about that. It starts no plugin.
+
+Not limited anywhere: processor time, the number of processes, and sockets of other programs that lie in the file system
+and that your user may connect to. Run thresh as a user who can reach none that matter.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := a.configOptions(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := config.Load(o)
+			if err != nil {
+				return err
+			}
+			set := c.Settings().Plugins
+			report := doctorReport{
+				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
+				LockFile: set.LockFile, Checks: host.Isolation(),
+			}
+			if a.output == "json" {
+				return a.printJSON(report)
+			}
+			return a.printReport(report)
+		},
+	}
+	a.addOutput(cmd)
+	return cmd
+}
+
+func (a *app) printReport(r doctorReport) error {
+	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n", r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MEASURE\tKEEPS PLUGINS FROM\tWORKS\tHOW")
+	for _, c := range r.Checks {
+		works := "yes"
+		if !c.Works {
+			works = "no"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Measure, keptFrom[c.Measure], works, c.How)
+	}
+	return w.Flush()
+}

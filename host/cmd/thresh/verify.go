@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/verify"
+)
+
+func verifyCommand(a *app) *cobra.Command {
+	var only []string
+	var junit string
+	cmd := &cobra.Command{
+		Use:   "verify BINARY",
+		Short: "Try a plugin in every way that has gone wrong before, and say what came of it",
+		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on histories made for the purpose and with
+a model that is scripted: no conversation, no setting and no money of yours is used. It takes some seconds. The exit status
+is 1 if a check failed. --log-level debug shows what the plugin logs.
+
+The checks:
+` + listChecks(),
+		Example: `  thresh plugins verify ./bin/plugins/thresh-strategy-high-density
+  thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
+  thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if len(given) != 1 {
+				return usage(cmd, fmt.Errorf("needs one BINARY, got %d", len(given)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, given []string) error {
+			logger, err := a.verifyLogger(cmd)
+			if err != nil {
+				return err
+			}
+			bar := newProgress(a.err)
+			report, err := verify.Run(cmd.Context(), given[0], verify.Options{Only: only, Logger: logger, Progress: bar.step})
+			bar.clear()
+			switch {
+			case errors.Is(err, verify.ErrUnknownCheck):
+				return usage(cmd, err)
+			case err != nil:
+				return err
+			}
+			if junit != "" {
+				if err := writeJUnit(junit, report); err != nil {
+					return err
+				}
+			}
+			if a.output == "json" {
+				err = a.printJSON(report)
+			} else {
+				err = report.WriteTable(a.out)
+			}
+			if err == nil && !report.OK() {
+				err = errReported
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringSliceVar(&only, "only", nil, "run these `CHECKS` only, separated by commas")
+	cmd.Flags().StringVar(&junit, "junit", "", "write the report to `FILE` as JUnit XML, too")
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkNames(), cobra.ShellCompDirectiveNoFileComp))
+	a.addOutput(cmd)
+	return cmd
+}
+
+// verifyLogger logs if somebody asks for it: a plugin that is tried has a lot to complain about.
+func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
+	if a.logLevel == "" {
+		return nil, nil
+	}
+	level := hclog.LevelFromString(a.logLevel)
+	if level == hclog.NoLevel {
+		return nil, usage(cmd, fmt.Errorf("--log-level is trace, debug, info, warn or error, not %q", a.logLevel))
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: level, Output: a.err}), nil
+}
+
+func writeJUnit(path string, report *verify.Report) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--junit: %w", err)
+	}
+	if err := errors.Join(report.WriteJUnit(f), f.Close()); err != nil {
+		return fmt.Errorf("--junit: %w", err)
+	}
+	return nil
+}
+
+func checkNames() []string {
+	var names []string
+	for _, c := range verify.Checks() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func listChecks() string {
+	var b strings.Builder
+	for _, c := range verify.Checks() {
+		fmt.Fprintf(&b, "  %-23s %s\n", c.Name, c.Meaning)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// step shows which of a few long steps is being taken.
+func (p *progress) step(name string, done, of int) {
+	if p.out == nil {
+		return
+	}
+	p.used = true
+	fmt.Fprintf(p.out, "\r\x1b[K%d of %d: %s", done+1, of, name)
+}

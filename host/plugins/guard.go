@@ -1,0 +1,137 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// guard says who may be able to change what is run: root, the user, and for the plugins that come with the host whoever owns
+// the host's own executable. Whoever else could write to a file or replace it could run code as the user.
+type guard struct {
+	user uint32
+	// bundle is the real path of the folder plugins beside the host's executable, "" for none; bundler owns the executable.
+	bundle  string
+	bundler uint32
+	groups  string // the file with the groups' members
+}
+
+// newGuard looks at who is who. executable is the host's, "" if it is unknown.
+func newGuard(executable string) *guard {
+	g := &guard{user: uint32(os.Geteuid()), groups: "/etc/group"}
+	var stat unix.Stat_t
+	real, err := filepath.EvalSymlinks(executable)
+	if executable == "" || err != nil || unix.Stat(real, &stat) != nil {
+		return g
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(real), "plugins")); err == nil {
+		g.bundle, g.bundler = dir, stat.Uid
+	}
+	return g
+}
+
+// bundled reports whether a plugin came with the host: it lies in the folder beside the executable and belongs to the
+// same owner, so that who can change it can change the host itself.
+func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
+	if g.bundle == "" || stat.Uid != g.bundler {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && filepath.Dir(real) == g.bundle
+}
+
+// directory says why nothing in a plugin directory can be trusted, "" if it may be.
+func (g *guard) directory(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return reason(err)
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(real, &stat); err != nil {
+		return err.Error()
+	}
+	if problem := g.status(&stat, real == g.bundle); problem != "" {
+		return "the directory " + problem
+	}
+	for parent := filepath.Dir(real); ; parent = filepath.Dir(parent) {
+		if err := unix.Stat(parent, &stat); err != nil {
+			return parent + ": " + err.Error()
+		}
+		// In a sticky directory nobody can replace what is another's.
+		if problem := g.writable(&stat); problem != "" && stat.Mode&unix.S_ISVTX == 0 {
+			return "the directory above it, " + parent + ", " + problem
+		}
+		if parent == filepath.Dir(parent) {
+			return ""
+		}
+	}
+}
+
+// file says why a plugin's file cannot be trusted, "" if it may be. dir is its directory, which was found to be good.
+func (g *guard) file(dir, path string) string {
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return reason(err)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return reason(err)
+	}
+	if inside, err := filepath.Rel(realDir, real); err != nil || !filepath.IsLocal(inside) {
+		return "is a symbolic link that leaves the directory, to " + real
+	}
+	if sub := filepath.Dir(real); sub != realDir {
+		if problem := g.directory(sub); problem != "" {
+			return "is a symbolic link into " + sub + ": " + problem
+		}
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(real, &stat); err != nil {
+		return err.Error()
+	}
+	return g.status(&stat, realDir == g.bundle)
+}
+
+func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
+	if stat.Uid != 0 && stat.Uid != g.user && !(bundled && stat.Uid == g.bundler) {
+		return fmt.Sprintf("belongs to user %d, not to root or to user %d", stat.Uid, g.user)
+	}
+	return g.writable(stat)
+}
+
+// writable says who else can write to it, "" if nobody can.
+func (g *guard) writable(stat *unix.Stat_t) string {
+	const group, other = 0o020, 0o002
+	switch {
+	case stat.Mode&other != 0:
+		return fmt.Sprintf("can be written to by everybody (mode %04o): chmod o-w", stat.Mode&0o7777)
+	case stat.Mode&group != 0 && !g.private(stat.Uid, stat.Gid):
+		return fmt.Sprintf("can be written to by its group %d (mode %04o): chmod g-w", stat.Gid, stat.Mode&0o7777)
+	}
+	return ""
+}
+
+// private reports whether a group is the user's own: where each user has such a group, files are made writable by it
+// (umask 002), and that lets in nobody.
+func (g *guard) private(uid, gid uint32) bool {
+	if uid != gid {
+		return false
+	}
+	text, err := os.ReadFile(g.groups)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for line := range strings.Lines(string(text)) {
+		field := strings.Split(strings.TrimSpace(line), ":") // name, password, number, members
+		if len(field) == 4 && field[2] == strconv.FormatUint(uint64(gid), 10) {
+			return field[3] == "" || field[3] == field[0]
+		}
+	}
+	return true
+}

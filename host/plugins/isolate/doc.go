@@ -1,0 +1,11 @@
+// Package isolate starts programs that are not trusted so that they can do little harm: no network, no files but their own and
+// the system's, no new privileges, bounded memory.
+//
+// It is for package plugins, and for the main function of a program that embeds thresh. Start at [Main], which makes
+// the running program able to be a launcher, at [Spec], which says what a launcher is to do, and at [Probe], which says
+// what this machine can enforce.
+//
+// What a process may not do has to be set in the process itself, after the fork and before the program begins. Go cannot
+// run code there, so the host starts itself once more, as a launcher: that sets the limits on its own thread and then becomes
+// the program. None of it needs root.
+package isolate

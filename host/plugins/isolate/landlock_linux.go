@@ -1,0 +1,128 @@
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	readFile = unix.LANDLOCK_ACCESS_FS_READ_FILE
+	readTree = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	runTree  = readTree | unix.LANDLOCK_ACCESS_FS_EXECUTE
+	// onFiles is what a rule about a file rather than a directory may allow.
+	onFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+)
+
+// landlockABI is what the kernel's landlock can do, 0 if there is none.
+func landlockABI() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+// handled is every kind of access that a landlock of this version can forbid.
+func handled(abi int) uint64 {
+	const first = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
+	access := uint64(first)
+	if abi >= 2 {
+		access |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi >= 3 {
+		access |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi >= 5 {
+		access |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	return access
+}
+
+// signalsABI is the first version that can keep signals and abstract sockets inside.
+const signalsABI = 6
+
+// systemFiles are what any program may read, or run. Those that are not there are left out.
+var (
+	systemTrees = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"}
+	systemReads = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternatives",
+		"/proc/self",                                                               // what runtimes ask about their own process; others' are not in it
+		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"} // programs with OpenSSL end where it cannot be read
+	// networkReads are for programs that may use the network: names and certificates.
+	networkReads = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
+		"/etc/ca-certificates", "/run/systemd/resolve"}
+	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+)
+
+// limitFiles forbids all files but those that spec names, and those of the system.
+func limitFiles(spec Spec) error {
+	abi := landlockABI()
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
+	if abi >= signalsABI && slices.Contains(spec.Apply, Signals) {
+		attr.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("landlock_create_ruleset: %w", errno)
+	}
+	rules := int(fd)
+	defer unix.Close(rules)
+
+	all := handled(abi)
+	allow := func(access uint64, paths ...string) error {
+		for _, path := range paths {
+			if err := allowPath(rules, path, access&all); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		return nil
+	}
+	err := errors.Join(
+		allow(runTree, systemTrees...),
+		allow(readTree, systemReads...),
+		allow(unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE, devices...),
+		allow(all, spec.RunDir),
+	)
+	if spec.Network {
+		err = errors.Join(err, allow(readTree, networkReads...))
+	}
+	if spec.Binary > 0 {
+		err = errors.Join(err, allowFD(rules, spec.Binary, readFile|unix.LANDLOCK_ACCESS_FS_EXECUTE))
+	}
+	if err != nil {
+		return err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
+		return fmt.Errorf("landlock_restrict_self: %w", errno)
+	}
+	return nil
+}
+
+func allowPath(rules int, path string, access uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return allowFD(rules, fd, access)
+}
+
+func allowFD(rules, fd int, access uint64) error {
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= onFiles
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("landlock_add_rule: %w", errno)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package isolate
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Probe says what this machine can enforce, measure by measure. It changes nothing.
+func Probe() []Check {
+	if _, err := os.Stat("/proc/self/exe"); err != nil {
+		return none("without /proc the host cannot be its own launcher")
+	}
+	if !Registered() {
+		return none("this program does not call host.ReexecMain, so that it cannot be a launcher")
+	}
+	abi := landlockABI()
+	files, signals := Check{Files, true, fmt.Sprintf("landlock, version %d", abi)}, Check{Signals, true, fmt.Sprintf("landlock, version %d", abi)}
+	if abi == 0 {
+		files = Check{Files, false, "this kernel has no landlock, or it is switched off"}
+	}
+	if abi < signalsABI {
+		signals = Check{Signals, false, fmt.Sprintf("needs landlock version %d, this kernel has %d", signalsABI, abi)}
+	}
+	return []Check{
+		{Privileges, true, "no_new_privs, no capabilities"},
+		files,
+		network(),
+		signals,
+		{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"},
+		{Limits, true, "open files, file size, core dumps"},
+	}
+}
+
+// network asks the kernel whether it can filter system calls.
+func network() Check {
+	if _, ok := architectures[runtime.GOARCH]; !ok {
+		return Check{Network, false, "there is no filter of system calls for " + runtime.GOARCH}
+	}
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	if errno != 0 {
+		return Check{Network, false, "this kernel does not filter system calls (seccomp): " + errno.Error()}
+	}
+	return Check{Network, true, "a filter of system calls (seccomp)"}
+}

@@ -1,0 +1,134 @@
+package plugins
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ledger is the lock file: what each plugin was when it was first seen, or when people last said that it is good.
+type ledger struct {
+	path string // "": there is none
+}
+
+// Locked is one plugin in the lock file.
+type Locked struct {
+	// SHA256 of the file, in hexadecimal.
+	SHA256 string `json:"sha256"`
+	// Path is where the file was, for people; a plugin may be moved.
+	Path string `json:"path"`
+	// Info is what it said about itself.
+	Info json.RawMessage `json:"info"`
+	// At is when it was locked.
+	At time.Time `json:"at"`
+}
+
+// ledgerFile is the lock file's content.
+type ledgerFile struct {
+	Version int               `json:"version"`
+	Plugins map[string]Locked `json:"plugins"`
+}
+
+const (
+	ledgerVersion = 1
+	// ledgerBytes bounds what is read: a thousand plugins with a thousand settings fit.
+	ledgerBytes = 64 << 20
+	// ledgerWait is how long a change waits for another host's.
+	ledgerWait = 5 * time.Second
+)
+
+// read returns what the file holds; nothing if there is none yet.
+func (l ledger) read() (map[string]Locked, error) {
+	if l.path == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(l.path); err == nil && info.Size() > ledgerBytes {
+		return nil, fmt.Errorf("the lock file %s is too large: %d bytes", l.path, info.Size())
+	}
+	raw, err := os.ReadFile(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the lock file: %w", err)
+	}
+	var file ledgerFile
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, fmt.Errorf("the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err)
+	}
+	if file.Version != ledgerVersion {
+		return nil, fmt.Errorf("the lock file %s has version %d, this host knows version %d", l.path, file.Version, ledgerVersion)
+	}
+	return file.Plugins, nil
+}
+
+// change reads the file, lets f change what it holds, and replaces it. Hosts that do so at the same time wait for each other,
+// and whoever reads sees the old file or the new one.
+func (l ledger) change(f func(map[string]Locked)) error {
+	dir := filepath.Dir(l.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockDirectory(dir)
+	if err != nil {
+		return fmt.Errorf("locking %s: %w", dir, err)
+	}
+	defer unlock()
+	plugins, err := l.read()
+	if err != nil {
+		return err
+	}
+	if plugins == nil {
+		plugins = make(map[string]Locked)
+	}
+	f(plugins)
+	raw, err := json.MarshalIndent(ledgerFile{Version: ledgerVersion, Plugins: plugins}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(l.path, append(raw, '\n'))
+}
+
+// lockDirectory waits until nobody else has the directory locked.
+func lockDirectory(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(ledgerWait)
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
+			return nil, errors.Join(err, f.Close())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// replaceFile writes a file beside the one at path and then puts it in its place.
+func replaceFile(path string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+package plugins
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+)
+
+// eventually waits until ok.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within 10s: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// kill kills the process that a strategy has, and returns its id.
+func kill(t *testing.T, s *Strategy) int {
+	t.Helper()
+	p, err := s.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.release()
+	_ = p.child.kill()
+	return p.child.cmd.Process.Pid
+}
+
+func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		failed <- err
+	}()
+	inCall := func() bool {
+		users := make(chan int64, 1)
+		s.do(func(o *owner) {
+			n := int64(0)
+			if o.current != nil {
+				n = o.current.users.Load()
+			}
+			users <- n
+		})
+		return <-users == 1
+	}
+	eventually(t, "the first call", inCall)
+	first := kill(t, s)
+	eventually(t, "the second call", inCall)
+	if second := kill(t, s); second == first {
+		t.Error("it was not tried on a fresh process")
+	}
+	if err := <-failed; !errors.Is(err, ErrPluginCrashed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCompressIsNotTriedAgain(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-compress")}}), "exits-in-compress")
+	_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	if !errors.Is(err, ErrPluginCrashed) {
+		t.Errorf("got %v", err)
+	}
+	eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+}
+
+func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
+	dir := pluginDir(t, "exits-in-compress")
+	m := open(t, Options{Dirs: []string{dir}, MaxCrashes: 2})
+	s := strategy(t, m, "exits-in-compress")
+	compress := func() error {
+		_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+		return err
+	}
+	quarantined := func() {
+		t.Helper()
+		for range 2 {
+			if err := compress(); !errors.Is(err, ErrPluginCrashed) || errors.Is(err, ErrQuarantined) {
+				t.Fatalf("got %v", err)
+			}
+		}
+		eventually(t, "the quarantine", func() bool { state, _ := s.State(); return state == StateQuarantined })
+		err := compress()
+		if !errors.Is(err, ErrQuarantined) || !strings.Contains(err.Error(), "out of paper") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	quarantined()
+	l := m.List(t.Context())
+	if len(l) != 1 || l[0].State != StateQuarantined || l[0].Version != "1.2.3" || !strings.Contains(l[0].Reason, "2 crashes within") {
+		t.Errorf("listed as %+v", l)
+	}
+	if !m.Reset("exits-in-compress") {
+		t.Error("it cannot be reset")
+	}
+	quarantined()
+	later := time.Now().Add(time.Minute)
+	if err := os.Chtimes(filepath.Join(dir, FilePrefix+"exits-in-compress"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	quarantined() // after the change of the file it may crash anew
+	if m.Reset("nobody") {
+		t.Error("what never was there was reset")
+	}
+}
+
+func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "changes-its-info")}}), "changes-its-info")
+	kill(t, s)
+	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+	if !errors.Is(err, ErrInfoChanged) || !strings.Contains(err.Error(), "must answer the same") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}, MaxHostCalls: 500}), "asks-without-end")
+	got, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(got.NoOp); !strings.HasPrefix(text, "after 500: ") || !strings.Contains(text, "plugins.maxHostCalls") {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond})
+	s := strategy(t, m, "waits-in-optimize")
+	first := pid(t, s)
+	for range maxMisses {
+		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	goneWithin(t, first, 5*time.Second)
+}
+
+// syncBuffer is a log that is read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func TestEveryChangeOfStateIsLogged(t *testing.T) {
+	var log syncBuffer
+	m := open(t, Options{
+		Dirs:   []string{pluginDir(t, "exits-in-compress")},
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log}),
+	})
+	s := strategy(t, m, "exits-in-compress")
+	_, _ = s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	strategy(t, m, "exits-in-compress")
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		if _, rest, ok := strings.Cut(line, " to="); ok && strings.Contains(line, "state changed") {
+			got = append(got, strings.Fields(rest)[0])
+		}
+	}
+	life := []string{"discovered", "verified", "starting", "described", "ready"}
+	want := append(append([]string{}, life...), "crashed")
+	want = append(append(want, life...), "draining", "stopped")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

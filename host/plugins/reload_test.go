@@ -1,0 +1,110 @@
+package plugins
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reloading are options with which changes are noticed soon, and trusted.
+func reloading(dir string) Options {
+	return Options{Dirs: []string{dir}, QuietTime: 50 * time.Millisecond, Integrity: IntegrityOff}
+}
+
+func TestANewVersionIsPickedUp(t *testing.T) {
+	dir := pluginDir(t, "steady")
+	s := strategy(t, open(t, reloading(dir)), "steady")
+	old := pid(t, s)
+	variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	eventually(t, "the new version runs", func() bool {
+		p, err := s.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.release()
+		return p.child.cmd.Process.Pid != old
+	})
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
+	dir := pluginDir(t, "needs-llm")
+	s := strategy(t, open(t, reloading(dir)), "needs-llm")
+	p, err := s.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	variant(t, filepath.Join(dir, FilePrefix+"needs-llm"))
+	eventually(t, "the old version drains", func() bool { return p.retired.Load() != nil })
+	if !p.alive() {
+		t.Error("it was ended in the middle of a call")
+	}
+	p.release()
+	eventually(t, "the old version ends", func() bool { return !p.alive() })
+	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
+	for what, test := range map[string]struct {
+		options func(*Options)
+		change  func(t *testing.T, path string)
+		says    string
+	}{
+		"it does not work": {func(*Options) {}, func(t *testing.T, path string) { install(t, "/bin/false", path) }, "before the handshake"},
+		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, variant, "the file has changed"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := pluginDir(t, "steady")
+			o := reloading(dir)
+			test.options(&o)
+			m := open(t, o)
+			s := strategy(t, m, "steady")
+			p, err := s.acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.release()
+			test.change(t, filepath.Join(dir, FilePrefix+"steady"))
+			eventually(t, "it says why", func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
+			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || !p.alive() {
+				t.Errorf("the old version does not go on: %v", err)
+			}
+			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) {
+				t.Errorf("listed as %+v", l[0])
+			}
+		})
+	}
+}
+
+func TestLockingANewVersionStartsIt(t *testing.T) {
+	dir := pluginDir(t, "steady")
+	o := reloading(dir)
+	o.Integrity, o.LockFile = IntegrityTOFU, filepath.Join(t.TempDir(), "state", "plugins.lock")
+	s := strategy(t, open(t, o), "steady")
+	old := pid(t, s)
+	variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	eventually(t, "it is refused", func() bool { _, reason := s.State(); return strings.Contains(reason, "has changed") })
+	if _, err := open(t, o).Lock(t.Context()); err != nil { // as 'thresh plugins lock' does, elsewhere
+		t.Fatal(err)
+	}
+	eventually(t, "the new version runs", func() bool { return pid(t, s) != old })
+}
+
+func TestAPluginThatIsRemovedStops(t *testing.T) {
+	dir := pluginDir(t, "steady")
+	s := strategy(t, open(t, reloading(dir)), "steady")
+	if err := os.Remove(filepath.Join(dir, FilePrefix+"steady")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it stops", func() bool { state, _ := s.State(); return state == StateStopped })
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUnknownStrategy) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,95 @@
+package plugins
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// watchLedger watches the lock file's directory, which was just made.
+func (m *Manager) watchLedger() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.watcher != nil {
+		_ = m.watcher.Add(filepath.Dir(m.trust.ledger.path)) // it is watched already, or the manager is closed
+	}
+}
+
+// watch makes what happens in the plugin directories known, and to the lock file, until the manager is closed. A directory
+// that is not there is not watched: what is put into it later is found when a strategy is asked for.
+func (m *Manager) watch() (run func(), err error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	dirs := append([]string{}, m.opts.Dirs...)
+	if path := m.trust.ledger.path; path != "" {
+		dirs = append(dirs, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
+		if err := w.Add(dir); err != nil {
+			m.opts.Logger.Debug("a directory is not watched", "dir", dir, "error", err)
+		}
+	}
+	m.watcher = w
+	return func() { m.notice(w) }, nil
+}
+
+// notice looks at the directories again whenever something has happened there and then nothing more for a while: a file
+// that is being copied is not to be looked at halfway.
+func (m *Manager) notice(w *fsnotify.Watcher) {
+	defer w.Close()
+	const most = 10 // quiet times: so long does a directory in which something happens all the time wait
+	var quiet <-chan time.Time
+	var first time.Time
+	for {
+		select {
+		case e, ok := <-w.Events:
+			if !ok {
+				return
+			}
+			if !m.concerns(e) {
+				continue
+			}
+		case err, ok := <-w.Errors:
+			if !ok {
+				return
+			}
+			m.opts.Logger.Warn("watching the plugin directories", "error", err) // events may be lost, so look
+		case <-quiet:
+			quiet = nil
+			m.rescan()
+			continue
+		case <-m.ctx.Done():
+			return
+		}
+		if quiet == nil {
+			first = time.Now()
+		}
+		if quiet == nil || time.Since(first) < most*m.opts.QuietTime {
+			quiet = time.After(m.opts.QuietTime)
+		}
+	}
+}
+
+func (m *Manager) concerns(e fsnotify.Event) bool {
+	base := filepath.Base(e.Name)
+	return strings.HasPrefix(base, FilePrefix) || e.Name == m.trust.ledger.path
+}
+
+// rescan tells each strategy what its file is now.
+func (m *Manager) rescan() {
+	found := m.discover()
+	m.mu.Lock()
+	var all []*Strategy
+	for _, s := range m.strategies {
+		all = append(all, s)
+	}
+	m.mu.Unlock()
+	for _, s := range all {
+		c, ok := found.find(s.name)
+		s.do(func(o *owner) { o.look(c, ok) })
+	}
+}

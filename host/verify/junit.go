@@ -1,0 +1,66 @@
+package verify
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+)
+
+// The part of JUnit's form that CI systems read.
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Time     string      `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name      string        `xml:"name,attr"`
+		ClassName string        `xml:"classname,attr"`
+		Time      string        `xml:"time,attr"`
+		Failure   *junitMessage `xml:"failure,omitempty"`
+		Skipped   *junitMessage `xml:"skipped,omitempty"`
+		Output    string        `xml:"system-out,omitempty"`
+	}
+	junitMessage struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes the report as JUnit XML, one test case for each check.
+func (r *Report) WriteJUnit(out io.Writer) error {
+	suite := junitSuite{
+		Name: "thresh plugins verify " + r.Name, Tests: len(r.Results),
+		Failures: r.Count(Fail), Skipped: r.Count(Skip), Time: fmt.Sprintf("%.3f", r.Duration.Seconds()),
+	}
+	for _, result := range r.Results {
+		c := junitCase{Name: result.Check, ClassName: r.Name, Time: fmt.Sprintf("%.3f", result.Duration.Seconds())}
+		switch result.Outcome {
+		case Fail:
+			c.Failure = &junitMessage{Message: result.Detail, Text: "The check demands: " + result.Meaning + "\n" + r.Binary}
+		case Skip:
+			c.Skipped = &junitMessage{Message: result.Detail}
+		default:
+			c.Output = result.Detail
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	if _, err := io.WriteString(out, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(out)
+	enc.Indent("", "  ")
+	if err := enc.Encode(junitSuites{Suites: []junitSuite{suite}}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, "\n")
+	return err
+}

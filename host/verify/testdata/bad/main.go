@@ -1,0 +1,184 @@
+// Bad is a strategy plugin that breaks one rule: the one that its file name names. Build it once, and link to it under as
+// many names as there are rules to be broken; "good" breaks none. What it does wrong is small enough for a host to use it
+// without a complaint, at least for a while.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+type strategy struct {
+	fault string
+	calls atomic.Int64
+	alone sync.Mutex
+}
+
+func main() {
+	s := &strategy{fault: strings.TrimPrefix(filepath.Base(os.Args[0]), "thresh-strategy-")}
+	switch s.fault {
+	case "chatty":
+		fmt.Println("loading tables, please wait")
+	case "slow-start":
+		time.Sleep(3 * time.Second)
+	case "dies":
+		fmt.Fprintln(os.Stderr, "cannot find my licence")
+		os.Exit(3)
+	case "survives-the-host":
+		_ = os.Unsetenv("THRESH_LIFELINE_FD")
+	}
+	sdk.Serve(s)
+}
+
+func (s *strategy) Info() sdk.Info {
+	i := sdk.Info{
+		Name: s.fault, Version: "1.0.0", Trigger: sdk.Continuous(0.8), RequiresLLM: s.usesModel(),
+		Config: []sdk.ConfigField{
+			{Key: "keep", Type: sdk.Integer, Default: 1, Minimum: new(0.0), Maximum: new(10.0)},
+			{Key: "style", Type: sdk.String, Default: "plain", Allowed: []string{"plain", "fancy"}},
+		},
+	}
+	if s.fault == "changes-getinfo" {
+		i.Version = fmt.Sprint("1.0.", time.Now().UnixNano())
+	}
+	return i
+}
+
+func (s *strategy) usesModel() bool {
+	switch s.fault {
+	case "summarises", "panics-without-prompt", "hides-the-code", "one-at-a-time":
+		return true
+	}
+	return false
+}
+
+// CheckConfig is also where a process learns that it was configured.
+func (s *strategy) CheckConfig(c sdk.Config) error {
+	switch s.fault {
+	case "ignores-sigterm":
+		signal.Ignore(syscall.SIGTERM)
+	case "dies-of-sigint":
+		interrupt := make(chan os.Signal, 1)
+		signal.Notify(interrupt, syscall.SIGINT)
+		go func() { <-interrupt; os.Exit(1) }()
+	}
+	var settings struct {
+		Keep  *int
+		Style string
+	}
+	err := c.Decode(&settings)
+	if err == nil {
+		return nil
+	}
+	switch s.fault {
+	case "panics-on-garbage":
+		panic(err)
+	case "names-no-key":
+		return errors.New("bad settings")
+	}
+	return fmt.Errorf("keep and style: %w", err)
+}
+
+// idle says whether an entry is of the AI and says nothing but words: such entries can go without harm.
+func idle(e sdk.Content) bool {
+	if e.Speaker != sdk.AI || len(e.Blocks) == 0 {
+		return false
+	}
+	for _, b := range e.Blocks {
+		if _, ok := b.(sdk.Text); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Optimize removes idle entries.
+func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
+	var out sdk.DensityResult
+	n := s.calls.Add(1)
+	switch {
+	case s.fault == "remembers" && n%5 == 0, s.fault == "throws-dice" && rand.IntN(3) == 0:
+		return out, nil
+	case s.fault == "looks-at-the-session" && in.SessionID != "a":
+		return out, nil
+	case s.fault == "prints-in-calls":
+		_, _ = os.NewFile(1, "stdout").WriteString("optimising\n")
+	}
+	for i, e := range in.History {
+		if idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
+			out.Removals = append(out.Removals, i)
+			if s.fault == "never-done" {
+				break
+			}
+		}
+	}
+	if s.fault == "edits-in-place" && len(in.History) > 0 {
+		in.History[0].Speaker = sdk.Tool
+	}
+	return out, nil
+}
+
+// Compress removes idle entries as well.
+func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+	if s.fault == "ignores-cancellation" && len(in.History) > 100 {
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+			s.calls.Add(1)
+		}
+	}
+	if s.fault == "hoards" && len(in.History) > 100 {
+		hoard := make([]byte, 300<<20)
+		for i := 0; i < len(hoard); i += 4096 {
+			hoard[i] = 1
+		}
+		s.calls.Add(int64(hoard[len(in.History)]))
+	}
+	if s.usesModel() {
+		if err := s.ask(ctx, host); err != nil {
+			return sdk.CompressResult{}, err
+		}
+	}
+	var left []sdk.Content
+	for i, e := range in.History {
+		switch {
+		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI, s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0:
+		case !idle(e):
+			left = append(left, e)
+		}
+	}
+	if len(left) == 0 || len(left) == len(in.History) && s.fault != "achieves-nothing" {
+		return sdk.NoOp(sdk.NoOpNoGain), nil
+	}
+	return sdk.Applied(left, sdk.CompressMetadata{LLMCallMade: s.usesModel(), TargetMissed: s.fault != "misses-the-target"}), nil
+}
+
+// ask asks the model, and does nothing with what it says.
+func (s *strategy) ask(ctx context.Context, host sdk.Host) error {
+	if s.fault == "one-at-a-time" {
+		s.alone.Lock()
+		defer s.alone.Unlock()
+	}
+	prompt, err := host.ResolvePrompt(ctx, "compression")
+	if err != nil {
+		if s.fault == "panics-without-prompt" {
+			panic(err)
+		}
+		return err
+	}
+	question := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: prompt}}}
+	if _, err = host.Generate(ctx, sdk.GenerateRequest{Entries: []sdk.Content{question}}, nil); err != nil && s.fault == "hides-the-code" {
+		return errors.New("the model did not answer")
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package samples
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func orphans() []content.Content {
+	lost := read("lost", "a.go")
+	return []content.Content{
+		tool(answer(lost, "nobody asked")), human("hi"), tool(answer(lost, "nobody asked again")),
+		ai(read("x", "a.go")), tool(answer(read("x", "a.go"), "package a")), tool(answer(read("x", "a.go"), "answered twice")), ai(text("done")),
+	}
+}
+
+func unanswered() []content.Content {
+	return []content.Content{
+		human("read both"), ai(read("p", "a.go"), read("q", "b.go")), tool(answer(read("q", "b.go"), "package b")),
+		human("never mind a.go"), ai(read("r", "c.go")),
+	}
+}
+
+func repeatedIDs() []content.Content {
+	var out []content.Content
+	for i := range 6 {
+		c := read("same", fmt.Sprintf("file%d.go", i%2))
+		out = append(out, human(fmt.Sprint("again, ", i)), ai(c), tool(answer(c, fmt.Sprint("content ", i))))
+	}
+	a, b := read("same", "x.go"), call("same", "write_file", map[string]string{"file_path": "x.go", "content": "x"})
+	return append(out, ai(a, b), tool(answer(b, "ok"), answer(a, "package x")), ai(text("done")))
+}
+
+func unknown() []content.Content {
+	opaque := func(raw string) content.Block { return content.Opaque{JSON: json.RawMessage(raw)} }
+	return []content.Content{
+		human("look"), ai(opaque(`{"type":"hologram","depth":1.50,"parts":[1,2]}`), text("there")),
+		{Speaker: "narrator", Blocks: []content.Block{text("meanwhile")}}, ai(opaque(`null`)), {Speaker: content.AI}, {Speaker: content.Human},
+		tool(opaque(`{"type":"tool_hologram","callId":"z"}`)), {Speaker: content.Human, Blocks: []content.Block{
+			content.Text{Text: "with fields", Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
+		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}}, Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
+		ai(text("ok")),
+	}
+}
+
+func unicodeOddities() []content.Content {
+	odd := []string{
+		"", " \n\t\u00a0", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb", "\x00\x1b[31m\x7f",
+		"line\r\nline\rline\n", "\U0010ffff\u0800\u07ff", "\\u0041 \\\" </script> <&>", "\u0130\u0131\ufb01\u1e9e",
+	}
+	var out []content.Content
+	for i, s := range odd {
+		c := read(fmt.Sprint("\u00e9", i), "dir/"+s+"\U0001f600.go")
+		c.Name = "read_file" + strings.Repeat("\u0301", i%2)
+		out = append(out, human("see "+s), ai(text(s), c), tool(answer(c, s)))
+	}
+	return out
+}
+
+func jsonOddities() []content.Content {
+	var out []content.Content
+	for i, raw := range []string{
+		`null`, `true`, `-0`, `1E+2`, `12345678901234567890123`, `"\ud800"`, `[]`, `{}`, `{"a":1,"a":2}`, `{"file_path":null}`, `{"file_path":7}`,
+		`{"file_path":["a"]}`, `{"paths":["a","*.go",7]}`, ` {"file_path" : "a.go"} `, strings.Repeat("[", 100) + strings.Repeat("]", 100),
+		`{"` + strings.Repeat("k", 100_000) + `":1}`,
+	} {
+		c := content.ToolCall{ID: fmt.Sprint("j", i), Name: "read_file", Parameters: json.RawMessage(raw)}
+		r := content.ToolResponse{CallID: c.ID, ToolName: c.Name, Result: json.RawMessage(raw)}
+		out = append(out, human(fmt.Sprint("try ", i)), ai(c), tool(r))
+	}
+	return append(out, ai(content.ToolCall{ID: "none", Name: "read_file"}), tool(content.ToolResponse{CallID: "none"}))
+}
+
+func inclusions() []content.Content {
+	file := func(path, body string) string {
+		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
+	}
+	return []content.Content{
+		human("first\n" + file("src/a.go", "package a")), ai(text("seen")), human(file("src/a.go", "package a // again") + file("src/b.go", "package b")),
+		human("--- src/a.go ---\nnever closed"), human("--- End of content ---"), human(file("./src/../src/a.go", "x") + file("src/a.go", "y")), ai(text("ok")),
+	}
+}
+
+func media() []content.Content {
+	return []content.Content{
+		{Speaker: content.Human, Blocks: []content.Block{text("what is this?"), content.Media{MimeType: "image/png", Data: "aGVsbG8=", Encoding: "base64"}}},
+		ai(content.Thinking{Thought: "a picture", Signature: "c2ln"}, text("a picture")),
+		{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/jpeg", Data: "https://example.com/i.jpg", Encoding: "url", Caption: "a cat"}}},
+		ai(content.Thinking{Thought: "hm"}), ai(content.Code{Code: "x := 1", Language: "go"}),
+	}
+}
+
+func longRuns() []content.Content {
+	c := read("run", "a.go")
+	return []content.Content{
+		human("go"), ai(c), tool(answer(c, strings.Repeat("z", 1<<20))), human(strings.Repeat("word ", 20_000)), ai(text(strings.Repeat("\n", 100_000))),
+		human(strings.Repeat("\U0001f600", 50_000)), ai(text("done")),
+	}
+}
+
+func manyCalls() []content.Content {
+	var asked, answers []content.Block
+	for i := range 1000 {
+		c := read(fmt.Sprint("m", i), fmt.Sprintf("dir/file%d.go", i%10))
+		asked, answers = append(asked, c), append(answers, answer(c, "package a"))
+	}
+	return []content.Content{human("all of them"), ai(asked...), tool(answers...), ai(text("done")), human("thanks")}
+}

@@ -1,0 +1,134 @@
+package samples
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Sample is a history with a name for messages.
+type Sample struct {
+	Name    string
+	History []content.Content
+}
+
+// Plain is the name of the sample that is as unremarkable as a session can be.
+const Plain = "plain session"
+
+// All returns every sample but [Large]. Their entries share texts and raw JSON, which are not to be written to.
+func All() []Sample {
+	out := []Sample{
+		{"empty", nil},
+		{"one entry of a person", []content.Content{human("hello")}},
+		{"one entry of the model", []content.Content{ai(text("hello"))}},
+		{Plain, session(120, 1)},
+		{"orphaned responses", orphans()},
+		{"unanswered calls", unanswered()},
+		{"repeated ids", repeatedIDs()},
+		{"unknown blocks and speakers", unknown()},
+		{"odd Unicode", unicodeOddities()},
+		{"odd JSON", jsonOddities()},
+		{"file inclusions", inclusions()},
+		{"media and thinking", media()},
+		{"long runs", longRuns()},
+		{"many calls in one entry", manyCalls()},
+		{"10,000 entries", session(10_000, 2)},
+	}
+	for seed := uint64(1); seed <= 12; seed++ {
+		out = append(out, Sample{fmt.Sprint("mixed ", seed), mixed(seed)})
+	}
+	return out
+}
+
+// mixed strings pieces of the others together, so that ids meet that have nothing to do with each other.
+func mixed(seed uint64) []content.Content {
+	rnd := rand.New(rand.NewPCG(seed, 99))
+	parts := [][]content.Content{
+		orphans(), unanswered(), repeatedIDs(), unknown(), unicodeOddities(), jsonOddities(), inclusions(), media(),
+		session(20, seed), session(8, 1), {human("go on")},
+	}
+	var out []content.Content
+	for range 6 {
+		part := parts[rnd.IntN(len(parts))]
+		from := rnd.IntN(len(part))
+		out = append(out, part[from:]...)
+	}
+	return out
+}
+
+func text(s string) content.Block { return content.Text{Text: s} }
+
+func human(s string) content.Content {
+	return content.Content{Speaker: content.Human, Blocks: []content.Block{text(s)}}
+}
+
+func ai(blocks ...content.Block) content.Content {
+	return content.Content{Speaker: content.AI, Blocks: blocks}
+}
+
+func tool(blocks ...content.Block) content.Content {
+	return content.Content{Speaker: content.Tool, Blocks: blocks}
+}
+
+func call(id, name string, params any) content.ToolCall {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		panic(err) // params are written down in this package
+	}
+	return content.ToolCall{ID: id, Name: name, Parameters: raw}
+}
+
+func read(id, path string) content.ToolCall {
+	return call(id, "read_file", map[string]string{"file_path": path})
+}
+
+func answer(c content.ToolCall, result string) content.ToolResponse {
+	return content.ToolResponse{CallID: c.ID, ToolName: c.Name, Result: content.String(result)}
+}
+
+// session is the work of an agent on a handful of files: questions, reads, writes that supersede them, some of which
+// fail, and commands.
+func session(entries int, seed uint64) []content.Content {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	out := []content.Content{human("The parser drops the last line of a file without a newline. Find out why, and mend it.")}
+	for i := 1; len(out) < entries; i++ {
+		if i%9 == 0 {
+			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when you are done.", i, rnd.IntN(50))))
+		}
+		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("/w/src/file%d.go", rnd.IntN(12))
+		c, result := read(id, path), strings.Repeat(fmt.Sprintf("line of %s, version %d\n", path, i), 4+rnd.IntN(30))
+		switch rnd.IntN(4) {
+		case 0:
+			c, result = call(id, "write_file", map[string]string{"file_path": path, "content": "package a\n"}), "ok"
+		case 1:
+			c = call(id, "run_shell_command", map[string]string{"command": "go test ./..."})
+		}
+		r := answer(c, result)
+		if rnd.IntN(8) == 0 {
+			r.Result, r.Error = content.String("permission denied"), "permission denied"
+		}
+		out = append(out, ai(text(fmt.Sprintf("Step %d: looking at %s.", i, path)), c), tool(r))
+	}
+	return out[:entries]
+}
+
+// Large is a session of about the given number of bytes: many results of ordinary size, and a few that are enormous.
+func Large(bytes int) Sample {
+	var out []content.Content
+	for size, i := 0, 0; size < bytes; i++ {
+		n := 20_000
+		if i%40 == 7 {
+			n = 1 << 20
+		}
+		n = min(n, bytes)
+		c := read(fmt.Sprint("l", i), fmt.Sprintf("/w/src/big%d.go", i%30))
+		line := fmt.Sprintf("%06d\tif err := step(ctx, %d); err != nil { return err }\n", i, i*7)
+		out = append(out, human(fmt.Sprintf("Request %d: go on with file %d.", i, i%30)), ai(text("Reading on."), c),
+			tool(answer(c, strings.Repeat(line, n/len(line)))))
+		size += n
+	}
+	return Sample{fmt.Sprintf("%.0f MB", float64(bytes)/(1<<20)), out}
+}
