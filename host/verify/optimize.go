@@ -82,9 +82,9 @@ func applied(sm sample, parts []check.Part) sample {
 	for i, p := range parts {
 		switch {
 		case p.Index < 0:
-			out.entries[i] = &history.Entry{ID: fmt.Sprint("new", i), Tokens: tokens(p.Content), Content: p.Content}
+			out.entries[i] = &history.Entry{ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
 		case p.Edited:
-			out.entries[i] = &history.Entry{ID: sm.entries[p.Index].ID, Tokens: tokens(p.Content), Content: p.Content}
+			out.entries[i] = &history.Entry{ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
 		default:
 			out.entries[i] = sm.entries[p.Index]
 		}

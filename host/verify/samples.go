@@ -17,7 +17,7 @@ type sample struct {
 func newSample(s samples.Sample) sample {
 	sm := sample{name: s.Name, entries: make([]*history.Entry, len(s.History))}
 	for i, c := range s.History {
-		sm.entries[i] = &history.Entry{ID: fmt.Sprint("e", i), Tokens: tokens(c), Content: c}
+		sm.entries[i] = &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: tokens(c)}, Content: c}
 	}
 	return sm
 }

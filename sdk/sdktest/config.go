@@ -160,4 +160,3 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 	}
 	return in, err
 }
-}
