@@ -113,7 +113,7 @@ func TestAFailureLeavesTheHistory(t *testing.T) {
 				return e
 			}
 			e := turn()
-			if e.Data.Kind != "plugin" || e.Data.Plugin != "middle-out" || e.Data.Retryable != f.retryable {
+			if e.Data.Kind != "model" || e.Data.Plugin != "middle-out" || e.Data.Retryable != f.retryable {
 				t.Errorf("%s: %+v", name, e.Data)
 			}
 			if e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
