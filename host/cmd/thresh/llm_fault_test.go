@@ -113,7 +113,11 @@ func TestAFailureLeavesTheHistory(t *testing.T) {
 				return e
 			}
 			e := turn()
-			if e.Data.Kind != "plugin" || e.Data.Plugin != "middle-out" || e.Data.Retryable != f.retryable {
+			kind := "model"
+			if name == "an empty summary" {
+				kind = "plugin" // the model answered; the strategy cannot use it
+			}
+			if e.Data.Kind != kind || e.Data.Plugin != "middle-out" || e.Data.Retryable != f.retryable {
 				t.Errorf("%s: %+v", name, e.Data)
 			}
 			if e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
