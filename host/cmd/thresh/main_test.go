@@ -72,6 +72,8 @@ type place struct {
 	dir     string // short: sockets are made below it
 	plugins string
 	program string
+	// isolation is the setting; "" is the default. The gate reads a pipe in the workspace, and so cannot be isolated.
+	isolation string
 }
 
 // newPlace makes a place with the given plugins beside the two that are shipped: gate, or a fault of the faulty plugin.
@@ -94,6 +96,7 @@ func newPlace(t *testing.T, plugins ...string) *place {
 	for _, name := range plugins {
 		if name == "gate" {
 			p.link("gate", name)
+			p.isolation = "off"
 		} else {
 			p.link("faulty", name)
 		}
@@ -135,6 +138,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd.Env = []string{
 		"HOME=" + p.path("home"), "XDG_CONFIG_HOME=" + p.path("home", "config"), "XDG_DATA_HOME=" + p.path("home", "data"),
 		"TMPDIR=" + p.path("tmp"), "PATH=/usr/bin:/bin", "THRESH_PLUGINS_DIRS=" + p.plugins, "GORACE=halt_on_error=1",
+		"THRESH_PLUGINS_ISOLATION=" + p.isolation,
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
