@@ -22,6 +22,7 @@ import (
 )
 
 func main() {
+	host.ReexecMain() // plugins are started through this program again, which isolates them first
 	dir := flag.String("plugins", "bin/plugins", "directory with the strategy plugins")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
