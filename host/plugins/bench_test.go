@@ -14,7 +14,7 @@ func BenchmarkIsolatedStart(b *testing.B) {
 			if err := m.prepare(); err != nil {
 				b.Fatal(err)
 			}
-			bin, err := openBinary(candidate{name: "honest", path: m.discover().candidates[0].path}, &m.hashes)
+			bin, err := openBinary(candidate{name: "honest", path: m.discover().candidates[0].path}, &m.hashes, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -264,7 +264,7 @@ func TestTheOpenedFileIsRun(t *testing.T) {
 			if err := m.prepare(); err != nil {
 				t.Fatal(err)
 			}
-			b, err := openBinary(candidate{name: "swapped", path: path}, &m.hashes)
+			b, err := openBinary(candidate{name: "swapped", path: path}, &m.hashes, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

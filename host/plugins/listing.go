@@ -126,7 +126,7 @@ func hashFile(path string, h *hashes) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	b, err := openBinary(candidate{path: path}, h)
+	b, err := openBinary(candidate{path: path}, h, nil)
 	if err != nil {
 		return ""
 	}

@@ -230,7 +230,7 @@ func (m *Manager) start(name string, s start) (*process, error) {
 	if err := m.prepare(); err != nil {
 		return nil, failed(err)
 	}
-	b, err := openBinary(c, &m.hashes)
+	b, err := openBinary(c, &m.hashes, m.trust.needsNoHash)
 	if err != nil {
 		return nil, failed(fmt.Errorf("%w: %w", ErrNotPlugin, err))
 	}
