@@ -24,14 +24,14 @@ type Session struct {
 	host    *Host
 	id      string
 	history *history.History
-	counter *tokens.Counter
-	window  *window.Window
 	done    context.Context // ends with the session
 	end     context.CancelFunc
 
 	journal *journal.Journal // nil without transcript.dir
 
 	mu       sync.Mutex // guards what follows
+	counter  *tokens.Counter
+	window   *window.Window
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // those that are not done
@@ -116,7 +116,7 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 	if s.done.Err() != nil {
 		return 0, 0, s.closed("add")
 	}
-	counts, err := counting{s.counter}.All(s.done, entries)
+	counts, err := counting{s.count()}.All(s.done, entries)
 	if err != nil {
 		return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
 	}
@@ -146,6 +146,13 @@ func (s *Session) SetTodos(list []sdk.Todo) error {
 
 // TranscriptPath is the file that keeps the whole conversation; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.journal.Path() }
+
+// count is the counter in force: Set may exchange it as long as nothing was added.
+func (s *Session) count() *tokens.Counter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counter
+}
 
 func (s *Session) closed(what string) error {
 	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrClosed)
@@ -197,10 +204,7 @@ func (s *Session) asItIs() Prepared {
 	if s.done.Err() != nil {
 		return Prepared{}
 	}
-	s.mu.Lock()
-	counter := s.counter
-	s.mu.Unlock()
-	view := s.history.View(counter.Entry)
+	view := s.history.View(s.count().Entry)
 	s.mu.Lock()
 	s.sent = view.Tokens
 	s.mu.Unlock()

@@ -297,3 +297,28 @@ func TestManySessionsAtOnce(t *testing.T) {
 	})
 	wg.Wait()
 }
+
+// The encoding is free until something was added: choosing it while the first entry comes in is no data race, and the
+// entry counts as one or the other says.
+func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
+	h := open(t, nil)
+	s, err := h.Session(host.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, _, err := s.Add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+			t.Error(err)
+		}
+	})
+	wg.Go(func() {
+		if err := s.Set("model.encoding", "cl100k_base"); err != nil && !errors.Is(err, host.ErrFixed) {
+			t.Error(err)
+		}
+	})
+	wg.Wait()
+	if n := len(s.History().Entries); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}

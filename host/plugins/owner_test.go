@@ -1,13 +1,11 @@
 package plugins
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -153,26 +151,8 @@ func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
 	goneWithin(t, first, 5*time.Second)
 }
 
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 func TestEveryChangeOfStateIsLogged(t *testing.T) {
-	var log syncBuffer
+	var log buffer
 	m := open(t, Options{
 		Dirs:   []string{pluginDir(t, "exits-in-compress")},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log}),

@@ -73,7 +73,7 @@ func BenchmarkUse(b *testing.B) {
 		keys = fmt.Appendf(keys, `,"k%d":%d`, i, i)
 	}
 	cases := []struct{ name, tool, params string }{
-		{"read", "Read", `{"file_path":"/work/project/src/index.ts","offset":10,"limit":50}`},
+		{"read", "Read", `{"file_path":"/src/project/index.ts","offset":10,"limit":50}`},
 		{"shell", "bash", `{"command":"go test ./... 2>&1 | tail -5","timeout":120}`},
 		{"unknown", "get_weather", `{"city":"Bern","unit":"C"}`},
 		{"write10MB", "write_file", `{"content":` + string(content) + `,"file_path":"a"}`},
