@@ -10,10 +10,13 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/metrics"
 	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/pricing"
 	"github.com/thresh-dev/thresh/host/tokens"
 )
 
@@ -33,6 +36,8 @@ type Options struct {
 	Config config.Options
 	// Logger gets the host's and the plugins' logs. Nil: standard error, at the level of the setting log.level.
 	Logger hclog.Logger
+	// Meter gets measurements: package metrics lists them. They hold no text of a conversation. Nil: nothing is measured.
+	Meter metric.MeterProvider
 }
 
 // Host owns sessions and plugin processes. Close it, or its processes live as long as the program.
@@ -42,6 +47,12 @@ type Host struct {
 	plugins *plugins.Manager
 	tokens  *tokens.Registry
 	models  models
+	prices  *pricing.Catalog
+
+	calibrations calibrations
+
+	metrics *metrics.Recorder // nil without a meter
+	used    sync.Map          // of *plugins.Strategy by name: those that turns asked for, for the metrics
 
 	mu       sync.Mutex
 	sessions map[string]*Session
@@ -55,6 +66,13 @@ func Open(o Options) (*Host, error) {
 		return nil, err
 	}
 	set := c.Settings()
+	prices, err := pricing.Load(set.Model.PriceFile)
+	if err != nil {
+		return nil, fmt.Errorf("model.priceFile: %w", err)
+	}
+	if _, err := priceList(prices, set); err != nil {
+		return nil, err
+	}
 	logger := o.Logger
 	if logger == nil {
 		logger = hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level)})
@@ -68,7 +86,29 @@ func Open(o Options) (*Host, error) {
 		Integrity: plugins.Integrity(set.Plugins.Integrity), LockFile: set.Plugins.LockFile, Executable: executable,
 		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
 	})
-	return &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), sessions: map[string]*Session{}}, nil
+	h := &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), prices: prices, sessions: map[string]*Session{}}
+	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: h.states})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
+	}
+	return h, nil
+}
+
+// open is how many sessions are open.
+func (h *Host) open() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
+}
+
+// states are the states of the plugins that turns asked for.
+func (h *Host) states() map[string]plugins.State {
+	states := map[string]plugins.State{}
+	h.used.Range(func(name, s any) bool {
+		states[name.(string)], _ = s.(*plugins.Strategy).State()
+		return true
+	})
+	return states
 }
 
 func grants(in map[string]config.Grant) map[string]plugins.Grant {
@@ -160,7 +200,7 @@ func (h *Host) Close() error {
 		errs = append(errs, s.journal.Close())
 	}
 	h.models.close()
-	return errors.Join(append(errs, h.plugins.Close())...)
+	return errors.Join(append(errs, h.plugins.Close(), h.metrics.Close())...)
 }
 
 // Version is the version of this module as the build knows it, "(devel)" for a build from a checkout.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/history"
 	"github.com/thresh-dev/thresh/host/journal"
+	"github.com/thresh-dev/thresh/host/metrics"
 	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/tokens"
@@ -35,19 +37,23 @@ type Session struct {
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // those that are not done
-	sent     int        // tokens of the last Prepare
+	sent     int        // tokens of the last Prepare, pending ones included
 
 	adding sync.Mutex // keeps the journal in the order of the history
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 	set := c.Settings()
+	if _, err := priceList(h.prices, set); err != nil {
+		return nil, err
+	}
 	counter, err := h.tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{host: h, id: id, history: history.New(), counter: counter, config: c}
 	s.window = window.New(id, s.history, counting{counter})
+	s.window.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.resolve(set); err != nil {
 		return nil, err
@@ -120,6 +126,11 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 	if err != nil {
 		return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
 	}
+	return s.append(entries, counts)
+}
+
+// append adds entries that were counted.
+func (s *Session) append(entries []content.Content, counts []history.Count) (revision uint64, total int, err error) {
 	own := make([]content.Content, len(entries))
 	for i, c := range entries {
 		c.Blocks = slices.Clone(c.Blocks)
@@ -127,8 +138,9 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	s.journal.Add(own...)
-	revision, total = s.history.Append(own, counts)
+	ids := s.history.Reserve(len(own))
+	s.journal.Add(ids, own)
+	revision, total = s.history.AppendAs(ids, own, counts)
 	return revision, total, nil
 }
 
@@ -163,6 +175,8 @@ type PrepareOptions struct {
 	// PendingTokens is what the request holds beside the history: the system prompt, tool schemas, a prompt that is not
 	// added yet.
 	PendingTokens int
+	// At is when the request is sent; zero is now. A replay of a recorded session says when that was.
+	At time.Time
 }
 
 // Prepared is a history that is safe to send.
@@ -182,19 +196,22 @@ type Prepared struct {
 // On an error the history is valid, and Prepared holds it as it is: the agent decides what to do. The error says which
 // plugin failed and how (a *plugins.Error, a *history.AnswerError), or that everything was done and the request is still
 // too large (a *window.ContextOverflowError). No other strategy is tried (REQ-HD-013).
-func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
+	var req window.Request
+	defer func(ctx context.Context) { s.measured(req).Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
 		return s.asItIs(), err
 	}
+	req.At = o.At
 	if err := s.keep(); err != nil { // and again before anything is rewritten, as entries may be added meanwhile
 		return s.asItIs(), err
 	}
 	view, outcome, err := w.Prepare(ctx, req)
 	s.mu.Lock()
-	s.sent = view.Tokens
+	s.sent = view.Tokens + max(0, o.PendingTokens)
 	s.mu.Unlock()
 	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
 }
@@ -229,12 +246,23 @@ func (s *Session) with(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last Prepare,
-// cached ones included. The next threshold check goes by it instead of the host's own count; a rewrite ends that.
+// cached ones included. The next threshold check goes by it instead of the host's own count; a rewrite ends that. What the
+// reports teach about the provider's count (what it adds to the history, and how many of its tokens go to one of the host's)
+// stays, and later sessions of the host with the same model begin with it.
 func (s *Session) ReportUsage(promptTokens int) {
 	s.mu.Lock()
-	sent, w := s.sent, s.window
+	sent, w, model := s.sent, s.window, s.config.Settings().Model.Name
 	s.mu.Unlock()
-	w.ReportUsage(promptTokens, sent)
+	s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
+}
+
+// Calibrate takes what a provider reported for a prompt that is not the last one that Prepare returned, such as a recorded
+// one. counted is what the host counts for that prompt, both are in tokens. No other session learns from it.
+func (s *Session) Calibrate(counted, promptTokens int) {
+	s.mu.Lock()
+	w := s.window
+	s.mu.Unlock()
+	w.Calibrate(counted, promptTokens)
 }
 
 // PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.
@@ -249,7 +277,9 @@ func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, window.Optim
 }
 
 // Compress compresses the history now, whatever the threshold says.
-func (s *Session) Compress(ctx context.Context) (window.Outcome, error) {
+func (s *Session) Compress(ctx context.Context) (out window.Outcome, err error) {
+	var req window.Request
+	defer func(ctx context.Context) { s.measured(req).Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, 0)
@@ -260,6 +290,14 @@ func (s *Session) Compress(ctx context.Context) (window.Outcome, error) {
 		return window.Outcome{}, err
 	}
 	return w.Compress(ctx, req)
+}
+
+// measured is the recorder of what was done by a request, whose plugin's state is measured from then on.
+func (s *Session) measured(req window.Request) *metrics.Recorder {
+	if strategy, ok := req.Strategy.(*plugins.Strategy); ok && s.host.metrics != nil {
+		s.host.used.LoadOrStore(strategy.Name(), strategy)
+	}
+	return s.host.metrics
 }
 
 // History is the owned history as it is now, including what is not sent to a model. It must not be changed.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/pricing"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -44,10 +45,14 @@ func (s *Session) Set(key string, value any) error {
 	if err := s.taxonomy.resolve(set); err != nil {
 		return err
 	}
+	if _, err := priceList(s.host.prices, set); err != nil {
+		return err
+	}
 	s.config = c
 	if counter != s.counter && s.history.Snapshot().Added == 0 {
 		s.counter = counter
 		s.window = window.New(s.id, s.history, counting{counter})
+		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
 	}
 	s.window.Reset()
 	return nil
@@ -103,6 +108,10 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 			return nil, window.Request{}, err
 		}
 	}
+	prices, err := priceList(s.host.prices, set)
+	if err != nil {
+		return nil, window.Request{}, err
+	}
 	d := set.Compression.Density
 	return w, window.Request{Strategy: strategy, Pending: pending, Keep: s.keep, Settings: window.Settings{
 		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
@@ -115,7 +124,41 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		Todos: active, TranscriptPath: s.journal.Path(), LLM: model, Prompt: prompt(set, strategy.Name(), model),
 		UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
 		Cooldown: set.Compression.LLM.Cooldown,
+		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
+		Ladder: set.Compression.HardLimit == "ladder",
 	}}, nil
+}
+
+// cadence is the setting or, without one, what the price list makes of it.
+func cadence(setting string, prices *pricing.List) window.Cadence {
+	switch {
+	case setting != "":
+		return window.Cadence(setting)
+	case prices != nil:
+		return window.CadencePriced
+	default:
+		return window.CadenceEveryTurn
+	}
+}
+
+// PriceList is the price list in force: the one that model.priceList names, or that of model.name; nil if there is none.
+func (h *Host) PriceList(c *config.Config) (*pricing.List, error) {
+	return priceList(h.prices, c.Settings())
+}
+
+func priceList(prices *pricing.Catalog, set config.Settings) (*pricing.List, error) {
+	switch set.Model.PriceList {
+	case "none":
+		return nil, nil
+	case "auto":
+		return prices.ForModel(set.Model.Name), nil
+	default:
+		l, err := prices.Named(set.Model.PriceList)
+		if err != nil {
+			return nil, fmt.Errorf("model.priceList: %w", err)
+		}
+		return l, nil
+	}
 }
 
 // retention is a setting that may be any number as a count of results. Below 1 the strategy counts it as 1 itself.

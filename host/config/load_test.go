@@ -17,11 +17,11 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	want := config.Settings{
 		Compression: config.Compression{
 			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
-			LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
+			HardLimit: "ladder", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
 			Density: config.Density{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune",
-				ToolPresets: tools.PresetNames()},
+				OptimizeThreshold: 0.5, MinSavings: 20_000, ToolPresets: tools.PresetNames()},
 		},
-		Model:     config.Model{ContextLimit: 200_000},
+		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},
 		Workspace: config.Workspace{Root: m.work},
 		Plugins: config.Plugins{
 			Dirs:         []string{"/opt/thresh/bin/plugins", filepath.Join(m.home, ".local/share/thresh/plugins")},

@@ -16,6 +16,7 @@ type Settings struct {
 	Prompts     Prompts     `koanf:"prompts"`
 	Plugins     Plugins     `koanf:"plugins"`
 	Log         Log         `koanf:"log"`
+	Metrics     Metrics     `koanf:"metrics"`
 	// Profile is the profile in force; "" is none.
 	Profile string `koanf:"profile"`
 	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
@@ -36,10 +37,12 @@ type Compression struct {
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
 	// UserMessageBudget is in tokens; 0 keeps nothing word for word but the last message.
-	UserMessageBudget int            `koanf:"userMessageBudget"`
-	Verification      bool           `koanf:"verification"`
-	LLM               CompressionLLM `koanf:"llm"`
-	Density           Density        `koanf:"density"`
+	UserMessageBudget int  `koanf:"userMessageBudget"`
+	Verification      bool `koanf:"verification"`
+	// HardLimit is "ladder" or "error".
+	HardLimit string         `koanf:"hardLimit"`
+	LLM       CompressionLLM `koanf:"llm"`
+	Density   Density        `koanf:"density"`
 }
 
 // CompressionLLM holds the settings under "compression.llm": what the model may cost.
@@ -58,6 +61,11 @@ type Density struct {
 	RecencyPruning   bool `koanf:"recencyPruning"`
 	// RecencyRetention is as it was set; below 1 counts as 1 (REQ-HD-013.6), and of a part of a result nothing is kept.
 	RecencyRetention float64 `koanf:"recencyRetention"`
+	// Cadence is "every-turn", "gated" or "priced"; "" if the price list decides.
+	Cadence string `koanf:"cadence"`
+	// OptimizeThreshold is a share of the context limit, MinSavings is in tokens; both are for the cadence "gated".
+	OptimizeThreshold float64 `koanf:"optimizeThreshold"`
+	MinSavings        int     `koanf:"minSavings"`
 	// PartialWrites is "prune" or "keep".
 	PartialWrites string `koanf:"partialWrites"`
 	// ToolPresets are names of presets of the tool taxonomy. Empty means that no preset counts.
@@ -75,6 +83,10 @@ type Model struct {
 	CompletionBudget int `koanf:"completionBudget"`
 	// Encoding is "" if the model's name decides.
 	Encoding string `koanf:"encoding"`
+	// PriceList is the name of a price list, "auto" if the model's name decides, or "none".
+	PriceList string `koanf:"priceList"`
+	// PriceFile is an absolute path; "" if there are no price lists but those that ship.
+	PriceFile string `koanf:"priceFile"`
 }
 
 // Workspace holds the settings under "workspace".
@@ -133,6 +145,12 @@ type Grant struct {
 type Log struct {
 	// Level is trace, debug, info, warn or error.
 	Level string `koanf:"level"`
+}
+
+// Metrics holds the settings under "metrics".
+type Metrics struct {
+	// Listen is an address such as 127.0.0.1:9464; "" if metrics are not served. It was not checked.
+	Listen string `koanf:"listen"`
 }
 
 // clone returns a copy that shares nothing that a caller could change.

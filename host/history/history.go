@@ -30,10 +30,26 @@ func New() *History { return &History{} }
 // Append puts entries at the end. counts holds one for each. It waits for nobody: a plugin may be working on an
 // earlier snapshot meanwhile.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
+	return h.AppendAs(h.Reserve(len(entries)), entries, counts)
+}
+
+// Reserve returns n ids that no entry has had or will get, for [History.AppendAs].
+func (h *History) Reserve(n int) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = h.newID()
+	}
+	return ids
+}
+
+// AppendAs is Append for entries whose ids were reserved, by whoever has to know them before the entries are in.
+func (h *History) AppendAs(ids []string, entries []content.Content, counts []Count) (revision uint64, total int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, c := range entries {
-		h.entries = append(h.entries, h.entry(c, counts[i]))
+		h.entries = append(h.entries, &Entry{ID: ids[i], Content: c, Count: counts[i]})
 		h.tokens += counts[i].Tokens
 	}
 	if len(entries) > 0 {
@@ -43,10 +59,9 @@ func (h *History) Append(entries []content.Content, counts []Count) (revision ui
 	return h.revision, h.tokens
 }
 
-// entry makes a record of c under a new id.
-func (h *History) entry(c content.Content, count Count) *Entry {
+func (h *History) newID() string {
 	h.nextID++
-	return &Entry{ID: "e" + strconv.FormatUint(h.nextID, 10), Content: c, Count: count}
+	return "e" + strconv.FormatUint(h.nextID, 10)
 }
 
 // Snapshot is a history at one moment. Its entries are shared and must not be changed.
@@ -97,8 +112,8 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	out := make([]*Entry, 0, len(p.entries)+len(late))
 	tokens := 0
 	for _, e := range p.entries {
-		if e.ID == "" {
-			e = h.entry(e.Content, e.Count)
+		if e.ID == "" { // it is the plan's own until here, and the plan can then say its id
+			e.ID = h.newID()
 		}
 		out = append(out, e)
 		tokens += e.Tokens

@@ -36,7 +36,9 @@ type Plan struct {
 	After int
 
 	base    Snapshot
-	given   []content.Content // what the plugin was given, for entries that were added since
+	old     []*Entry            // what the plugin was given: the base, or the base without what says nothing
+	reasons map[int]wire.Reason // what the strategy says of the edited positions of an Optimize
+	given   []content.Content   // the contents of old, for entries that were added since
 	parts   []check.Part
 	entries []*Entry // the new history; an entry without an id is new
 }
@@ -66,6 +68,7 @@ func (s Snapshot) PlanOptimize(edits []wire.Edit, count Counter) (*Plan, error) 
 		return nil, err
 	}
 	p.Replacements = map[int]content.Content{}
+	p.reasons = reasons(edits, len(given))
 	next := 0
 	for _, part := range parts {
 		for ; next < part.Index; next++ {
@@ -95,7 +98,7 @@ func (s Snapshot) PlanCompress(curated []*Entry, pieces []wire.Piece, count Coun
 
 // plan makes records of the parts: those that were kept as they are, the others counted, by what is new in them.
 func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part, count Counter) (*Plan, error) {
-	p := &Plan{base: s, given: given, parts: parts, entries: make([]*Entry, len(parts))}
+	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
 	var fresh []content.Content // what has to be counted
 	for i, part := range parts {
 		switch {
@@ -129,6 +132,18 @@ func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part
 		p.After += p.entries[i].Tokens
 	}
 	return p, nil
+}
+
+// reasons are what the strategy says about the edits of a history of the given length, without what is ill-formed: an answer
+// that is right otherwise is not refused for it.
+func reasons(edits []wire.Edit, length int) map[int]wire.Reason {
+	out := map[int]wire.Reason{}
+	for _, e := range edits {
+		if r := e.Reason.Clean(length); r != (wire.Reason{}) {
+			out[e.Index] = r
+		}
+	}
+	return out
 }
 
 // newBlocks are the blocks of an edited entry that it did not have.

@@ -32,6 +32,8 @@ type Problem struct {
 // every call with a response unless it is still being waited for.
 type View struct {
 	History []content.Content
+	// Entries are the records of History, in the same order. Those that were made for the view have no lasting identity.
+	Entries []*Entry
 	Tokens  int
 	// Pending are the ids of calls at the end that still wait for their responses. The agent adds those before it sends.
 	Pending  []string
@@ -62,7 +64,7 @@ func (h *History) View(count func(content.Content) int) View {
 	b := viewBuilder{count: count, view: h.view}
 	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
 	pending := b.exchange(h.entries[b.next:], false)
-	return View{History: Snapshot{Entries: b.out}.Contents(), Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
+	return View{History: Snapshot{Entries: b.out}.Contents(), Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
 }
 
 // settle takes the next entry or the next finished exchange into v. It returns false when what is left is an exchange that

@@ -29,6 +29,16 @@ type Turn struct {
 	Boundary bool                   `json:"boundary,omitempty"`
 	Optimize window.OptimizeOutcome `json:"optimize"`
 	Compress window.CompressOutcome `json:"compress"`
+	// Ladder are the steps taken because the request was over the hard limit.
+	Ladder []window.LadderStep `json:"ladder,omitempty"`
+	// Stable is the beginning of the request that was sent before.
+	Stable window.Stable `json:"stable"`
+	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected the
+	// provider to count for what it would have sent.
+	Reported  int `json:"reported,omitempty"`
+	Projected int `json:"projected"`
+	// At is when the recorder sent the request; zero if that is not known.
+	At time.Time `json:"at,omitzero"`
 	// Overflow says that the request was still too large for the model.
 	Overflow   string        `json:"overflow,omitempty"`
 	HostTime   time.Duration `json:"hostTimeNs"`
@@ -103,6 +113,14 @@ type Report struct {
 type Options struct {
 	// Progress is called after each turn with the number of entries that were replayed. May be nil.
 	Progress func(entries, of int)
+	// Settings override the host's, by key.
+	Settings map[string]any
+	// Counted are the transcript's entries, if they were counted before (see [host.Host.Count]); the zero value counts them.
+	Counted *host.Counted
+	// Entry is called after each entry with its id in the session's history, and Turn after each turn with what was prepared.
+	// The ids begin anew after a boundary. Either may be nil.
+	Entry func(index int, id string)
+	Turn  func(Turn, host.Prepared)
 }
 
 // Run replays t through sessions of h. Each time the recorded agent called its model, the window prepares the history as
@@ -110,13 +128,25 @@ type Options struct {
 // what the recorder went on with. A request that stays too large is noted in its turn; any other error ends the replay,
 // and what was replayed so far comes back with it.
 func Run(ctx context.Context, h *host.Host, t *transcript.Transcript, o Options) (Report, error) {
-	r := runner{host: h, report: Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}}
-	err := r.run(ctx, t, o)
+	r := runner{host: h, options: o, report: Report{Strategy: h.Config().Settings().Compression.Strategy, Entries: len(t.Entries)}}
+	if name, ok := o.Settings["compression.strategy"].(string); ok {
+		r.report.Strategy = name
+	}
+	err := r.run(ctx, t)
 	err = errors.Join(err, r.close())
 	return r.finish(), err
 }
 
-func (r *runner) run(ctx context.Context, t *transcript.Transcript, o Options) error {
+func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
+	o := r.options
+	if o.Counted == nil {
+		counted, err := r.host.Count(ctx, t.Entries)
+		if err != nil {
+			return err
+		}
+		o.Counted = &counted
+	}
+	r.usage = t.Usage
 	boundaries := map[int]bool{}
 	for _, b := range t.Boundaries {
 		if b.Replaces() {
@@ -134,7 +164,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript, o Options) e
 			}
 		}
 		if c.Speaker == content.AI && (i == 0 || boundaries[i] || t.Entries[i-1].Speaker != content.AI) {
-			if err := r.turn(ctx, i); err != nil {
+			if err := r.turn(ctx, i, sentAt(t, i)); err != nil {
 				return fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
 			}
 		}
@@ -142,9 +172,13 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript, o Options) e
 			return fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
 		}
 		r.tasks.Observe(c)
-		_, total, err := r.session.Add(c)
+		_, total, err := r.session.AddCounted(o.Counted.Slice(i, i+1))
 		if err != nil {
 			return fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
+		}
+		if o.Entry != nil {
+			added := r.session.History().Entries
+			o.Entry(i, added[len(added)-1].ID)
 		}
 		r.unpruned += total - r.total
 		r.total = total
@@ -153,7 +187,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript, o Options) e
 		}
 	}
 	if n := len(t.Entries); n > 0 && t.Entries[n-1].Speaker != content.AI {
-		if err := r.turn(ctx, n); err != nil { // the request that was never answered
+		if err := r.turn(ctx, n, sentAt(t, n)); err != nil { // the request that was never answered
 			return fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
 		}
 	}
@@ -168,8 +202,19 @@ func line(t *transcript.Transcript, entry int) string {
 	return fmt.Sprintf(" (line %d)", t.Lines[entry])
 }
 
+// sentAt is when the request was sent that entry answers: when what stands before it was recorded.
+func sentAt(t *transcript.Transcript, entry int) time.Time {
+	if entry == 0 {
+		return time.Time{}
+	}
+	at, _ := transcript.Time(t.Entries[entry-1])
+	return at
+}
+
 type runner struct {
 	host     *host.Host
+	options  Options
+	usage    []transcript.Usage // what is left of the recorder's
 	session  *host.Session
 	report   Report
 	boundary bool // the next turn is the first after one
@@ -183,7 +228,7 @@ func (r *runner) begin() error {
 	if err := r.close(); err != nil {
 		return err
 	}
-	s, err := r.host.Session(host.SessionOptions{})
+	s, err := r.host.Session(host.SessionOptions{Settings: r.options.Settings})
 	r.session, r.unpruned, r.total = s, 0, 0
 	return err
 }
@@ -200,11 +245,11 @@ func (r *runner) close() error {
 	return s.Close()
 }
 
-func (r *runner) turn(ctx context.Context, entry int) error {
+func (r *runner) turn(ctx context.Context, entry int, at time.Time) error {
 	if err := r.session.SetTodos(r.tasks.Todos()); err != nil {
 		return err
 	}
-	p, err := r.session.Prepare(ctx, host.PrepareOptions{})
+	p, err := r.session.Prepare(ctx, host.PrepareOptions{At: at})
 	var overflow *window.ContextOverflowError
 	if err != nil && !errors.As(err, &overflow) {
 		return err
@@ -214,7 +259,11 @@ func (r *runner) turn(ctx context.Context, entry int) error {
 		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: r.unpruned, Boundary: r.boundary,
 		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
 		Optimize: out.Optimize, Compress: out.Compress,
+		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: at, Reported: r.recorded(entry),
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
+	}
+	if turn.Reported > 0 { // the recorder's request was not pruned
+		r.session.Calibrate(r.unpruned, turn.Reported)
 	}
 	if overflow != nil {
 		turn.Overflow = overflow.Error()
@@ -223,7 +272,21 @@ func (r *runner) turn(ctx context.Context, entry int) error {
 	r.problems = len(out.Problems)
 	r.total = r.session.History().Tokens
 	r.report.Turns = append(r.report.Turns, turn)
+	if r.options.Turn != nil {
+		r.options.Turn(turn, p)
+	}
 	return nil
+}
+
+// recorded is the recorder's count of the request that entry answers, 0 if there is none.
+func (r *runner) recorded(entry int) int {
+	for len(r.usage) > 0 && r.usage[0].Entry < entry {
+		r.usage = r.usage[1:]
+	}
+	if len(r.usage) == 0 || r.usage[0].Entry != entry {
+		return 0
+	}
+	return r.usage[0].PromptTokens
 }
 
 func (r *runner) finish() Report {

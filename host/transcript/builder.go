@@ -114,6 +114,7 @@ func (b *builder) finish() *Transcript {
 		b.inspect(i, c)
 	}
 	b.inspectPairs()
+	b.readUsage()
 	b.t.Notes = append(b.t.Notes, b.tally.notes()...)
 	return &b.t
 }

@@ -67,15 +67,28 @@ type claudeCode struct {
 // claudeThread is a conversation in the making.
 type claudeThread struct {
 	b    *builder
-	open map[string]int // message.id to entry, since the last compaction
+	open map[string]int  // message.id to entry, since the last compaction
+	old  map[string]bool // the ids of messages that began before it
 }
 
 func newClaude(b *builder) *claudeCode {
 	return &claudeCode{
-		main: &claudeThread{b: b, open: map[string]int{}},
-		side: &claudeThread{b: newBuilder(), open: map[string]int{}},
+		main: newThread(b),
+		side: newThread(newBuilder()),
 		seen: map[string]uint64{}, seed: maphash.MakeSeed(),
 	}
+}
+
+func newThread(b *builder) *claudeThread {
+	return &claudeThread{b: b, open: map[string]int{}, old: map[string]bool{}}
+}
+
+// forget makes that lines of messages from before a compaction do not extend entries from before it.
+func (c *claudeThread) forget() {
+	for id := range c.open {
+		c.old[id] = id != "" // a message without an id is one of its own
+	}
+	clear(c.open)
 }
 
 func (c *claudeCode) record(r record) error {
@@ -101,7 +114,7 @@ func (c *claudeCode) system(r record) {
 	switch sub := r.text("subtype"); sub {
 	case BoundaryCompact:
 		b.boundary(sub, r.copyOf("compactMetadata"))
-		clear(c.main.open)
+		c.main.forget()
 	case BoundaryMicrocompact:
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
@@ -151,7 +164,9 @@ func (c *claudeThread) assistant(r record, message object) {
 		meta.raw("timestamp", r.raw("timestamp"))
 	}
 	meta.raw("model", message.raw("model"))
-	meta.raw("usage", message.raw("usage"))
+	if !c.old[id] { // every line of a message repeats its usage
+		meta.raw("usage", message.raw("usage"))
+	}
 	meta.flag("isApiErrorMessage", r.isTrue("isApiErrorMessage"))
 	if merge {
 		c.b.extend(entry, blocks)

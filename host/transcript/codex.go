@@ -26,7 +26,9 @@ type codex struct {
 	calls int
 	ai    int  // the entry of the model that is being added to; -1: the next item begins one
 	tool  int  // the same for the tool
-	last  int  // the last entry of the model, for the usage that is reported after it; -1: none
+	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
+	done  bool // that request was answered: what the model says next answers another
+	told  int  // the last entry that has usage; -1: none
 	after bool // the items at hand are the context after a compaction
 }
 
@@ -58,7 +60,7 @@ func isCodexBookkeeping(name string) bool {
 	return false
 }
 
-func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, last: -1} }
+func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
 
 func (c *codex) record(r record) error {
 	payload := r.object.object("payload")
@@ -140,11 +142,13 @@ func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
 	if c.ai >= 0 {
 		c.b.extend(c.ai, blocks)
-		return
+	} else {
+		meta := c.meta(stamp)
+		c.ai = c.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 	}
-	meta := c.meta(stamp)
-	c.ai = c.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
-	c.last = c.ai
+	if c.reply < 0 || c.done {
+		c.reply, c.done = c.ai, false
+	}
 }
 
 func (c *codex) call(line int, stamp []byte, id, name string, arguments json.RawMessage) {
@@ -177,7 +181,7 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 
 // output reads a tool's answer. Codex flags no errors: a failure is in the text only.
 func (c *codex) output(line int, stamp []byte, item object) {
-	c.ai = -1
+	c.ai, c.done = -1, true
 	raw := item.raw("output")
 	if raw == nil {
 		raw = item.raw("tools") // of tool_search_output
@@ -200,7 +204,7 @@ func (c *codex) message(line int, stamp []byte, item object) {
 		c.say(line, stamp, blocks...)
 		return
 	}
-	c.ai, c.tool = -1, -1
+	c.ai, c.tool, c.done = -1, -1, true
 	meta := c.meta(stamp)
 	if role != "user" {
 		meta.text("role", role)
@@ -227,21 +231,26 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 		c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 	}
 	c.after = false
-	c.ai, c.tool, c.last = -1, -1, -1
+	c.ai, c.tool, c.reply = -1, -1, -1
 }
 
-// usage adds what the provider counted to the entry of the model that it was reported for.
+// usage adds what the provider counted to the first entry that the request was answered with. It is reported when the
+// request is over, also behind the results of its calls, and repeated when nothing was asked since. Requests that were
+// answered without anything between them are one entry: then the first is kept, whose prompt ended before that entry.
 func (c *codex) usage(payload object) {
 	usage := payload.object("info").raw("last_token_usage")
-	if c.last < 0 || rawjson.IsNull(usage) {
+	if c.reply < 0 || rawjson.IsNull(usage) {
 		return
 	}
-	entry := &c.b.t.Entries[c.last]
+	reply := c.reply
+	if c.reply = -1; reply == c.told {
+		return
+	}
+	c.told = reply
+	entry := &c.b.t.Entries[reply]
 	var meta metadata
 	for _, f := range asObject(entry.Metadata) {
-		if f.name != "usage" {
-			meta.raw(f.name, f.value)
-		}
+		meta.raw(f.name, f.value)
 	}
 	meta.raw("usage", usage)
 	entry.Metadata = meta.json()

@@ -12,7 +12,8 @@
 //
 // How formats map to entries:
 //   - A system prompt is a human entry with metadata.role "system" at the beginning, developer messages have "developer".
-//   - metadata holds timestamp, model and usage as the recorder wrote them.
+//   - metadata holds timestamp, model and usage as the recorder wrote them. [Time] and [Transcript.Usage] are what they
+//     mean, whatever the recorder's spelling. A request has its usage at the first entry that it was answered with.
 //   - One message of a provider is one entry, also where the recorder spread it over several lines. Tool results are
 //     entries of the tool, also where the format calls them user messages.
 //   - A compaction that the recorder made is a [Boundary]; the entries before it stay in the history.

@@ -31,11 +31,13 @@ func readNative(b *builder, d *document) error {
 
 // entry reads one entry of the native form.
 func (b *builder) entry(i, line int, raw []byte) error {
+	id, raw := cutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
 	}
 	b.add(line, c)
+	b.identify(id)
 	return nil
 }
 

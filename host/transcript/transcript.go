@@ -18,8 +18,14 @@ type Transcript struct {
 	Entries []content.Content
 	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
 	Lines []int
+	// IDs holds for each entry the id that it had in the history of its session, "" where there is none; nil unless the file
+	// is a transcript that a host kept.
+	IDs []string
 	// Boundaries are the compactions that the recorder made, in order.
 	Boundaries []Boundary
+	// Usage is what the provider counted of each request that the recorder told of, in the order of the entries; nil if
+	// the file holds none. It goes on over Boundaries.
+	Usage []Usage
 	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
 	// Bare says that a native history stood as a plain list, without an object around it, and is to be written so.

@@ -26,6 +26,10 @@ func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, 
 		return nil, t.outcome.Optimize, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}
 	out := &t.outcome.Optimize
+	if !plan.Empty() {
+		lowest, _ := plan.Touches(0)
+		out.LowestChanged = &lowest
+	}
 	out.Ran, out.Removed, out.Replaced, out.TokensAfter = true, len(plan.Removals), len(plan.Replacements), plan.After
 	return plan, *out, nil
 }
@@ -43,6 +47,7 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	_, err := t.compress(ctx, sdk.ReasonManual)
 	view := t.view()
 	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
+	t.outcome.Projected, t.outcome.Calibration = t.projected(view), t.calibrated()
 	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
 	return t.outcome, err
 }
@@ -51,5 +56,5 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 func (w *Window) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.optimized, w.noop, w.failure = 0, nil, nil
+	w.optimized, w.held, w.noop, w.failure, w.failures = 0, false, nil, nil, 0
 }

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/history"
@@ -16,11 +15,19 @@ type Outcome struct {
 	// in neither.
 	TokensBefore int `json:"tokensBefore"`
 	Tokens       int `json:"tokens"`
-	// Projected is what the limits were last checked with: the provider's own count where the agent reported one, pending
-	// tokens included.
+	// Projected is what the provider will count for the request, as far as the host knows, and what the limits were last
+	// checked with: pending tokens are in it, and what the provider reported for earlier requests (see Calibration).
 	Projected int             `json:"projected"`
 	Optimize  OptimizeOutcome `json:"optimize"`
 	Compress  CompressOutcome `json:"compress"`
+	// Ladder are the steps that were taken because the request was over the hard limit, in order; nil if it was not.
+	Ladder []LadderStep `json:"ladder,omitempty"`
+	// Changes are the entries that were removed, trimmed or made, in the order of the steps.
+	Changes []history.Change `json:"changes,omitempty"`
+	// Stable is how much of the beginning of what is sent was sent before: the provider's cache may hold it.
+	Stable Stable `json:"stable"`
+	// Calibration says how Projected follows from Tokens; nil while no usage was reported.
+	Calibration *Calibration `json:"calibration,omitempty"`
 	// Pending are the ids of tool calls at the end that still wait for their responses.
 	Pending []string `json:"pending,omitempty"`
 	// Problems are the places where what is sent differs from the history so that the provider accepts it.
@@ -41,6 +48,15 @@ func (o *Outcome) elsewhere() time.Duration {
 	return d
 }
 
+// Calibration is what the provider's reports taught about its count: Projected = Overhead + Ratio × tokens.
+type Calibration struct {
+	Ratio float64 `json:"ratio"`
+	// Overhead is in tokens of the provider: the system prompt, tool schemas.
+	Overhead int `json:"overhead"`
+	// Samples is how many reports that rests on.
+	Samples int `json:"samples"`
+}
+
 // Limits are what a turn was measured by, in tokens.
 type Limits struct {
 	// Context is model.contextLimit, Hard what of it is left after model.completionBudget.
@@ -59,12 +75,24 @@ type Skipped string
 const (
 	SkippedNotContinuous Skipped = "not-continuous" // REQ-HD-002.2
 	SkippedClean         Skipped = "clean"          // nothing was added since the last one (REQ-HD-002.3)
+	SkippedGated         Skipped = "gated"          // compression.density.optimizeThreshold is not reached
+)
+
+// The steps that stand in [history.Change.Step], beside the rungs of the ladder.
+const (
+	StepOptimize = string(RungOptimize)
+	StepCompress = string(RungCompress)
 )
 
 // OptimizeOutcome is what the density step did.
 type OptimizeOutcome struct {
 	Ran     bool    `json:"ran"`
 	Skipped Skipped `json:"skipped,omitempty"`
+	// Decision is what the cadence made of what the strategy would prune. Held: it was not pruned.
+	Decision Decision `json:"decision"`
+	Held     bool     `json:"held,omitempty"`
+	// LowestChanged is the position of the first entry of the history that the strategy would change; nil if there is none.
+	LowestChanged *int `json:"lowestChanged,omitempty"`
 	// Removed and Replaced count entries.
 	Removed     int                 `json:"removed"`
 	Replaced    int                 `json:"replaced"`
@@ -91,6 +119,10 @@ type CompressOutcome struct {
 	// NoOp says why nothing was done. Remembered: the strategy was not asked again, since nothing was added.
 	NoOp       sdk.NoOpReason `json:"noop,omitempty"`
 	Remembered bool           `json:"remembered,omitempty"`
+	// Ineffective says that it gained less than 5 %. It is not repeated until something is added.
+	Ineffective bool `json:"ineffective,omitempty"`
+	// Failed is how it failed, where the ladder made room in spite of it.
+	Failed string `json:"failed,omitempty"`
 	// Tokens and entries of the curated history, before and after.
 	TokensBefore  int                  `json:"tokensBefore,omitempty"`
 	TokensAfter   int                  `json:"tokensAfter,omitempty"`
@@ -109,27 +141,4 @@ type CompressOutcome struct {
 type Cooldown struct {
 	Until time.Time `json:"until"`
 	Error string    `json:"error"`
-}
-
-// ContextOverflowError says that the request is too large for the model although everything was done.
-type ContextOverflowError struct {
-	// Tokens of the history, Pending tokens of the request, and the hard limit.
-	Tokens, Pending, Limit int
-	Strategy               string
-	Compress               CompressOutcome
-}
-
-// Missing is how many tokens have to go.
-func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.Limit }
-
-func (e *ContextOverflowError) Error() string {
-	did := "compressed"
-	switch c := e.Compress; {
-	case c.Kind == KindNoOp:
-		did = fmt.Sprintf("had nothing to compress (%s)", c.NoOp)
-	case c.Cooldown != nil:
-		did = fmt.Sprintf("failed and is not tried again before %s (%s)", c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
-	}
-	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s; shorten the last messages, raise model.contextLimit, or choose another compression.strategy",
-		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did)
 }

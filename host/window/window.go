@@ -9,6 +9,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/history"
 	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/pricing"
+	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -45,6 +47,14 @@ type Settings struct {
 	Prompt            func(ctx context.Context, name string) (string, error)
 	UserMessageBudget int
 	Verification      bool
+	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
+	// MinSavings, in tokens, are for [CadenceGated], Prices for [CadencePriced], which is [CadenceEveryTurn] without them.
+	Cadence           Cadence
+	OptimizeThreshold float64
+	MinSavings        int
+	Prices            *pricing.List
+	// Ladder makes room under the hard limit without a strategy where Compress was not enough.
+	Ladder bool
 	// Cooldown is how long a Compress is not tried again after an error that a retry cannot help.
 	Cooldown time.Duration
 }
@@ -62,9 +72,15 @@ type Window struct {
 
 	mu        sync.Mutex // guards what follows
 	optimized uint64     // Snapshot.Added of the last Optimize: the history is dirty while more was added (REQ-HD-002.6)
+	held      bool       // what that Optimize would prune was not pruned
 	noop      *noop
 	failure   *failure
-	reported  *reported
+	failures  int // Compress calls that failed in a row
+
+	reported    *reported
+	calibration tokens.Calibration
+	sent        sent
+	pace        pace
 }
 
 // noop remembers a Compress that had nothing to do, so that it is not asked again for the same history.
@@ -81,12 +97,6 @@ type failure struct {
 	err      error
 }
 
-// reported is what the provider counted for the last request, and what the window counted for it.
-type reported struct {
-	promptTokens, counted int
-	epoch                 uint64
-}
-
 // New returns the window of a session over its history.
 func New(sessionID string, h *history.History, counter Counter) *Window {
 	return &Window{sessionID: sessionID, history: h, counter: counter}
@@ -98,6 +108,8 @@ type Request struct {
 	Settings Settings
 	// Pending is how many tokens the next request adds to the history: a prompt not added yet, tool schemas.
 	Pending int
+	// At is when the request is sent; zero is now.
+	At time.Time
 	// Keep is called before the history is rewritten, with everything that the rewrite is about added to it. Its error ends
 	// the turn, and the history stays as it is. Nil keeps nothing.
 	Keep func() error
@@ -114,6 +126,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	t := turn{Window: w, req: req, info: req.Strategy.Info()}
 	view, err := t.run(ctx)
 	t.outcome.Problems, t.outcome.Pending = view.Problems, view.Pending
+	t.outcome.Stable, t.outcome.Calibration = t.remember(view), t.calibrated()
 	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
 	return view, t.outcome, err
 }
@@ -131,48 +144,59 @@ func (t *turn) run(ctx context.Context) (history.View, error) {
 	t.outcome.Strategy = t.info.Name
 	t.outcome.Limits = t.limits()
 	t.outcome.TokensBefore = view.Tokens
-	t.outcome.Tokens = view.Tokens
 	t.outcome.Optimize.TokensAfter = view.Tokens
+	t.show(view)
 	if err := ctx.Err(); err != nil {
 		return view, err
 	}
 
+	before := t.outcome.Projected
 	applied, err := t.optimize(ctx)
 	if applied {
 		view = t.view()
 		t.outcome.Optimize.TokensAfter = view.Tokens
-		t.outcome.Tokens = view.Tokens
+		t.show(view)
 	}
-	if err != nil {
+	if err != nil || float64(t.outcome.Projected) < t.outcome.Limits.Trigger {
 		return view, err
 	}
 
-	projected := t.projected(view)
-	t.outcome.Projected = projected
-	if float64(projected) < t.outcome.Limits.Trigger {
-		return view, nil
-	}
 	reason := sdk.ReasonThreshold
-	if projected > t.outcome.Limits.Hard {
+	if t.outcome.Projected > t.outcome.Limits.Hard {
 		reason = sdk.ReasonHardLimit
 	}
 	applied, err = t.compress(ctx, reason)
 	if applied {
 		view = t.view()
-		projected = t.projected(view)
-		t.outcome.Tokens = view.Tokens
-		t.outcome.Projected = projected
+		t.show(view)
 	}
-	if err != nil {
+	if before > t.outcome.Limits.Hard {
+		t.usualRungs()
+	}
+	if err != nil && !t.goOnWithout(ctx, err) || t.outcome.Projected <= t.outcome.Limits.Hard {
 		return view, err
 	}
-	if projected > t.outcome.Limits.Hard {
-		return view, &ContextOverflowError{
-			Tokens: projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,
-			Strategy: t.info.Name, Compress: t.outcome.Compress,
+
+	for t.req.Settings.Ladder && t.outcome.Projected > t.outcome.Limits.Hard {
+		applied, err := t.descend(ctx, t.outcome.Projected-t.outcome.Limits.Hard)
+		if err != nil {
+			return view, err
 		}
+		if !applied {
+			break
+		}
+		view = t.view()
+		t.show(view)
+	}
+	if t.outcome.Projected > t.outcome.Limits.Hard {
+		return view, t.overflow(view)
 	}
 	return view, nil
+}
+
+// show puts into the outcome what the request counts now.
+func (t *turn) show(view history.View) {
+	t.outcome.Tokens, t.outcome.Projected = view.Tokens, t.projected(view)
 }
 
 func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
@@ -188,64 +212,66 @@ func (t *turn) limits() Limits {
 	return l
 }
 
-// projected is what the next request will count: the provider's own figure where it is known, plus what came since.
-func (t *turn) projected(view history.View) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	tokens := view.Tokens
-	if r := t.reported; r != nil && r.epoch == t.history.Snapshot().Epoch {
-		tokens = r.promptTokens + max(0, view.Tokens-r.counted)
-	}
-	return tokens + max(0, t.req.Pending)
-}
-
-// ReportUsage takes the provider's count of the prompt that was sent after the last Prepare. counted is what that Prepare
-// returned. The next threshold check goes by it; any rewrite of the history ends it.
-func (w *Window) ReportUsage(promptTokens, counted int) {
-	epoch := w.history.Snapshot().Epoch
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.reported = &reported{promptTokens: promptTokens, counted: counted, epoch: epoch}
-}
-
-// optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7).
+// optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7), and if the cadence lets it.
 func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
 	out := &t.outcome.Optimize
 	snapshot := t.history.Snapshot()
+	due := float64(t.outcome.Projected) >= t.outcome.Limits.Trigger
 	switch {
 	case t.info.Trigger.Mode != sdk.ModeContinuous:
 		out.Skipped = SkippedNotContinuous
 		return false, nil
-	case !t.dirty(snapshot):
+	case !t.dirty(snapshot, due):
 		out.Skipped = SkippedClean
+		return false, nil
+	case t.gateClosed(due):
+		out.Skipped = SkippedGated
+		out.Decision.Cadence = CadenceGated
 		return false, nil
 	}
 	plan, err := t.planOptimize(ctx, snapshot)
-	t.clean(snapshot) // whatever came of it (REQ-HD-002.7)
+	t.clean(snapshot, false) // whatever came of it (REQ-HD-002.7)
 	if err != nil {
 		return false, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}
 	out.Ran = true
-	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
 	if plan.Empty() { // REQ-HD-002.5
 		return false, nil
 	}
-	if err := t.apply(plan); err != nil {
+	lowest, _ := plan.Touches(0)
+	out.LowestChanged = &lowest
+	var apply bool
+	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
+		out.Held = true
+		t.clean(snapshot, true)
+		return false, nil
+	}
+	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
+	if err := t.apply(plan, StepOptimize); err != nil {
 		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
 	}
 	return true, nil
 }
 
-func (t *turn) dirty(s history.Snapshot) bool {
+// dirty reports whether an Optimize may find something: entries were added, or what was found before was left alone and is
+// now due.
+func (t *turn) dirty(s history.Snapshot, due bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return s.Added > t.optimized
+	return s.Added > t.optimized || t.held && due
 }
 
-func (t *turn) clean(s history.Snapshot) {
+func (t *turn) clean(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.optimized = max(t.optimized, s.Added)
+	t.optimized, t.held = max(t.optimized, s.Added), held
+}
+
+// gateClosed reports whether the history is too small to be looked at (compression.density.optimizeThreshold). It stays
+// dirty.
+func (t *turn) gateClosed(due bool) bool {
+	set := t.req.Settings
+	return set.Cadence == CadenceGated && !due && float64(t.outcome.Projected) < set.OptimizeThreshold*float64(t.outcome.Limits.Hard)
 }
 
 // planOptimize asks the strategy and checks what it answers. It changes nothing.
@@ -289,25 +315,38 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 	if err != nil {
 		return false, t.failed(ctx, err)
 	}
+	t.succeeded()
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
 		return false, nil
 	}
-	if err := t.apply(plan); err != nil {
+	if err := t.apply(plan, StepCompress); err != nil {
 		out.Kind = ""
 		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
+	}
+	if gained := out.TokensBefore - out.TokensAfter; float64(gained) < ineffective*float64(out.TokensBefore) {
+		out.Ineffective = true
+		t.rememberNoOp(snapshot, NoOpIneffective)
 	}
 	return true, nil
 }
 
-func (t *turn) apply(plan *history.Plan) error {
+// apply carries a plan out and takes down what it changed in which step.
+func (t *turn) apply(plan *history.Plan, step string) error {
 	if t.req.Keep != nil {
 		if err := t.req.Keep(); err != nil {
 			return err
 		}
 	}
-	_, err := t.history.Apply(plan)
-	return err
+	if _, err := t.history.Apply(plan); err != nil {
+		return err
+	}
+	changes := plan.Changes()
+	for i := range changes {
+		changes[i].Step = step
+	}
+	t.outcome.Changes = append(t.outcome.Changes, changes...)
+	return nil
 }
 
 // planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
@@ -323,8 +362,8 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
 		Call:          t.call(s, curated),
-		CurrentTokens: current, PendingTokens: t.req.Pending,
-		ContextLimit: set.ContextLimit, CompletionBudget: set.CompletionBudget, Threshold: t.outcome.Limits.Threshold,
+		CurrentTokens: current, PendingTokens: t.req.Pending + t.overhead(),
+		ContextLimit: t.counted(set.ContextLimit), CompletionBudget: t.counted(set.CompletionBudget), Threshold: t.outcome.Limits.Threshold,
 		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
 		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),
 		Todos: set.Todos, TranscriptPath: set.TranscriptPath,

@@ -279,8 +279,11 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 	}
 	add(f.history, says(content.Human, 1))
 	got := f.prepare(t)
-	if got.Compress.Kind != window.KindApplied || got.Projected != 10 {
-		t.Errorf("45 reported and 10 new tokens are over the threshold of 50, and a rewrite ends the report: %+v", got)
+	if got.Compress.Kind != window.KindApplied || got.Tokens != 10 || got.Projected != 25 {
+		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more than were counted are known to come: %+v", got)
+	}
+	if c := got.Calibration; c == nil || c.Overhead != 15 || c.Ratio != 1 || c.Samples != 1 {
+		t.Errorf("calibration %+v", c)
 	}
 }
 

@@ -1,0 +1,84 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/history"
+	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Counted are entries with their token counts: what is added to several sessions is counted once.
+type Counted struct {
+	entries  []content.Content
+	counts   []history.Count
+	encoding string
+}
+
+// Count counts entries as a session of this host would, with the host's settings. An entry that is not well formed is counted
+// too; adding it is what fails.
+func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, error) {
+	set := h.config.Settings()
+	counter, err := h.tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return Counted{}, err
+	}
+	counts, err := counting{counter}.All(ctx, entries)
+	return Counted{entries, counts, counter.Encoding()}, err
+}
+
+// Len is the number of entries.
+func (c Counted) Len() int { return len(c.entries) }
+
+// Tokens is what entry i counts.
+func (c Counted) Tokens(i int) int { return c.counts[i].Tokens }
+
+// Slice returns the entries from position from up to, not including, position to.
+func (c Counted) Slice(from, to int) Counted {
+	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.encoding}
+}
+
+// AddCounted is [Session.Add] without the counting. A session that counts in another encoding counts again.
+func (s *Session) AddCounted(c Counted) (revision uint64, total int, err error) {
+	if s.count().Encoding() != c.encoding {
+		return s.Add(c.entries...)
+	}
+	for i, e := range c.entries {
+		if err := check.Content(e); err != nil {
+			return 0, 0, fmt.Errorf("add entry %d: %w: %w", i, ErrInvalidEntry, err)
+		}
+	}
+	if s.done.Err() != nil {
+		return 0, 0, s.closed("add")
+	}
+	return s.append(c.entries, c.counts)
+}
+
+// calibrations are what the sessions of a host learned about how providers count, by the model's name.
+type calibrations struct {
+	mu    sync.Mutex
+	known map[string]tokens.Calibration
+}
+
+// learn takes what a session knows after a report.
+func (c *calibrations) learn(model string, now tokens.Calibration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[string]tokens.Calibration{}
+	}
+	c.known[model] = now
+}
+
+// of returns what is known of a model; without a name, nothing is.
+func (c *calibrations) of(model string) tokens.Calibration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if model == "" {
+		return tokens.Calibration{}
+	}
+	return c.known[model].Fresh()
+}

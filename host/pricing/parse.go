@@ -1,0 +1,329 @@
+package pricing
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	// maxFileBytes bounds a file of price lists; a larger one is something else.
+	maxFileBytes = 1 << 20
+	// maxProblems bounds what is reported of one file: nobody reads more.
+	maxProblems = 20
+)
+
+// Error is one thing that is wrong with a file of price lists.
+type Error struct {
+	// File and Line, from 1, say where.
+	File string
+	Line int
+	// List is the name of the price list; "" if it has none or the whole file is meant.
+	List string
+	// Problem says what is wrong and what is allowed.
+	Problem string
+}
+
+func (e *Error) Error() string {
+	where := fmt.Sprintf("%s:%d: ", e.File, e.Line)
+	if e.List != "" {
+		where += fmt.Sprintf("price list %.80s: ", strconv.Quote(e.List))
+	}
+	return where + e.Problem
+}
+
+// read reads a small regular file of price lists.
+func read(file string) ([]*List, error) {
+	data, err := readFile(file)
+	if err != nil {
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err // it names the path, as the next line does
+		}
+		return nil, fmt.Errorf("%s: cannot be read as a file of price lists: %w", file, err)
+	}
+	return parse(file, data)
+}
+
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file) // before it is opened: opening a named pipe waits for its writer
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxFileBytes:
+		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
+	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+		return nil, errors.New("it is not UTF-8 text")
+	}
+	return data, nil
+}
+
+// parse reads the lists of a file and checks each.
+func parse(file string, data []byte) ([]*List, error) {
+	p := parser{file: file, names: map[string]int{}}
+	var doc, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, &Error{File: file, Line: 1, Problem: `is empty; want "lists:" and one list at least`}
+	} else if err != nil {
+		return nil, syntaxError(file, err)
+	}
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		p.fail(max(second.Line, 1), "there is more behind the first YAML document; want one")
+	}
+	p.document(&doc)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return p.lists, nil
+}
+
+// syntaxError takes the line out of what the YAML parser says.
+func syntaxError(file string, err error) error {
+	e := &Error{File: file, Line: 1, Problem: err.Error()}
+	if rest, ok := strings.CutPrefix(e.Problem, "yaml: line "); ok {
+		line, what, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(line); err == nil {
+			e.Line, e.Problem = n, "is not YAML: "+what
+		}
+	}
+	return e
+}
+
+type parser struct {
+	file  string
+	list  string // the name of the list at hand
+	lists []*List
+	names map[string]int // the lines of the lists
+	errs  []error
+	more  int
+}
+
+func (p *parser) fail(line int, format string, args ...any) {
+	if len(p.errs) == maxProblems {
+		p.more++
+		return
+	}
+	p.errs = append(p.errs, &Error{File: p.file, Line: line, List: p.list, Problem: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) err() error {
+	if p.more > 0 {
+		return errors.Join(append(p.errs, fmt.Errorf("%s: and %d more problems", p.file, p.more))...)
+	}
+	return errors.Join(p.errs...)
+}
+
+func (p *parser) document(doc *yaml.Node) {
+	root := doc
+	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
+		root = doc.Content[0]
+	}
+	if root.Kind != yaml.MappingNode {
+		p.fail(max(root.Line, 1), `want a table with "lists:"`)
+		return
+	}
+	found := false
+	for key, value := range p.fields(root) {
+		switch {
+		case key.Value != "lists":
+			p.fail(key.Line, "%s is not known; want lists", quote(key))
+		case value.Kind != yaml.SequenceNode || len(value.Content) == 0:
+			found = true
+			p.fail(value.Line, "lists: want a list of price lists, one at least")
+		default:
+			found = true
+			for _, n := range value.Content {
+				p.one(n)
+			}
+		}
+	}
+	if !found {
+		p.fail(root.Line, `has no "lists:"`)
+	}
+}
+
+// fields yields the keys and values of a table. Those that stand twice are refused, as it is not clear which counts.
+func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
+	return func(yield func(key, value *yaml.Node) bool) {
+		seen := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			if line, twice := seen[key.Value]; twice {
+				p.fail(key.Line, "%s stands on line %d already", quote(key), line)
+				continue
+			}
+			seen[key.Value] = key.Line
+			if !yield(key, value) {
+				return
+			}
+		}
+	}
+}
+
+// one reads one price list.
+func (p *parser) one(n *yaml.Node) {
+	defer func() { p.list = "" }()
+	if n.Kind != yaml.MappingNode {
+		p.fail(n.Line, "%s: want a price list, a table with name, input, output, asOf and source", quote(n))
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 { // known before anything is said about the list
+		if n.Content[i].Value == "name" && n.Content[i+1].Kind == yaml.ScalarNode {
+			p.list = n.Content[i+1].Value
+		}
+	}
+	var l List
+	lines := map[string]int{}
+	for key, value := range p.fields(n) {
+		lines[key.Value] = value.Line
+		p.field(&l, key, value)
+	}
+	for _, key := range []string{"name", "input", "output", "asOf", "source"} {
+		if lines[key] == 0 {
+			p.fail(n.Line, "%s is missing", key)
+		}
+	}
+	switch {
+	case l.CacheWrite > 0 && l.CacheRead == 0:
+		p.fail(lines["cacheWrite"], "cacheWrite without cacheRead: a cache that is never read")
+	case l.CacheRead > l.Input:
+		p.fail(lines["cacheRead"], "cacheRead is %g, more than input, which is %g", l.CacheRead, l.Input)
+	}
+	if line, twice := p.names[l.Name]; twice && l.Name != "" {
+		p.fail(lines["name"], "the name is that of the list on line %d", line)
+	}
+	p.names[l.Name] = n.Line
+	p.lists = append(p.lists, &l)
+}
+
+func (p *parser) field(l *List, key, value *yaml.Node) {
+	switch key.Value {
+	case "name":
+		l.Name = p.name(key, value)
+	case "models":
+		l.Models = p.models(key, value)
+	case "input":
+		l.Input = p.price(key, value)
+	case "cacheRead":
+		l.CacheRead = p.price(key, value)
+	case "cacheWrite":
+		l.CacheWrite = p.price(key, value)
+	case "output":
+		l.Output = p.price(key, value)
+	case "cacheTTL":
+		d, err := time.ParseDuration(value.Value)
+		if value.Value == "0" {
+			d, err = 0, nil
+		}
+		if err != nil || d < 0 || value.Kind != yaml.ScalarNode {
+			p.fail(value.Line, "cacheTTL: %s: want a duration from 0 on, such as 5m or 1h", quote(value))
+		}
+		l.CacheTTL = d
+	case "cacheMinimum":
+		tokens, err := strconv.Atoi(value.Value)
+		if err != nil || tokens < 0 || value.Kind != yaml.ScalarNode {
+			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens from 0 on", quote(value))
+		}
+		l.CacheMinimum = tokens
+	case "asOf":
+		l.AsOf = p.text(key, value)
+		if _, err := time.Parse(time.DateOnly, l.AsOf); err != nil && l.AsOf != "" {
+			p.fail(value.Line, "asOf: %s: want the day on which the prices were looked up, such as 2026-11-20", quote(value))
+		}
+	case "source":
+		l.Source = p.text(key, value)
+	case "note":
+		l.Note = p.text(key, value)
+	default:
+		p.fail(key.Line, "%s is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note", quote(key))
+	}
+}
+
+// price reads an amount of money. In YAML .nan and .inf are numbers too.
+func (p *parser) price(key, value *yaml.Node) float64 {
+	f, err := strconv.ParseFloat(value.Value, 64)
+	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
+		p.fail(value.Line, "%s: %s: want a price in USD for a million tokens, a number from 0 on", key.Value, quote(value))
+		return 0
+	}
+	return f
+}
+
+func (p *parser) text(key, value *yaml.Node) string {
+	s := strings.TrimSpace(value.Value)
+	if value.Kind != yaml.ScalarNode || s == "" || strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
+		p.fail(value.Line, "%s: %s: want a line of text", key.Value, quote(value))
+		return ""
+	}
+	return s
+}
+
+// name reads a name that can stand in a setting, on a command line and in a table.
+func (p *parser) name(key, value *yaml.Node) string {
+	s := p.text(key, value)
+	switch {
+	case s == "auto" || s == "none":
+		p.fail(value.Line, "name: %q has a meaning of its own in the setting model.priceList; want another", s)
+	case strings.ContainsAny(s, " ,=\""):
+		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
+	}
+	return s
+}
+
+func (p *parser) models(key, value *yaml.Node) []string {
+	if value.Kind != yaml.SequenceNode {
+		p.fail(value.Line, "models: %s: want a list of names of models, such as [\"gpt-5*\"]", quote(value))
+		return nil
+	}
+	models := make([]string, 0, len(value.Content))
+	for _, n := range value.Content {
+		s := p.text(key, n)
+		if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "/") {
+			p.fail(n.Line, "models: %s: want a model's name without its provider, in which * stands for any characters", quote(n))
+		}
+		models = append(models, s)
+	}
+	return slices.Clip(models)
+}
+
+// quote shows a value, shortened.
+func quote(n *yaml.Node) string {
+	const most = 60
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "a table"
+	case n.Kind == yaml.AliasNode:
+		return "an alias"
+	case n.Value == "":
+		return "nothing"
+	case len(n.Value) > most:
+		return strconv.Quote(strings.ToValidUTF8(n.Value[:most], "") + "…")
+	}
+	return strconv.Quote(n.Value)
+}

@@ -1,0 +1,65 @@
+package pricing
+
+import (
+	"bytes"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// written is a list as a file has it: without what is not set, durations as text.
+type written struct {
+	Name         string   `yaml:"name"`
+	Models       []string `yaml:"models,omitempty,flow"`
+	Input        float64  `yaml:"input"`
+	CacheRead    float64  `yaml:"cacheRead,omitempty"`
+	CacheWrite   float64  `yaml:"cacheWrite,omitempty"`
+	Output       float64  `yaml:"output"`
+	CacheTTL     string   `yaml:"cacheTTL,omitempty"`
+	CacheMinimum int      `yaml:"cacheMinimum,omitempty"`
+	AsOf         string   `yaml:"asOf"`
+	Source       string   `yaml:"source"`
+	Note         string   `yaml:"note,omitempty"`
+}
+
+// YAML returns all lists as a file that [Load] reads, the meaning of each field in comments at its beginning.
+func (c *Catalog) YAML() ([]byte, error) {
+	var file struct {
+		Lists []written `yaml:"lists"`
+	}
+	for _, l := range c.lists {
+		w := written{l.Name, l.Models, l.Input, l.CacheRead, l.CacheWrite, l.Output, "", l.CacheMinimum, l.AsOf, l.Source, l.Note}
+		if l.CacheTTL > 0 {
+			w.CacheTTL = l.TTL()
+		}
+		file.Lists = append(file.Lists, w)
+	}
+	comments, _, _ := bytes.Cut(shipped, []byte("\nlists:"))
+	var b bytes.Buffer
+	b.Write(comments)
+	b.WriteByte('\n')
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(file); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), enc.Close()
+}
+
+// TTL is CacheTTL in words: "5m", "1h"; "-" without a cache, "forever" for 0 with one.
+func (l *List) TTL() string {
+	switch {
+	case l.CacheRead == 0:
+		return "-"
+	case l.CacheTTL == 0:
+		return "forever"
+	}
+	s := l.CacheTTL.String() // "5m0s", "1h0m0s"
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,153 @@
+package transcript
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Usage is what the provider counted of one request, in tokens.
+type Usage struct {
+	// Entry is the first entry that the request was answered with; the request held what stands before it, from the
+	// last [Boundary] that replaced the context on.
+	Entry int `json:"entry"`
+	// Model is the model's name as the recorder wrote it, "" if it did not.
+	Model string `json:"model,omitempty"`
+	// PromptTokens is all of the prompt, also what came from the cache and what was written to it, and with it what no
+	// history holds: system prompt and tool schemas. It is never 0.
+	PromptTokens int `json:"promptTokens"`
+	// CacheRead and CacheWrite are the parts of the prompt that the provider had cached, and that it cached now. 0 is
+	// also what a recorder leaves untold.
+	CacheRead  int `json:"cacheRead"`
+	CacheWrite int `json:"cacheWrite"`
+	// Output is the answer, reasoning included; 0 if it is not told.
+	Output int `json:"output"`
+}
+
+// readUsage collects what the entries' metadata.usage says, so that a session tells the same in every form that it is
+// converted to. Recorders write usage of nothing but zeros for answers that no provider gave; that is none.
+func (b *builder) readUsage() {
+	for i, c := range b.t.Entries {
+		if c.Speaker != content.AI {
+			continue
+		}
+		raw := rawjson.Field(c.Metadata, "usage")
+		if rawjson.IsNull(raw) {
+			continue
+		}
+		u, err := parseUsage(raw)
+		if err != nil {
+			b.oddity(b.t.Lines[i], i, "usage that is no count of tokens", "the usage is not used: %v", err)
+			continue
+		}
+		if u.PromptTokens > 0 {
+			u.Entry, u.Model = i, rawjson.FieldText(c.Metadata, "model")
+			b.t.Usage = append(b.t.Usage, u)
+		}
+	}
+}
+
+// parseUsage reads what a provider or a recorder calls usage, in any of their spellings. Without a prompt it is zero.
+func parseUsage(raw []byte) (Usage, error) {
+	o := asObject(raw)
+	if o == nil {
+		return Usage{}, fmt.Errorf("it is %s, not an object", clip(raw))
+	}
+	p := usageParser{o: o}
+	var u Usage
+	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "input")
+	u.PromptTokens = p.count(prompt)
+	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens", "output")) +
+		p.count(p.present("thoughts")) // Gemini CLI counts them apart
+
+	// Anthropic and pi count the cached parts beside the prompt, all others within it.
+	read, write := p.present("cache_read_input_tokens", "cacheRead"), p.present("cache_creation_input_tokens", "cacheWrite")
+	apart := (prompt.name == "input_tokens" || prompt.name == "input") && (read.value != nil || write.value != nil)
+	u.CacheRead, u.CacheWrite = p.count(read), p.count(write)
+	if u.CacheRead == 0 {
+		u.CacheRead = p.count(p.cached())
+	}
+	if u.CacheWrite == 0 {
+		u.CacheWrite = p.count(p.present("cacheWriteTokens"))
+	}
+	if apart || u.CacheRead+u.CacheWrite > u.PromptTokens {
+		u.PromptTokens += u.CacheRead + u.CacheWrite
+	}
+	if p.err != nil || prompt.value == nil {
+		return Usage{}, p.err
+	}
+	if u.PromptTokens > mostTokens {
+		return Usage{}, fmt.Errorf("it has %d tokens in a prompt, which no model takes", u.PromptTokens)
+	}
+	return u, nil
+}
+
+// usageParser reads counts and keeps the first error.
+type usageParser struct {
+	o   object
+	err error
+}
+
+// present returns the first of the fields that is there and not null.
+func (p *usageParser) present(names ...string) field {
+	for _, name := range names {
+		if f := p.o.field(name); !rawjson.IsNull(f.value) {
+			return f
+		}
+	}
+	return field{}
+}
+
+// cached returns the field that counts the cached part within the prompt.
+func (p *usageParser) cached() field {
+	for _, name := range []string{"prompt_tokens_details", "input_tokens_details"} {
+		if f := p.o.object(name).field("cached_tokens"); !rawjson.IsNull(f.value) {
+			return f
+		}
+	}
+	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cached")
+}
+
+// mostTokens is more than any model takes or gives. What is above is no count.
+const mostTokens = 100_000_000
+
+// count reads a number of tokens, 0 if there is no field. Some recorders write whole numbers as 12.0.
+func (p *usageParser) count(f field) int {
+	if f.value == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(string(f.value), 64)
+	if err != nil || n < 0 || n > mostTokens || n != math.Trunc(n) {
+		if p.err == nil {
+			p.err = fmt.Errorf("%s is %s, not a number of tokens", f.name, clip(f.value))
+		}
+		return 0
+	}
+	return int(n)
+}
+
+// Prompts returns for each [Transcript.Usage] what the history in its request counts: the entries before [Usage.Entry],
+// from the last [Boundary] that replaced the context on. counts holds the count of each entry.
+func (t *Transcript) Prompts(counts []int) []int {
+	replaced := make([]bool, len(t.Entries)+1)
+	for _, b := range t.Boundaries {
+		if b.Replaces() {
+			replaced[b.Index] = true
+		}
+	}
+	prompts := make([]int, len(t.Usage))
+	total, next := 0, 0
+	for i := range t.Entries {
+		if replaced[i] {
+			total = 0
+		}
+		for ; next < len(t.Usage) && t.Usage[next].Entry == i; next++ {
+			prompts[next] = total
+		}
+		total += counts[i]
+	}
+	return prompts
+}
