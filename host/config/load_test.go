@@ -19,7 +19,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
 			HardLimit: "ladder", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
 			Density: config.Density{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune",
-				OptimizeThreshold: 0.5, MinSavings: 20_000, ToolPresets: tools.PresetNames()},
+				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},
 		},
 		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},
 		Workspace: config.Workspace{Root: m.work},

@@ -35,11 +35,16 @@ type Change struct {
 	Rule string `json:"rule,omitempty"`
 	// By is the id of the entry that superseded this one, as the strategy says; "" if it does not.
 	By string `json:"by,omitempty"`
+	// Behind is the id of the entry that an added entry stands behind; "" at the beginning. Like EntryID, it is that of an
+	// added entry only once the plan was applied.
+	Behind string `json:"behind,omitempty"`
 	// Before and After are what the entry counted and counts, in tokens. A removed entry has no After, an added one no Before.
 	Before int `json:"before"`
 	After  int `json:"after"`
 	// Calls are the ids of the tool calls and responses in the entry as it was, at most [MostCalls] and each once.
 	Calls []string `json:"calls,omitempty"`
+	// Made is an added entry itself; nil for others.
+	Made *Entry `json:"-"`
 }
 
 // MostCalls bounds [Change.Calls].
@@ -61,8 +66,7 @@ func (p *Plan) Changes() []Change {
 	}
 	for i, part := range p.parts {
 		if part.Index < 0 {
-			e := p.entries[i]
-			out = append(out, Change{EntryID: e.ID, Kind: Added, Speaker: e.Content.Speaker, After: e.Tokens, Calls: calls(e.Content)})
+			out = append(out, p.added(i))
 			continue
 		}
 		old := p.old[part.Index]
@@ -73,6 +77,16 @@ func (p *Plan) Changes() []Change {
 	}
 	gone(nil)
 	return out
+}
+
+// added describes the entry at a position of the new history as made.
+func (p *Plan) added(index int) Change {
+	e := p.entries[index]
+	c := Change{EntryID: e.ID, Kind: Added, Speaker: e.Content.Speaker, After: e.Tokens, Calls: calls(e.Content), Made: e}
+	if index > 0 {
+		c.Behind = p.entries[index-1].ID
+	}
+	return c
 }
 
 // removed describes the entry at a position of the base as gone.

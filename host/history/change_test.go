@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/history"
@@ -38,12 +39,13 @@ func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
 	plan, err := s.PlanCompress(history.Curate(s.Entries), []wire.Piece{
-		wire.Added{Content: human("summary")}, wire.Edited{Index: 3, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "B"}}}}, wire.Keep{From: 4, To: 5},
+		wire.Added{Content: human("summary")}, wire.Added{Content: human("directive")}, wire.Edited{Index: 3, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "B"}}}}, wire.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []history.Change{
+		{Kind: history.Added, Speaker: content.Human, After: 13},
 		{Kind: history.Added, Speaker: content.Human, After: 13},
 		{EntryID: "e1", Kind: history.Removed, Speaker: content.Human, Before: 13},
 		{EntryID: "e2", Kind: history.Removed, Speaker: content.AI, Rule: history.RuleBlank, Before: 13},
@@ -51,15 +53,19 @@ func TestChangesOfACompress(t *testing.T) {
 		{EntryID: "e4", Kind: history.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
 		{EntryID: "e5", Kind: history.Trimmed, Speaker: content.AI, Before: 13, After: 13},
 	}
-	if diff := cmp.Diff(want, plan.Changes()); diff != "" {
+	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := h.Apply(plan); err != nil {
 		t.Fatal(err)
 	}
-	want[0].EntryID = "e7"
-	if diff := cmp.Diff(want, plan.Changes()); diff != "" {
+	want[0].EntryID, want[1].EntryID, want[1].Behind = "e7", "e8", "e7"
+	got := plan.Changes()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
 		t.Errorf("after Apply:\n%s", diff)
+	}
+	if !got[1].Made.Content.Equal(human("directive")) {
+		t.Errorf("made is %v", got[1].Made)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/host/history"
 	"github.com/thresh-dev/thresh/internal/wire"
@@ -295,15 +296,31 @@ func TestView(t *testing.T) {
 			}
 
 			h := history.New() // entry by entry, with a view after each, it is the same
-			for _, e := range c.entries {
+			last := h.View(count)
+			for i, e := range c.entries {
 				add(h, e)
-				h.View(count)
+				now := h.View(count)
+				entries, tokens := now.Shared(last)
+				want, wantTokens := beginning(now.Entries, last.Entries)
+				if entries != want || tokens != wantTokens {
+					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, want %d and %d", i, entries, tokens, want, wantTokens)
+				}
+				last = now
 			}
-			if diff := cmp.Diff(whole, h.View(count), cmp.Comparer(func(a, b uint64) bool { return true })); diff != "" {
+			if diff := cmp.Diff(whole, last, cmpopts.IgnoreUnexported(history.View{}), cmp.Comparer(func(a, b uint64) bool { return true })); diff != "" {
 				t.Errorf("built step by step it differs:\n%s", diff)
 			}
 		})
 	}
+}
+
+// beginning is how many records two views have in common from the start, and their tokens.
+func beginning(a, b []*history.Entry) (n, tokens int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		tokens += a[n].Tokens
+		n++
+	}
+	return n, tokens
 }
 
 // BenchmarkTurn adds three entries to a history and takes its view.

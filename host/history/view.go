@@ -38,8 +38,24 @@ type View struct {
 	// Pending are the ids of calls at the end that still wait for their responses. The agent adds those before it sends.
 	Pending  []string
 	Problems []Problem
-	// Revision of the history that the view was made from.
-	Revision uint64
+	// Revision of the history that the view was made from, and its epoch, which counts rewrites.
+	Revision, Epoch uint64
+	// Owned is how many entries the history had then.
+	Owned int
+
+	settled, settledTokens int // the beginning that only a rewrite changes
+}
+
+// Shared returns how many entries at the beginning of v stood there in an earlier view of the same history too, and their
+// tokens. It looks at all of v only if the history was rewritten in between.
+func (v View) Shared(earlier View) (entries, tokens int) {
+	if v.Epoch == earlier.Epoch {
+		entries, tokens = earlier.settled, earlier.settledTokens
+	}
+	for ; entries < min(len(v.Entries), len(earlier.Entries)) && v.Entries[entries] == earlier.Entries[entries]; entries++ {
+		tokens += v.Entries[entries].Tokens
+	}
+	return entries, tokens
 }
 
 // unansweredError is what a call is answered with that never got a response.
@@ -64,7 +80,10 @@ func (h *History) View(count func(content.Content) int) View {
 	b := viewBuilder{count: count, view: h.view}
 	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
 	pending := b.exchange(h.entries[b.next:], false)
-	return View{History: Snapshot{Entries: b.out}.Contents(), Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems, Revision: h.revision}
+	return View{
+		History: Snapshot{Entries: b.out}.Contents(), Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
+		Revision: h.revision, Epoch: h.epoch, Owned: len(h.entries), settled: len(h.view.out), settledTokens: h.view.tokens,
+	}
 }
 
 // settle takes the next entry or the next finished exchange into v. It returns false when what is left is an exchange that

@@ -55,8 +55,11 @@ type Totals struct {
 	PeakUnpruned int `json:"peakUnpruned"`
 	Peak         int `json:"peak"`
 	// Optimized counts turns in which an Optimize changed something, Compressed those in which a Compress did.
-	Optimized  int           `json:"optimized"`
-	Compressed int           `json:"compressed"`
+	Optimized  int `json:"optimized"`
+	Compressed int `json:"compressed"`
+	// Held counts turns in which the cadence held pruning back, Laddered those in which room had to be made under the limit.
+	Held       int           `json:"held"`
+	Laddered   int           `json:"laddered"`
 	Overflows  int           `json:"overflows"`
 	Boundaries int           `json:"boundaries"`
 	Problems   int           `json:"problems"`
@@ -74,6 +77,8 @@ func (t *Totals) Add(o Totals) {
 	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, o.PeakUnpruned), max(t.Peak, o.Peak)
 	t.Optimized += o.Optimized
 	t.Compressed += o.Compressed
+	t.Held += o.Held
+	t.Laddered += o.Laddered
 	t.Overflows += o.Overflows
 	t.Boundaries += o.Boundaries
 	t.Problems += o.Problems
@@ -302,6 +307,12 @@ func (r *runner) finish() Report {
 		}
 		if turn.Compress.Kind == window.KindApplied {
 			t.Compressed++
+		}
+		if turn.Optimize.Held {
+			t.Held++
+		}
+		if len(turn.Ladder) > 0 {
+			t.Laddered++
 		}
 		if turn.Overflow != "" {
 			t.Overflows++

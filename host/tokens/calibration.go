@@ -32,7 +32,7 @@ type Calibration struct {
 // point is a prompt as the host and as the provider counted it.
 type point struct{ counted, reported float64 }
 
-// The constants were chosen on recorded sessions of five agents, for the error of the next estimate and of that after
+// The constants were chosen on recorded sessions of six agents, for the error of the next estimate and of that after
 // half of a history is gone. Twice and half of each differ by less than a tenth in the former.
 const (
 	minRatio, maxRatio = 0.5, 2
@@ -134,14 +134,14 @@ func (c Calibration) Overhead() int { return int(math.Round(c.overhead)) }
 // Samples returns how many reports were used in this session.
 func (c Calibration) Samples() int { return c.samples }
 
-// Fresh returns a calibration for a new session of the same agent with the same model: the ratio as a prior that the new
-// session can outweigh, and the overhead as a guess until the first report. Another agent has another overhead.
+// Fresh returns a calibration for a new session with the same model: the ratio, as a prior that the new session can outweigh.
+// The overhead is an agent's, and another's would be far off until the first report tells.
 func (c Calibration) Fresh() Calibration {
 	keep := 1.0
 	if c.counted > freshTokens {
 		keep = freshTokens / c.counted
 	}
-	return Calibration{counted: keep * c.counted, grown: keep * c.grown, overhead: c.overhead}
+	return Calibration{counted: keep * c.counted, grown: keep * c.grown}
 }
 
 func clamp(x, low, high float64) float64 { return min(max(x, low), high) }

@@ -39,6 +39,7 @@ func TestCalibration(t *testing.T) {
 		"more than can be is none":                    {[]tokens.Sample{{1000, 21_000}, {1500, math.MaxInt}}, 1500, 21_500, 1},
 		"a history that shrank teaches no ratio":      {[]tokens.Sample{{10_000, 30_000}, {1000, 29_000}}, 2000, 30_000, 2},
 		"a jump counts as far as the bound":           {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}}, 1000, 45_000, 2},
+		"a large prompt may jump further":             {[]tokens.Sample{{1000, 120_000}, {1000, 500_000}}, 1000, 150_000, 2},
 		"a jump that is confirmed counts in full":     {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 90_100}}, 1000, 90_100, 3},
 		"an outlier is forgotten":                     {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 21_100}}, 1000, 21_100, 3},
 		"the first report is bounded too":             {[]tokens.Sample{{1000, 5_000_000}}, 1000, 129_000, 1},
@@ -52,6 +53,32 @@ func TestCalibration(t *testing.T) {
 			}
 			if c.Samples() != tt.used {
 				t.Errorf("%d samples used, want %d", c.Samples(), tt.used)
+			}
+		})
+	}
+}
+
+// TestWhatACalibrationLearns is computed by hand: a ratio of 1 for 3,000 tokens, and what requests added.
+func TestWhatACalibrationLearns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		samples  []tokens.Sample
+		ratio    float64
+		overhead int
+	}{
+		"nothing":                              {nil, 1, 0},
+		"the first report is all overhead":     {[]tokens.Sample{{1000, 21_000}}, 1, 20_000},
+		"growth":                               {[]tokens.Sample{{1000, 21_000}, {1500, 22_200}}, 4200. / 3500, 20_080},
+		"growth beyond the bounds":             {[]tokens.Sample{{1000, 21_000}, {1500, 41_000}}, (3000 + 2*500 + 1024) / 3500., 23_769},
+		"growth below zero":                    {[]tokens.Sample{{1000, 21_000}, {1500, 11_000}}, (3000 + 500./2 - 1024) / 3500., 18_009},
+		"one huge request":                     {[]tokens.Sample{{0, 20_000}, {160_000, 340_000}}, 35_000. / 19_000, 16_000},
+		"an overhead that changes is smoothed": {[]tokens.Sample{{1000, 21_000}, {1000, 31_000}}, 1, 22_000},
+		"what is old counts less":              {[]tokens.Sample{{0, 9000}, {16_000, 41_000}, {32_000, 49_000}}, (3000 + 32_000*0.8 + 8000) / (3000 + 16_000*0.8 + 16_000), 10_038},
+		"no overhead is below zero":            {[]tokens.Sample{{10_000, 9000}}, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := observed(tt.samples...)
+			if math.Abs(c.Ratio()-tt.ratio) > 1e-9 || c.Overhead() != tt.overhead {
+				t.Errorf("ratio %f, overhead %d, want %f, %d", c.Ratio(), c.Overhead(), tt.ratio, tt.overhead)
 			}
 		})
 	}
@@ -146,8 +173,8 @@ func TestAFreshCalibrationKnowsTheModelAndStillLearns(t *testing.T) {
 		if math.Abs(c.Ratio()-taught.Ratio()) > 0.2 || c.Samples() != 0 {
 			t.Errorf("ratio %f of %f, %d samples", c.Ratio(), taught.Ratio(), c.Samples())
 		}
-		if got, want := c.Estimate(0), taught.Overhead(); got != want {
-			t.Errorf("before the first report an empty history is %d, want the overhead %d", got, want)
+		if got := c.Estimate(0); got != 0 {
+			t.Errorf("before the first report an empty history is %d: another agent's overhead says nothing about this one", got)
 		}
 		for _, s := range session(t, 60, 5000, 0.8) {
 			c.Observe(s.Counted, s.Reported)

@@ -62,11 +62,8 @@ type Decision struct {
 
 // sent is what the last Prepare handed out: what the provider's prompt cache holds if the agent sent it.
 type sent struct {
-	entries []*history.Entry // of the view
-	raw     int              // entries of the history then
-	tokens  int
-	epoch   uint64
-	at      time.Time
+	view history.View // without its History
+	at   time.Time
 }
 
 // Stable is the beginning of what is sent that is the same as in the preceding Prepare. An agent that marks its own cache
@@ -78,20 +75,16 @@ type Stable struct {
 
 // remember takes down what is handed out, and returns how much of its beginning was handed out before.
 func (t *turn) remember(view history.View) Stable {
-	now, snapshot := t.at(), t.history.Snapshot()
+	now := t.at()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var same Stable
-	for i, e := range view.Entries {
-		if i >= len(t.sent.entries) || t.sent.entries[i] != e {
-			break
-		}
-		same.Entries++
-		same.Tokens += e.Tokens
+	if t.pace.turns > 0 {
+		same.Entries, same.Tokens = view.Shared(t.sent.view)
 	}
-	raw := len(snapshot.Entries)
-	t.sent = sent{entries: view.Entries, raw: raw, tokens: view.Tokens, epoch: snapshot.Epoch, at: now}
-	t.pace.turn(view.Tokens, snapshot.Epoch)
+	t.sent = sent{view: view, at: now}
+	t.sent.view.History = nil
+	t.pace.turn(view.Tokens, view.Epoch)
 	return same
 }
 
@@ -155,20 +148,20 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) effect {
 	t.mu.Lock()
 	last := t.sent
 	t.mu.Unlock()
-	if last.epoch != base.Epoch || last.raw > len(base.Entries) {
+	if last.view.Epoch != base.Epoch || last.view.Owned > len(base.Entries) {
 		return effect{} // the history was rewritten since: nothing is known to be cached
 	}
 	e := effect{at: last.at}
-	for _, entry := range base.Entries[:last.raw] {
+	for _, entry := range base.Entries[:last.view.Owned] {
 		e.cached += entry.Tokens
 	}
-	first, saved := plan.Touches(last.raw)
-	for _, entry := range base.Entries[:min(first, last.raw)] {
+	first, saved := plan.Touches(last.view.Owned)
+	for _, entry := range base.Entries[:min(first, last.view.Owned)] {
 		e.prefix += entry.Tokens
 	}
 	e.savesCached = saved
 	e.rewrites = e.cached - e.prefix - saved
-	e.uncached = first >= last.raw
+	e.uncached = first >= last.view.Owned
 	return e
 }
 
@@ -189,12 +182,16 @@ func (p *pace) turn(tokens int, epoch uint64) {
 	p.since++
 }
 
+// longestHorizon bounds the horizon. On recorded sessions 10 to 20 requests cost least at most providers' prices, and there is little
+// between 5 and 40.
+const longestHorizon = 20
+
 // horizon guesses how many requests still carry what is not pruned now. A session that has gone on for n requests may well
 // go on for another n; and the threshold ends it, as the history is rewritten then. tokens is what it counts now.
 func (t *turn) horizon(tokens int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.pace.turns
+	n := min(t.pace.turns, longestHorizon)
 	if grown := tokens - t.pace.base; t.pace.since > 0 && grown > 0 {
 		left := (t.outcome.Limits.Trigger - float64(tokens)) * float64(t.pace.since) / float64(grown)
 		n = min(n, max(int(left), 0))

@@ -48,10 +48,10 @@ func (o *Outcome) elsewhere() time.Duration {
 	return d
 }
 
-// Calibration is what the provider's reports taught about its count: Projected = Overhead + Ratio × tokens.
+// Calibration is what the provider's reports taught about its count, see [tokens.Calibration].
 type Calibration struct {
 	Ratio float64 `json:"ratio"`
-	// Overhead is in tokens of the provider: the system prompt, tool schemas.
+	// Overhead is what is in every prompt beside the history (the system prompt, tool schemas), in tokens of the provider.
 	Overhead int `json:"overhead"`
 	// Samples is how many reports that rests on.
 	Samples int `json:"samples"`

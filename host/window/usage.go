@@ -7,21 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/host/tokens"
 )
 
-// reported is what the provider counted for the last request, and what the window counted for it.
-type reported struct {
-	promptTokens, counted int
-	epoch                 uint64
-}
-
 // ReportUsage takes the provider's count of the prompt that was sent after the last Prepare. counted is what that Prepare
-// returned, pending tokens included. The next threshold check goes by it and by what was added since; any rewrite of the
-// history ends that. What it says about how the provider counts stays: see [tokens.Calibration].
+// returned, pending tokens included. The next threshold check goes by it and by what was added or rewritten since.
 func (w *Window) ReportUsage(promptTokens, counted int) tokens.Calibration {
-	epoch := w.history.Snapshot().Epoch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calibration.Observe(counted, promptTokens)
-	w.reported = &reported{promptTokens: promptTokens, counted: counted, epoch: epoch}
 	return w.calibration
 }
 
@@ -40,16 +31,11 @@ func (w *Window) StartFrom(c tokens.Calibration) {
 	w.calibration = c
 }
 
-// projected is what the provider will count for the next request: its own figure for the last one where it is known, and
-// what came since; else the window's count, as calibrated.
+// projected is what the provider will count for the next request.
 func (t *turn) projected(view history.View) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	counted := view.Tokens + max(0, t.req.Pending)
-	if r := t.reported; r != nil && r.epoch == t.history.Snapshot().Epoch && r.promptTokens > 0 {
-		return r.promptTokens + int(math.Round(t.calibration.Ratio()*float64(counted-r.counted)))
-	}
-	return t.calibration.Estimate(counted)
+	return t.calibration.Estimate(view.Tokens + max(0, t.req.Pending))
 }
 
 // counted turns tokens of the provider into tokens as the window counts them, rounded up.
@@ -59,12 +45,12 @@ func (t *turn) counted(provider int) int {
 	return int(math.Ceil(float64(provider) / t.calibration.Ratio()))
 }
 
-// overhead is what the provider counts beside the history and the pending tokens, in tokens as the window counts them.
-func (t *turn) overhead() int {
+// beside is what the provider is expected to count beside the history, in tokens as the window counts them.
+func (t *turn) beside() int {
 	t.mu.Lock()
-	n := t.calibration.Overhead()
-	t.mu.Unlock()
-	return t.counted(n)
+	defer t.mu.Unlock()
+	const some = 1 << 20 // so many that no bound of the calibration is met
+	return max(0, int(math.Round(float64(t.calibration.Estimate(some))/t.calibration.Ratio()))-some) + max(0, t.req.Pending)
 }
 
 // calibrated says how the provider's count follows from the window's; nil while nothing was reported.

@@ -77,7 +77,6 @@ type Window struct {
 	failure   *failure
 	failures  int // Compress calls that failed in a row
 
-	reported    *reported
 	calibration tokens.Calibration
 	sent        sent
 	pace        pace
@@ -362,7 +361,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	start := time.Now()
 	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
 		Call:          t.call(s, curated),
-		CurrentTokens: current, PendingTokens: t.req.Pending + t.overhead(),
+		CurrentTokens: current, PendingTokens: t.beside(),
 		ContextLimit: t.counted(set.ContextLimit), CompletionBudget: t.counted(set.CompletionBudget), Threshold: t.outcome.Limits.Threshold,
 		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
 		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),

@@ -124,14 +124,14 @@ func (a *app) printReplays(results []replayed, turnTable bool) error {
 			entries += r.Entries
 		}
 	}
-	header := "SESSION\tSTRATEGY\tENTRIES\tTURNS\tSENT\tUNPRUNED\tSAVED\tPEAK\tUNPRUNED PEAK\tOPTIMIZED\tCOMPRESSED\tOVER LIMIT\tHOST\tPLUGIN\t"
+	header := "SESSION\tSTRATEGY\tENTRIES\tTURNS\tSENT\tUNPRUNED\tSAVED\tPEAK\tUNPRUNED PEAK\tOPTIMIZED\tCOMPRESSED\tLADDER\tOVER LIMIT\tHOST\tPLUGIN\t"
 	if sum.LLM != nil {
 		header += "MODEL CALLS\tMODEL TOKENS\tCOST USD\tMODEL\t"
 	}
 	fmt.Fprintln(w, header)
 	row := func(name, strategy string, entries int, t replay.Totals) {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t", name, strategy, entries, t.Turns, t.Sent, t.Unpruned,
-			percent(t.Unpruned-t.Sent, t.Unpruned), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Overflows, short(t.HostTime), short(t.PluginTime))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t", name, strategy, entries, t.Turns, t.Sent, t.Unpruned,
+			percent(t.Unpruned-t.Sent, t.Unpruned), t.Peak, t.PeakUnpruned, t.Optimized, t.Compressed, t.Laddered, t.Overflows, short(t.HostTime), short(t.PluginTime))
 		switch llm := t.LLM; {
 		case llm != nil:
 			fmt.Fprintf(w, "%d\t%d\t%s\t%s\t", llm.Calls, llm.InputTokens+llm.OutputTokens, dollars(llm.CostUSD), short(llm.Time))
@@ -188,6 +188,9 @@ func turnNote(t replay.Turn) string {
 	if t.Boundary {
 		add("the recorder had compacted")
 	}
+	if t.Optimize.Held {
+		add(fmt.Sprintf("pruning held back: %s", t.Optimize.Decision.Reason))
+	}
 	switch {
 	case t.Compress.NoOp != "":
 		add("compress: " + string(t.Compress.NoOp))
@@ -199,6 +202,12 @@ func turnNote(t replay.Turn) string {
 	}
 	if c := t.Compress.Cooldown; c != nil {
 		add("not compressed: it failed before")
+	}
+	if t.Compress.Ineffective {
+		add("with little effect")
+	}
+	if n := len(t.Ladder); n > 0 {
+		add("over the limit, down the ladder to " + string(t.Ladder[n-1].Rung))
 	}
 	if t.Overflow != "" {
 		add("over the limit")

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/metrics/endpoint"
 	"github.com/thresh-dev/thresh/host/stdio"
 )
 
 func runCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var listen string
+	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Serve the host to an agent in any language: JSON-RPC 2.0 on standard input and output",
 		Long: `Serves many sessions over JSON-RPC 2.0, one message a line. Requests of one session take effect in the order in which they
@@ -23,16 +30,60 @@ signal, with every plugin gone.
   history.get     {session}                   → {history, tokens, revision}
   session.close   {session}                   → {}
 
-Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.`,
-		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"session.open"}' | thresh run`,
-		Args:    args(cobra.NoArgs),
+Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.
+
+With metrics.listen it also serves what it measures (turns, tokens, plugins, cost of the model) to Prometheus, under
+/metrics; standard error has the address. Nothing of a conversation is in it.`,
+		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"session.open"}' | thresh run
+  thresh run --metrics 127.0.0.1:9464`,
+		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.open(cmd)
+			h, done, err := a.openMeasured(cmd, listen)
 			if err != nil {
 				return err
 			}
-			defer h.Close()
+			defer done()
 			return stdio.Serve(cmd.Context(), h, a.in, a.out)
 		},
 	}
+	cmd.Flags().StringVar(&listen, "metrics", "", "short for --set metrics.listen=`ADDRESS`: serve metrics to Prometheus there")
+	return cmd
+}
+
+// openMeasured opens a host and, with the setting metrics.listen, serves what it measures. The caller calls done.
+func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *host.Host, done func(), err error) {
+	o, err := a.configOptions(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cmd.Flags().Changed("metrics") {
+		o.Overrides = append(o.Overrides, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
+	}
+	c, err := config.Load(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := c.Settings()
+	options := host.Options{Config: o, Logger: hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level), Output: a.err})}
+	stop := func() error { return nil }
+	if set.Metrics.Listen != "" {
+		e, err := endpoint.Listen(set.Metrics.Listen, endpoint.Options{
+			Version: host.Version(), Log: options.Logger.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("metrics.listen: %w", err)
+		}
+		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
+		options.Meter, stop = e.Meter(), e.Close
+	}
+	if h, err = host.Open(options); err != nil {
+		_ = stop()
+		return nil, nil, err
+	}
+	return h, func() {
+		_ = h.Close()
+		if err := stop(); err != nil {
+			options.Logger.Warn("the metrics endpoint did not end well", "error", err)
+		}
+	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -25,6 +27,8 @@ type tokenReport struct {
 	Entries  []entryTokens `json:"entries"`
 	Tools    []shareTokens `json:"tools"`
 	Files    []shareTokens `json:"files"`
+	// Calibration has an element for each model whose usage the file tells of, in the order in which they came up.
+	Calibration []modelCalibration `json:"calibration"`
 }
 
 type entryTokens struct {
@@ -40,12 +44,29 @@ type shareTokens struct {
 	Tokens int    `json:"tokens"`
 }
 
+// modelCalibration compares the counts of a model's prompts with what its provider reported. Errors are means of
+// |estimate − reported| / reported over the compared requests, each estimated before its report was known.
+type modelCalibration struct {
+	Model           string  `json:"model"` // "" if the recorder did not tell
+	Requests        int     `json:"requests"`
+	PeakPrompt      int     `json:"peakPrompt"`
+	Compared        int     `json:"compared"`
+	PlainError      float64 `json:"plainError"`
+	CalibratedError float64 `json:"calibratedError"`
+	Ratio           float64 `json:"ratio"`
+	Overhead        int     `json:"overhead"`
+}
+
 func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
 		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by tool, and by
 the file that a tool call reads or writes. A call and its response count for their tool and for each of their files.
+
+If the file tells what the provider reported for its requests, the last table shows for each model how far the count of
+a prompt was from the report, plain and calibrated by the reports before it. Calibration learns the overhead, which is
+what is in every prompt but in no history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh tokens session.jsonl
@@ -77,6 +98,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			report := countByEntry(t.Entries, counts)
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries)
+			report.Calibration = calibrate(t, counts)
 			if a.output == "json" {
 				return a.printJSON(report)
 			}
@@ -150,6 +172,29 @@ func countByTool(counter *tokens.Counter, taxonomy *tools.Taxonomy, entries []co
 	return largestFirst(toolShare), largestFirst(fileShare)
 }
 
+// calibrate walks the requests of a session as they were recorded, each model's for itself.
+func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
+	var models []string
+	samples := map[string][]tokens.Sample{}
+	for i, counted := range t.Prompts(counts) {
+		u := t.Usage[i]
+		if samples[u.Model] == nil {
+			models = append(models, u.Model)
+		}
+		samples[u.Model] = append(samples[u.Model], tokens.Sample{Counted: counted, Reported: u.PromptTokens})
+	}
+	out := make([]modelCalibration, len(models))
+	for i, model := range models {
+		var c tokens.Calibration
+		fit := c.Learn(samples[model])
+		out[i] = modelCalibration{
+			Model: model, Requests: fit.Requests, PeakPrompt: fit.Peak, Compared: fit.Compared,
+			PlainError: fit.PlainError, CalibratedError: fit.CalibratedError, Ratio: c.Ratio(), Overhead: c.Overhead(),
+		}
+	}
+	return out
+}
+
 func largestFirst(m map[string]*shareTokens) []shareTokens {
 	out := make([]shareTokens, 0, len(m))
 	for _, s := range m {
@@ -191,13 +236,34 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	for _, e := range largest[:min(len(largest), mostShares)] {
 		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", e.Index, e.Speaker, e.Tokens, percent(e.Tokens, r.Total))
 	}
+	printCalibration(w, r.Calibration)
 	return w.Flush()
+}
+
+func printCalibration(w io.Writer, list []modelCalibration) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nREPORTED FOR\tREQUESTS\tPEAK PROMPT\tERROR OF THE COUNT\tCALIBRATED\tRATIO\tOVERHEAD\n")
+	for _, c := range list[:min(len(list), mostShares)] {
+		plain, calibrated := "-", "-"
+		if c.Compared > 0 {
+			plain, calibrated = percentage(100*c.PlainError), percentage(100*c.CalibratedError)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%.2f\t%d\n", cmp.Or(c.Model, "(no model told)"), c.Requests, c.PeakPrompt, plain, calibrated, c.Ratio, c.Overhead)
+	}
+	if more := len(list) - mostShares; more > 0 {
+		fmt.Fprintf(w, "(%d more)\n", more)
+	}
 }
 
 func percent(part, whole int) string {
 	if whole == 0 {
 		return "-"
 	}
-	share := 100 * float64(part) / float64(whole)
+	return percentage(100 * float64(part) / float64(whole))
+}
+
+func percentage(share float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(share*10)/10+0) // + 0: no share is -0.0
 }

@@ -1,0 +1,105 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/exemplar"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+// What one scrape may take. It is a read of a few kilobytes, so that whoever needs longer is no scraper.
+const (
+	readTimeout  = 5 * time.Second
+	writeTimeout = 10 * time.Second
+	idleTimeout  = 2 * time.Minute // scrapes come once in a while on the same connection
+	maxHeader    = 16 << 10        // bytes
+	maxAtOnce    = 4               // scrapes
+	stopTimeout  = time.Second
+)
+
+// Path is where measurements are served.
+const Path = "/metrics"
+
+// Options of an endpoint. The zero value serves them under the name thresh and logs nothing.
+type Options struct {
+	// Version is the host's, for target_info.
+	Version string
+	// Log gets what goes wrong with connections; nil: nobody does.
+	Log *log.Logger
+}
+
+// Endpoint is a meter provider and the HTTP server that shows what it measured. Close it.
+type Endpoint struct {
+	provider *sdkmetric.MeterProvider
+	listener net.Listener
+	server   *http.Server
+	served   chan error // what Serve returned
+}
+
+// Listen serves measurements at an address, for example 127.0.0.1:9464; port 0 takes one that is free. An address without
+// a host is one of all networks that the machine is in. The error says what is wrong with the address, or that it is taken.
+func Listen(address string, o Options) (*Endpoint, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, fmt.Errorf("serve metrics: %w; want host:port, such as 127.0.0.1:9464", err)
+	}
+	registry := prometheus.NewRegistry()
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo())
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	// The resource is made of nothing but this: what the SDK finds out by itself is about the machine and its user.
+	about := resource.NewSchemaless(attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version))
+	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
+		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("serve metrics: %w", err), provider.Shutdown(context.Background()))
+	}
+	if o.Log == nil {
+		o.Log = log.New(io.Discard, "", 0)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+Path, promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}))
+	e := &Endpoint{
+		provider: provider, listener: listener, served: make(chan error, 1),
+		server: &http.Server{
+			Handler: mux, ErrorLog: o.Log, MaxHeaderBytes: maxHeader,
+			ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		},
+	}
+	go func() { e.served <- e.server.Serve(listener) }()
+	return e, nil
+}
+
+// Meter is the provider to measure with.
+func (e *Endpoint) Meter() metric.MeterProvider { return e.provider }
+
+// URL is where measurements are served, with the port that was taken.
+func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
+
+// Close stops serving. A scrape that is under way gets a second to end.
+func (e *Endpoint) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := e.server.Shutdown(ctx); err != nil {
+		_ = e.server.Close() // somebody reads slowly, and nobody waits for him
+	}
+	err := <-e.served
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return errors.Join(err, e.provider.Shutdown(context.Background()))
+}
