@@ -164,7 +164,20 @@ type DensityResult struct {
 	// Replacements maps positions to entries that differ from the original in their blocks only. No position may stand
 	// in Removals too (REQ-HD-001.6).
 	Replacements map[int]Content
-	Metadata     DensityMetadata
+	// Reasons says for positions in Removals and Replacements why. It is for people who ask what became of an entry, and
+	// optional: a position without a reason is fine, and so is nil.
+	Reasons  map[int]Reason
+	Metadata DensityMetadata
+}
+
+// Reason says why an entry was removed or replaced. Nothing is decided by it: what is ill-formed in it is dropped, and the
+// result counts without. Where several reasons apply to one entry, give the first. The zero value is none.
+type Reason struct {
+	// Rule names the rule, for example "stale-read", in at most 64 characters of a to z, 0 to 9 and hyphens. "" is none.
+	Rule string
+	// SupersededBy is the position, in [Call].History, of the entry that made this one dispensable: the later write of a
+	// stale read, the newer result of an old one. It may be the same entry, where a later block did. Nil is none.
+	SupersededBy *int
 }
 
 // DensityMetadata counts what an Optimize did (REQ-HD-001.8).
@@ -236,9 +249,10 @@ type Model struct {
 // (REQ-HD-008.6).
 const TargetShare = 0.6
 
-// Target returns threshold × context limit × [TargetShare], in tokens, not rounded.
+// Target returns (threshold × context limit − pending tokens) × [TargetShare], in tokens, not rounded; at least 0. Pending
+// tokens are in every request, so that a history cannot have the room that they take.
 func (in CompressInput) Target() float64 {
-	return in.Threshold * float64(in.ContextLimit) * TargetShare
+	return max(0, in.Threshold*float64(in.ContextLimit)-float64(max(0, in.PendingTokens))) * TargetShare
 }
 
 // Todo is one task of the agent's list.
