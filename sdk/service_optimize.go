@@ -44,11 +44,19 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err := history.untouched(given); err != nil {
 		return err
 	}
-	edits, err := wire.Edits(history.was, result.Removals, result.Replacements)
+	edits, err := wire.Edits(history.was, result.Removals, result.Replacements, reasons(result.Reasons))
 	if err != nil {
 		return err
 	}
 	return sendEdits(stream, call.GetRevision(), edits, result.Metadata)
+}
+
+func reasons(given map[int]Reason) map[int]wire.Reason {
+	out := make(map[int]wire.Reason, len(given))
+	for i, r := range given {
+		out[i] = wire.Reason(r)
+	}
+	return out
 }
 
 func sendEdits(stream threshv1.StrategyService_OptimizeServer, revision uint64, edits []wire.Edit, m DensityMetadata) error {

@@ -15,7 +15,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		t.Skip("no /dev/full on this system: a full disk cannot be shown here")
 	}
 	j := &Journal{path: "/dev/full", file: f}
-	j.Add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}})
+	j.Add([]string{"e1"}, []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}}})
 	for range 2 {
 		if err := j.Flush(); err == nil || !strings.Contains(err.Error(), "nothing was lost") {
 			t.Errorf("got %v, want an error each time until there is room", err)

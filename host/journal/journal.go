@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -70,15 +71,15 @@ func (j *Journal) Path() string {
 	return j.path
 }
 
-// Add takes entries. They are in the file after the next Flush.
-func (j *Journal) Add(entries ...content.Content) {
+// Add takes entries and their ids, one for each. They are in the file after the next Flush.
+func (j *Journal) Add(ids []string, entries []content.Content) {
 	if j == nil {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, c := range entries {
-		j.pending = append(c.AppendJSON(j.pending), '\n')
+	for i, c := range entries {
+		j.pending = append(transcript.AppendEntry(j.pending, ids[i], c), '\n')
 	}
 }
 

@@ -26,12 +26,14 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 		says("two\nlines, a \u2028 and \"quotes\""),
 		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "1", Name: "run", Parameters: []byte(`{"b":1.0,"a":2}`)}, content.Opaque{JSON: []byte(`{"type":"new"}`)}}},
 		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "1", ToolName: "run", Result: content.String("ok")}}},
+		{Speaker: content.Human, Extra: content.Fields{{Name: "threshId", Value: []byte(`"of its own"`)}, {Name: "id", Value: []byte(`7`)}}},
 	}
-	j.Add(entries[0])
+	ids := []string{"e1", "e2", "e5", "e6"} // e3 and e4 are what a strategy made
+	j.Add(ids[:1], entries[:1])
 	if err := j.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	j.Add(entries[1:]...)
+	j.Add(ids[1:], entries[1:])
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +42,9 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(entries, got.Entries); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(ids, got.IDs); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -76,7 +81,7 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 
 func TestNilKeepsNothing(t *testing.T) {
 	var j *journal.Journal
-	j.Add(says("a"))
+	j.Add([]string{"e1"}, []content.Content{says("a")})
 	if j.Flush() != nil || j.Close() != nil || j.Path() != "" {
 		t.Error("a nil Journal does something")
 	}

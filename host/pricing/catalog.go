@@ -137,3 +137,25 @@ func bare(model string) func(func(string) bool) {
 		}
 	}
 }
+
+// Select returns the lists of those names in that order, all of them if there are none. The error joins those of
+// [Catalog.Named].
+func (c *Catalog) Select(names ...string) (*Catalog, error) {
+	if len(names) == 0 {
+		return c, nil
+	}
+	out := &Catalog{}
+	var errs []error
+	for _, name := range names {
+		l, err := c.Named(name)
+		if err != nil {
+			errs = append(errs, err)
+		} else if !slices.Contains(out.lists, l) {
+			out.lists = append(out.lists, l)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}

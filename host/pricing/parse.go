@@ -5,81 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math"
-	"os"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-const (
-	// maxFileBytes bounds a file of price lists; a larger one is something else.
-	maxFileBytes = 1 << 20
-	// maxProblems bounds what is reported of one file: nobody reads more.
-	maxProblems = 20
-)
-
-// Error is one thing that is wrong with a file of price lists.
-type Error struct {
-	// File and Line, from 1, say where.
-	File string
-	Line int
-	// List is the name of the price list; "" if it has none or the whole file is meant.
-	List string
-	// Problem says what is wrong and what is allowed.
-	Problem string
-}
-
-func (e *Error) Error() string {
-	where := fmt.Sprintf("%s:%d: ", e.File, e.Line)
-	if e.List != "" {
-		where += fmt.Sprintf("price list %.80s: ", strconv.Quote(e.List))
-	}
-	return where + e.Problem
-}
-
-// read reads a small regular file of price lists.
-func read(file string) ([]*List, error) {
-	data, err := readFile(file)
-	if err != nil {
-		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err // it names the path, as the next line does
-		}
-		return nil, fmt.Errorf("%s: cannot be read as a file of price lists: %w", file, err)
-	}
-	return parse(file, data)
-}
-
-func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file) // before it is opened: opening a named pipe waits for its writer
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(data) > maxFileBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
-	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return nil, errors.New("it is not UTF-8 text")
-	}
-	return data, nil
-}
+// maxProblems bounds what is reported of one file: nobody reads more.
+const maxProblems = 20
 
 // parse reads the lists of a file and checks each.
 func parse(file string, data []byte) ([]*List, error) {
@@ -261,69 +195,4 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 	default:
 		p.fail(key.Line, "%s is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note", quote(key))
 	}
-}
-
-// price reads an amount of money. In YAML .nan and .inf are numbers too.
-func (p *parser) price(key, value *yaml.Node) float64 {
-	f, err := strconv.ParseFloat(value.Value, 64)
-	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
-		p.fail(value.Line, "%s: %s: want a price in USD for a million tokens, a number from 0 on", key.Value, quote(value))
-		return 0
-	}
-	return f
-}
-
-func (p *parser) text(key, value *yaml.Node) string {
-	s := strings.TrimSpace(value.Value)
-	if value.Kind != yaml.ScalarNode || s == "" || strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
-		p.fail(value.Line, "%s: %s: want a line of text", key.Value, quote(value))
-		return ""
-	}
-	return s
-}
-
-// name reads a name that can stand in a setting, on a command line and in a table.
-func (p *parser) name(key, value *yaml.Node) string {
-	s := p.text(key, value)
-	switch {
-	case s == "auto" || s == "none":
-		p.fail(value.Line, "name: %q has a meaning of its own in the setting model.priceList; want another", s)
-	case strings.ContainsAny(s, " ,=\""):
-		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
-	}
-	return s
-}
-
-func (p *parser) models(key, value *yaml.Node) []string {
-	if value.Kind != yaml.SequenceNode {
-		p.fail(value.Line, "models: %s: want a list of names of models, such as [\"gpt-5*\"]", quote(value))
-		return nil
-	}
-	models := make([]string, 0, len(value.Content))
-	for _, n := range value.Content {
-		s := p.text(key, n)
-		if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "/") {
-			p.fail(n.Line, "models: %s: want a model's name without its provider, in which * stands for any characters", quote(n))
-		}
-		models = append(models, s)
-	}
-	return slices.Clip(models)
-}
-
-// quote shows a value, shortened.
-func quote(n *yaml.Node) string {
-	const most = 60
-	switch {
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Kind == yaml.MappingNode:
-		return "a table"
-	case n.Kind == yaml.AliasNode:
-		return "an alias"
-	case n.Value == "":
-		return "nothing"
-	case len(n.Value) > most:
-		return strconv.Quote(strings.ToValidUTF8(n.Value[:most], "") + "…")
-	}
-	return strconv.Quote(n.Value)
 }

@@ -9,6 +9,8 @@ type Edit struct {
 	Remove bool
 	// Blocks are the entry's blocks from now on, if Remove is false.
 	Blocks []BlockPiece
+	// Reason is why; the zero value is none.
+	Reason Reason
 }
 
 // BlockPiece is one block of an edited entry: a new one, or one that it had.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -24,12 +25,31 @@ func DecodeEdit(msg []byte) (Edit, error) {
 				return Edit{}, fmt.Errorf("edit of entry %d: %w", e.Index, err)
 			}
 			action, e.Remove, e.Blocks = c.num, false, blocks
+		case editReason:
+			if c.typ == protowire.BytesType {
+				e.Reason = decodeReason(c.body)
+			}
 		}
 	}
 	if c.err == nil && action == 0 {
 		return Edit{}, fmt.Errorf("%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index)
 	}
 	return e, c.err
+}
+
+// decodeReason decodes a thresh.v1.Reason. What is ill-formed in it is dropped.
+func decodeReason(msg []byte) Reason {
+	var r Reason
+	c := cursor{rest: msg}
+	for c.next() {
+		switch {
+		case c.num == reasonRule && c.typ == protowire.BytesType && validRule(c.body):
+			r.Rule = string(c.body)
+		case c.num == reasonSupersededBy && c.typ == protowire.VarintType && c.number <= math.MaxInt:
+			r.SupersededBy = new(int(c.number))
+		}
+	}
+	return r
 }
 
 func decodeReplace(msg []byte) ([]BlockPiece, error) {

@@ -6,18 +6,22 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers of thresh.v1.Edit, Replace, BlockPiece, Piece, KeepRange and EditedEntry.
+// Field numbers of thresh.v1.Edit, Reason, Replace, BlockPiece, Piece, KeepRange and EditedEntry.
 const (
-	editIndex, editRemove, editReplace = 1, 2, 3
-	replaceBlocks                      = 1
-	pieceBlockKeep, pieceBlockNew      = 1, 2
-	pieceKeep, pieceEdited, pieceEntry = 1, 2, 3
-	keepFrom, keepTo                   = 1, 2
-	editedIndex, editedBlocks          = 1, 2
+	editIndex, editRemove, editReplace, editReason = 1, 2, 3, 4
+	reasonRule, reasonSupersededBy                 = 1, 2
+	replaceBlocks                                  = 1
+	pieceBlockKeep, pieceBlockNew                  = 1, 2
+	pieceKeep, pieceEdited, pieceEntry             = 1, 2, 3
+	keepFrom, keepTo                               = 1, 2
+	editedIndex, editedBlocks                      = 1, 2
 )
 
 func sizeEdit(e Edit) int {
 	n := sizeUint(editIndex, uint64(e.Index))
+	if e.Reason != (Reason{}) {
+		n += sizeMessage(editReason, sizeReason(e.Reason))
+	}
 	if e.Remove {
 		return n + sizeMessage(editRemove, 0)
 	}
@@ -27,10 +31,33 @@ func sizeEdit(e Edit) int {
 func appendEdit(dst []byte, e Edit) []byte {
 	dst = appendUint(dst, editIndex, uint64(e.Index))
 	if e.Remove {
-		return appendMessage(dst, editRemove, 0)
+		dst = appendMessage(dst, editRemove, 0)
+	} else {
+		dst = appendMessage(dst, editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
+		dst = appendBlockPieces(dst, replaceBlocks, e.Blocks)
 	}
-	dst = appendMessage(dst, editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
-	return appendBlockPieces(dst, replaceBlocks, e.Blocks)
+	if e.Reason != (Reason{}) {
+		dst = appendReason(appendMessage(dst, editReason, sizeReason(e.Reason)), e.Reason)
+	}
+	return dst
+}
+
+// A position of 0 is written too: the field is optional, which tells a zero from nothing.
+func sizeReason(r Reason) int {
+	n := sizeString(reasonRule, r.Rule)
+	if r.SupersededBy != nil {
+		n += protowire.SizeTag(reasonSupersededBy) + protowire.SizeVarint(uint64(*r.SupersededBy))
+	}
+	return n
+}
+
+func appendReason(dst []byte, r Reason) []byte {
+	dst = appendString(dst, reasonRule, r.Rule)
+	if r.SupersededBy != nil {
+		dst = protowire.AppendTag(dst, reasonSupersededBy, protowire.VarintType)
+		dst = protowire.AppendVarint(dst, uint64(*r.SupersededBy))
+	}
+	return dst
 }
 
 func sizeBlockPieces(num protowire.Number, pieces []BlockPiece) int {

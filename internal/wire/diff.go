@@ -12,8 +12,8 @@ import (
 var ErrBadResult = errors.New("the strategy returned a bad result")
 
 // Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement that
-// changes nothing makes no edit.
-func Edits(history []content.Content, removals []int, replacements map[int]content.Content) ([]Edit, error) {
+// changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
+func Edits(history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]Reason) ([]Edit, error) {
 	edits := make([]Edit, 0, len(removals)+len(replacements))
 	removed := make([]bool, len(history))
 	for i, index := range removals {
@@ -35,7 +35,7 @@ func Edits(history []content.Content, removals []int, replacements map[int]conte
 	}
 	for index, original := range history {
 		if removed[index] {
-			edits = append(edits, Edit{Index: index, Remove: true})
+			edits = append(edits, Edit{Index: index, Remove: true, Reason: reasons[index].Clean(len(history))})
 			continue
 		}
 		replacement, ok := replacements[index]
@@ -45,7 +45,9 @@ func Edits(history []content.Content, removals []int, replacements map[int]conte
 		if what := changedField(original, replacement); what != "" {
 			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult, index, what)
 		}
-		edits = append(edits, Edit{Index: index, Blocks: blockPieces(original.Blocks, replacement.Blocks)})
+		edits = append(edits, Edit{
+			Index: index, Blocks: blockPieces(original.Blocks, replacement.Blocks), Reason: reasons[index].Clean(len(history)),
+		})
 	}
 	return edits, nil
 }

@@ -60,11 +60,28 @@ func TestEdits(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Edits(history, tt.removals, tt.replacements)
+			got, err := Edits(history, tt.removals, tt.replacements, nil)
 			if diff := cmp.Diff(tt.want, got, compareBlock, cmpopts.EquateEmpty()); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
+	}
+}
+
+func TestEditsCarryTheReasonsThatAreWellFormed(t *testing.T) {
+	history := placed(entry("human", "q"), entry("ai", "a"), entry("tool", "x"), entry("ai", "z"))
+	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]}, map[int]Reason{
+		0: {Rule: "Not a rule", SupersededBy: new(3)},
+		1: {Rule: "old", SupersededBy: new(4)},
+		3: {Rule: "of-no-edit"},
+	})
+	want := []Edit{
+		{Index: 0, Remove: true, Reason: Reason{SupersededBy: new(3)}},
+		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: Reason{Rule: "old"}},
+		{Index: 2, Remove: true},
+	}
+	if diff := cmp.Diff(want, got, compareBlock); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -91,7 +108,7 @@ func TestEditsRefusesInWordsForAuthors(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Edits(history, tt.removals, tt.replacements)
+			_, err := Edits(history, tt.removals, tt.replacements, nil)
 			if !errors.Is(err, ErrBadResult) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v; want ErrBadResult that says %q", err, tt.says)
 			}

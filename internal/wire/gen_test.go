@@ -72,6 +72,16 @@ func genContent() *rapid.Generator[content.Content] {
 	})
 }
 
+func genReason() *rapid.Generator[Reason] {
+	return rapid.Custom(func(t *rapid.T) Reason {
+		r := Reason{Rule: rapid.StringMatching(`[a-z0-9-]{0,64}`).Draw(t, "rule")}
+		if rapid.Bool().Draw(t, "superseded") {
+			r.SupersededBy = new(rapid.IntRange(0, 1<<40).Draw(t, "by"))
+		}
+		return r
+	})
+}
+
 func genBlockPieces() *rapid.Generator[[]BlockPiece] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) BlockPiece {
 		if rapid.Bool().Draw(t, "keep") {

@@ -78,9 +78,17 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 		blocks := genBlockPieces().Draw(t, "blocks")
 		c := genContent().Draw(t, "content")
 
+		reason, pbReason := genReason().Draw(t, "reason"), (*threshv1.Reason)(nil)
+		if reason != (Reason{}) {
+			pbReason = &threshv1.Reason{Rule: reason.Rule}
+			if reason.SupersededBy != nil {
+				pbReason.SupersededBy = new(uint64(*reason.SupersededBy))
+			}
+		}
+
 		edits := map[*threshv1.Edit]Edit{
-			{Index: uint64(index), Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}}}:                                 {Index: index, Remove: true},
-			{Index: uint64(index), Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{Blocks: pbBlockPieces(blocks)}}}: {Index: index, Blocks: blocks},
+			{Index: uint64(index), Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}}, Reason: pbReason}:                                 {Index: index, Remove: true, Reason: reason},
+			{Index: uint64(index), Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{Blocks: pbBlockPieces(blocks)}}, Reason: pbReason}: {Index: index, Blocks: blocks, Reason: reason},
 		}
 		for pb, want := range edits {
 			msg := written(t, func(w *Writer) error { return w.Edit(want) })
@@ -234,4 +242,39 @@ func FuzzDecode(f *testing.F) {
 			_ = written(t, func(w *Writer) error { return w.Edit(e) })
 		}
 	})
+}
+
+// A reason never makes an answer invalid: what is ill-formed in it is dropped.
+func TestIllFormedReasonsAreDropped(t *testing.T) {
+	edit := func(reason []byte) []byte {
+		return append(appendMessage([]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, editReason, len(reason)), reason...)
+	}
+	rule := func(s string) []byte { return appendString(nil, reasonRule, s) }
+	longest := strings.Repeat("a", MostRule)
+	tests := map[string]struct {
+		msg  []byte
+		want Reason
+	}{
+		"none":                       {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, Reason{}},
+		"rule and position":          {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)), Reason{Rule: "old-1", SupersededBy: new(0)}},
+		"the longest rule":           {edit(rule(longest)), Reason{Rule: longest}},
+		"a longer rule":              {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)), Reason{SupersededBy: new(3)}},
+		"a sentence":                 {edit(rule("It was old.")), Reason{}},
+		"not UTF-8":                  {edit(rule("\xff")), Reason{}},
+		"a rule of another type":     {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}), Reason{SupersededBy: new(3)}},
+		"a position over the range":  {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), Reason{Rule: "a"}},
+		"a position that is a text":  {edit(appendString(rule("a"), reasonSupersededBy, "3")), Reason{Rule: "a"}},
+		"cut in the middle":          {edit(append(rule("a"), reasonSupersededBy<<3)), Reason{Rule: "a"}},
+		"a reason of another type":   {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1}, Reason{}},
+		"fields that are not known":  {edit(appendString(rule("a"), 9, "more")), Reason{Rule: "a"}},
+		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7, editRemove<<3|2, 0), Reason{Rule: "a"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := DecodeEdit(tt.msg)
+			if diff := cmp.Diff(Edit{Index: 7, Remove: true, Reason: tt.want}, got); err != nil || diff != "" {
+				t.Errorf("error %v, (-want +got):\n%s", err, diff)
+			}
+		})
+	}
 }

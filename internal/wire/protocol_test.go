@@ -69,7 +69,8 @@ func TestTheBytesInPROTOCOLAreRight(t *testing.T) {
 		}}))
 	check("edits", "04  08",
 		w.Edit(Edit{Index: 1, Remove: true}),
-		w.Edit(Edit{Index: 1, Blocks: []BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}))
+		w.Edit(Edit{Index: 1, Blocks: []BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}),
+		w.Edit(Edit{Index: 1, Remove: true, Reason: Reason{Rule: "stale-read", SupersededBy: new(4)}}))
 	check("pieces", "04  0a", w.Piece(Keep{From: 0, To: 1}))
 }
 

@@ -12,10 +12,11 @@ type draft struct {
 	history  []sdk.Content
 	removed  map[int]bool
 	replaced map[int][]sdk.Block
+	reasons  map[int]sdk.Reason
 }
 
 func newDraft(history []sdk.Content) *draft {
-	return &draft{history: history, removed: map[int]bool{}, replaced: map[int][]sdk.Block{}}
+	return &draft{history: history, removed: map[int]bool{}, replaced: map[int][]sdk.Block{}, reasons: map[int]sdk.Reason{}}
 }
 
 // blocks returns the blocks of entry i as the phases so far left them. They are only to be read.
@@ -42,9 +43,23 @@ func (d *draft) remove(i int) {
 	delete(d.replaced, i)
 }
 
+// The rules that reasons name, one for each phase.
+const (
+	ruleStaleRead          = "stale-read"
+	ruleDuplicateInclusion = "duplicate-inclusion"
+	ruleOldResult          = "old-result"
+)
+
+// because says why entry i is edited, and which entry superseded it. The first reason stays.
+func (d *draft) because(i int, rule string, supersededBy int) {
+	if _, ok := d.reasons[i]; !ok {
+		d.reasons[i] = sdk.Reason{Rule: rule, SupersededBy: &supersededBy}
+	}
+}
+
 // result returns the edits. An entry is either removed or replaced, never both (REQ-HD-001.6).
 func (d *draft) result(m sdk.DensityMetadata) sdk.DensityResult {
-	r := sdk.DensityResult{Replacements: make(map[int]sdk.Content, len(d.replaced)), Metadata: m}
+	r := sdk.DensityResult{Replacements: make(map[int]sdk.Content, len(d.replaced)), Reasons: d.reasons, Metadata: m}
 	for i := range d.removed {
 		r.Removals = append(r.Removals, i)
 	}

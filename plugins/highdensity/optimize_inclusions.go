@@ -51,8 +51,12 @@ func dedupeInclusions(d *draft, root string) int {
 	for from := 0; from < len(found); {
 		to := from
 		var stale []inclusion
+		again := 0 // the entry that includes the first of them again
 		for ; to < len(found) && found[to].entry == found[from].entry && found[to].block == found[from].block; to++ {
-			if last[tools.Resolve(root, found[to].path)] != to {
+			if later := last[tools.Resolve(root, found[to].path)]; later != to {
+				if stale == nil {
+					again = found[later].entry
+				}
 				stale = append(stale, found[to].inclusion)
 			}
 		}
@@ -61,6 +65,7 @@ func dedupeInclusions(d *draft, root string) int {
 			text := d.blocks(i)[j].(sdk.Text)
 			text.Text = strip(text.Text, stale)
 			d.setBlock(i, j, text)
+			d.because(i, ruleDuplicateInclusion, again)
 			stripped += len(stale)
 		}
 		from = to

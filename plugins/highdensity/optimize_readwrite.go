@@ -24,10 +24,22 @@ func pruneStaleReads(d *draft, in sdk.OptimizeInput) int {
 		superseded := !slices.ContainsFunc(r.paths, func(path string) bool { return written[path] <= r.call.Entry })
 		if superseded {
 			stale = append(stale, r.call, r.response)
+			last := lastWrite(r.paths, written)
+			d.because(r.call.Entry, ruleStaleRead, last)
+			d.because(r.response.Entry, ruleStaleRead, last)
 		}
 	}
 	d.drop(stale)
 	return len(stale) / 2
+}
+
+// lastWrite returns the entry that wrote any of the files last.
+func lastWrite(paths []string, written map[string]int) int {
+	last := 0
+	for _, path := range paths {
+		last = max(last, written[path])
+	}
+	return last
 }
 
 // readsAndWrites returns the calls that could be pruned, and for every file the last entry that wrote it. An unanswered

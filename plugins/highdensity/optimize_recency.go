@@ -9,7 +9,7 @@ const prunedPointer = "[Result pruned — re-run tool to retrieve]"
 // (REQ-HD-007). The response itself stays, with its error and everything else, so that its call keeps it.
 func pruneByRecency(d *draft, retention int) int {
 	retention = max(retention, 1) // REQ-HD-013.6
-	seen := map[string]int{}
+	seen := map[string][]int{}    // tool → the entries of its results, the newest first
 	pruned := 0
 	for i := len(d.history) - 1; i >= 0; i-- {
 		if d.history[i].Speaker != sdk.Tool || d.removed[i] {
@@ -21,8 +21,11 @@ func pruneByRecency(d *draft, retention int) int {
 			if !ok || response.CallID == "" || isPointer(response) { // without an id it is malformed, and left alone
 				continue
 			}
-			if seen[response.ToolName]++; seen[response.ToolName] > retention {
+			newer := seen[response.ToolName]
+			seen[response.ToolName] = append(newer, i)
+			if len(newer) >= retention {
 				d.setBlock(i, j, response.WithResultText(prunedPointer))
+				d.because(i, ruleOldResult, newer[len(newer)-retention]) // the one that pushed it out
 				pruned++
 			}
 		}

@@ -45,6 +45,9 @@ func TestOptimizeProperties(t *testing.T) {
 		if density == (sdk.DensityConfig{RecencyRetention: density.RecencyRetention, PartialWrites: density.PartialWrites}) && len(got.Removals)+len(got.Replacements) > 0 {
 			rt.Fatal("everything is off, but something was pruned")
 		}
+		if len(got.Reasons) != len(got.Removals)+len(got.Replacements) {
+			rt.Fatalf("%d entries are edited, with reasons for %d", len(got.Removals)+len(got.Replacements), len(got.Reasons))
+		}
 		inclusions, pointers := 0, 0
 		for i, entry := range got.Replacements {
 			was := history[i]

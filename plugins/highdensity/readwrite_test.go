@@ -155,6 +155,43 @@ func TestRecencyPruning(t *testing.T) {
 	}
 }
 
+// Each phase says for each entry which rule took something out of it, and which entry made that dispensable.
+func TestReasons(t *testing.T) {
+	included := func(text string) sdk.Content {
+		return sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: text}}}
+	}
+	const file = "--- a.go ---\nx\n--- End of content ---\n"
+	many := join(
+		[]sdk.Content{call("m", "read_many_files", `{"paths":["a.go","b.go"]}`), answer("m", "read_many_files", "contents")},
+		exchange("1", "write_file", "a.go"), exchange("2", "write_file", "b.go"),
+	)
+	old := join(exchange("1", "glob", "1"), exchange("2", "glob", "2"), exchange("3", "glob", "3"), exchange("4", "glob", "4"))
+	tests := map[string]struct {
+		history []sdk.Content
+		rule    string
+		want    map[int]int // entry → by which it was superseded
+	}{
+		"a read of files that were written":      {many, "stale-read", map[int]int{0: 4, 1: 4}},
+		"an inclusion of a file, included again": {[]sdk.Content{included(file), included("q"), included(file)}, "duplicate-inclusion", map[int]int{0: 2}},
+		"an inclusion twice in one message":      {[]sdk.Content{included(file + file)}, "duplicate-inclusion", map[int]int{0: 0}},
+		"results beyond the newest two":          {old, "old-result", map[int]int{1: 5, 3: 7}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{Tools: seedTools(t), Density: &sdk.DensityConfig{
+				ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 2,
+			}})
+			want := map[int]sdk.Reason{}
+			for i, by := range test.want {
+				want[i] = sdk.Reason{Rule: test.rule, SupersededBy: &by}
+			}
+			if d := cmp.Diff(want, got.Reasons); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
 // Later phases work on what earlier ones left: the only result of a tool that is left is its newest.
 func TestPhasesSeeEachOther(t *testing.T) {
 	history := join(
@@ -165,7 +202,8 @@ func TestPhasesSeeEachOther(t *testing.T) {
 	got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{
 		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
 	})
-	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
+	stale := sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}
+	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{}, Reasons: map[int]sdk.Reason{2: stale, 3: stale}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
 	if d := cmp.Diff(want, got.DensityResult, cmp.Comparer(sdk.Content.Equal)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

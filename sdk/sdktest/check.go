@@ -3,6 +3,8 @@ package sdktest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -59,12 +61,31 @@ func (p problems) err(op string) error {
 // kind changed, a call or a response that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
-	edits, err := wire.Edits(history, r.Removals, r.Replacements)
+	edits, err := wire.Edits(history, r.Removals, r.Replacements, nil)
 	if err == nil {
 		_, err = check.Optimize(history, edits)
 	}
 	found.addAll(err)
 	return found.err("Optimize")
+}
+
+// checkReasons finds reasons that would be dropped. The host refuses nothing for them; their author will want to know.
+func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
+	for _, i := range slices.Sorted(maps.Keys(r.Reasons)) {
+		reason := r.Reasons[i]
+		_, replaced := r.Replacements[i]
+		_, removed := slices.BinarySearch(r.Removals, i)
+		switch clean := wire.Reason(reason).Clean(len(history)); {
+		case !replaced && !removed:
+			found.add("Reasons names entry %d, which is neither removed nor replaced", i)
+		case clean.Rule != reason.Rule:
+			found.add("the rule %q in the reason of entry %d would be dropped; use at most %d characters of a to z, 0 to 9 and hyphens",
+				reason.Rule, i, wire.MostRule)
+		case clean.SupersededBy != reason.SupersededBy:
+			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, counted from 0",
+				i, *reason.SupersededBy, len(history))
+		}
+	}
 }
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history, an

@@ -32,8 +32,8 @@ type Compressed struct {
 }
 
 // Optimize runs the strategy's Optimize on a history and returns what came of it. The test fails at once if that is an
-// error, and goes on but fails if the host would refuse the result, if the strategy changed its input, or if a second
-// run on the optimised history finds anything more to do.
+// error, and goes on but fails if the host would refuse the result or drop one of its reasons, if the strategy changed its
+// input, or if a second run on the optimised history finds anything more to do.
 func Optimize(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Optimized {
 	tb.Helper()
 	out, err := c.Optimize(tb.Context(), s, history)
@@ -87,6 +87,7 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
 		found.add("Optimize changed entry %d of its input; it must copy what it edits", i)
 	}
+	checkReasons(&found, history, r)
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
 		return out, fmt.Errorf("second run on the same history: %w", err)

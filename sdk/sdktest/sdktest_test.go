@@ -113,6 +113,39 @@ func TestCheckDensity(t *testing.T) {
 	}
 }
 
+// The host drops an ill-formed reason without a word. A test says so.
+func TestReasons(t *testing.T) {
+	history := sample()
+	changed := history[0]
+	changed.Blocks = []sdk.Block{sdk.Text{Text: "shorter"}}
+	for name, test := range map[string]struct {
+		at     int
+		reason sdk.Reason
+		want   string // "": it is good
+	}{
+		"none":                        {0, sdk.Reason{}, ""},
+		"rule and position":           {0, sdk.Reason{Rule: "old-2", SupersededBy: new(4)}, ""},
+		"a sentence":                  {0, sdk.Reason{Rule: "It was old"}, "entry 0 would be dropped"},
+		"a position that there isn't": {0, sdk.Reason{SupersededBy: new(5)}, "says that entry 5 superseded it, but the history has 5"},
+		"of an entry that stays":      {1, sdk.Reason{Rule: "old"}, "entry 1, which is neither removed nor replaced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted{optimize: func(in sdk.OptimizeInput) (sdk.DensityResult, error) {
+				if in.History[0].Equal(changed) {
+					return sdk.DensityResult{}, nil
+				}
+				return sdk.DensityResult{Replacements: map[int]sdk.Content{0: changed}, Reasons: map[int]sdk.Reason{test.at: test.reason}}, nil
+			}}
+			_, err := sdktest.Config{}.Optimize(t.Context(), s, history)
+			if test.want != "" {
+				wants(t, err, test.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestCheckCompressed(t *testing.T) {
 	tests := map[string]struct {
 		compress func(history []sdk.Content) sdk.CompressResult

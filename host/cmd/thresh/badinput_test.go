@@ -7,7 +7,7 @@ import (
 )
 
 // reading are the commands that read a session.
-var reading = []string{"optimize", "compress", "tokens", "convert --to native", "replay"}
+var reading = []string{"optimize", "compress", "tokens", "convert --to native", "replay", "explain"}
 
 func TestAFileThatIsNoSessionIsOneClearError(t *testing.T) {
 	t.Parallel()

@@ -66,8 +66,9 @@ func newRoot(a *app) *cobra.Command {
 		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
-	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a),
-		tokensCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a))
+	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a), compareCommand(a),
+		tokensCommand(a), pricesCommand(a), explainCommand(a), diffCommand(a), restoreCommand(a),
+		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a))
 	return root
 }
 

@@ -1240,7 +1240,9 @@ type Edit struct {
 	//
 	//	*Edit_Remove
 	//	*Edit_Replace
-	Action        isEdit_Action `protobuf_oneof:"action"`
+	Action isEdit_Action `protobuf_oneof:"action"`
+	// Why, for people. Optional; a host drops what is ill-formed in it and never refuses an answer because of it.
+	Reason        *Reason `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1307,6 +1309,13 @@ func (x *Edit) GetReplace() *Replace {
 	return nil
 }
 
+func (x *Edit) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return nil
+}
+
 type isEdit_Action interface {
 	isEdit_Action()
 }
@@ -1323,6 +1332,62 @@ func (*Edit_Remove) isEdit_Action() {}
 
 func (*Edit_Replace) isEdit_Action() {}
 
+// Reason says why an entry was removed or changed. Of several reasons, give the first that applied.
+type Reason struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule that did it, for example "stale-read": at most 64 of the characters a to z, 0 to 9 and "-".
+	Rule string `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Position, in the history that was sent, of the entry that made this one dispensable. It may be the same entry, where
+	// a later block did.
+	SupersededBy  *uint64 `protobuf:"varint,2,opt,name=superseded_by,json=supersededBy,proto3,oneof" json:"superseded_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reason) Reset() {
+	*x = Reason{}
+	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reason) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reason) ProtoMessage() {}
+
+func (x *Reason) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reason.ProtoReflect.Descriptor instead.
+func (*Reason) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Reason) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *Reason) GetSupersededBy() uint64 {
+	if x != nil && x.SupersededBy != nil {
+		return *x.SupersededBy
+	}
+	return 0
+}
+
 type Remove struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1331,7 +1396,7 @@ type Remove struct {
 
 func (x *Remove) Reset() {
 	*x = Remove{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1408,7 @@ func (x *Remove) String() string {
 func (*Remove) ProtoMessage() {}
 
 func (x *Remove) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1421,7 @@ func (x *Remove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remove.ProtoReflect.Descriptor instead.
 func (*Remove) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{15}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{16}
 }
 
 // Replace gives an entry new blocks. Speaker, metadata, id and timestamp stay.
@@ -1369,7 +1434,7 @@ type Replace struct {
 
 func (x *Replace) Reset() {
 	*x = Replace{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1446,7 @@ func (x *Replace) String() string {
 func (*Replace) ProtoMessage() {}
 
 func (x *Replace) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1459,7 @@ func (x *Replace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replace.ProtoReflect.Descriptor instead.
 func (*Replace) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{16}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Replace) GetBlocks() []*BlockPiece {
@@ -1418,7 +1483,7 @@ type BlockPiece struct {
 
 func (x *BlockPiece) Reset() {
 	*x = BlockPiece{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1430,7 +1495,7 @@ func (x *BlockPiece) String() string {
 func (*BlockPiece) ProtoMessage() {}
 
 func (x *BlockPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1443,7 +1508,7 @@ func (x *BlockPiece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockPiece.ProtoReflect.Descriptor instead.
 func (*BlockPiece) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{17}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BlockPiece) GetPiece() isBlockPiece_Piece {
@@ -1502,7 +1567,7 @@ type CompressRequest struct {
 
 func (x *CompressRequest) Reset() {
 	*x = CompressRequest{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1579,7 @@ func (x *CompressRequest) String() string {
 func (*CompressRequest) ProtoMessage() {}
 
 func (x *CompressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1592,7 @@ func (x *CompressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressRequest.ProtoReflect.Descriptor instead.
 func (*CompressRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{18}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CompressRequest) GetPart() isCompressRequest_Part {
@@ -1609,7 +1674,7 @@ type CompressHeader struct {
 
 func (x *CompressHeader) Reset() {
 	*x = CompressHeader{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1621,7 +1686,7 @@ func (x *CompressHeader) String() string {
 func (*CompressHeader) ProtoMessage() {}
 
 func (x *CompressHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1634,7 +1699,7 @@ func (x *CompressHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressHeader.ProtoReflect.Descriptor instead.
 func (*CompressHeader) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{19}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CompressHeader) GetCall() *CallHeader {
@@ -1756,7 +1821,7 @@ type Model struct {
 
 func (x *Model) Reset() {
 	*x = Model{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1833,7 @@ func (x *Model) String() string {
 func (*Model) ProtoMessage() {}
 
 func (x *Model) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1846,7 @@ func (x *Model) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Model.ProtoReflect.Descriptor instead.
 func (*Model) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Model) GetName() string {
@@ -1819,7 +1884,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1831,7 +1896,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +1909,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Todo) GetId() string {
@@ -1889,7 +1954,7 @@ type CompressResponse struct {
 
 func (x *CompressResponse) Reset() {
 	*x = CompressResponse{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1901,7 +1966,7 @@ func (x *CompressResponse) String() string {
 func (*CompressResponse) ProtoMessage() {}
 
 func (x *CompressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1914,7 +1979,7 @@ func (x *CompressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResponse.ProtoReflect.Descriptor instead.
 func (*CompressResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CompressResponse) GetPart() isCompressResponse_Part {
@@ -1976,7 +2041,7 @@ type CompressResult struct {
 
 func (x *CompressResult) Reset() {
 	*x = CompressResult{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1988,7 +2053,7 @@ func (x *CompressResult) String() string {
 func (*CompressResult) ProtoMessage() {}
 
 func (x *CompressResult) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2001,7 +2066,7 @@ func (x *CompressResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResult.ProtoReflect.Descriptor instead.
 func (*CompressResult) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CompressResult) GetRevision() uint64 {
@@ -2056,7 +2121,7 @@ type CompressMetadata struct {
 
 func (x *CompressMetadata) Reset() {
 	*x = CompressMetadata{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2133,7 @@ func (x *CompressMetadata) String() string {
 func (*CompressMetadata) ProtoMessage() {}
 
 func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2146,7 @@ func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressMetadata.ProtoReflect.Descriptor instead.
 func (*CompressMetadata) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CompressMetadata) GetLlmCallMade() bool {
@@ -2142,7 +2207,7 @@ type Piece struct {
 
 func (x *Piece) Reset() {
 	*x = Piece{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2219,7 @@ func (x *Piece) String() string {
 func (*Piece) ProtoMessage() {}
 
 func (x *Piece) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2232,7 @@ func (x *Piece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piece.ProtoReflect.Descriptor instead.
 func (*Piece) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Piece) GetPiece() isPiece_Piece {
@@ -2240,7 +2305,7 @@ type KeepRange struct {
 
 func (x *KeepRange) Reset() {
 	*x = KeepRange{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2317,7 @@ func (x *KeepRange) String() string {
 func (*KeepRange) ProtoMessage() {}
 
 func (x *KeepRange) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2330,7 @@ func (x *KeepRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepRange.ProtoReflect.Descriptor instead.
 func (*KeepRange) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *KeepRange) GetFrom() uint64 {
@@ -2293,7 +2358,7 @@ type EditedEntry struct {
 
 func (x *EditedEntry) Reset() {
 	*x = EditedEntry{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2370,7 @@ func (x *EditedEntry) String() string {
 func (*EditedEntry) ProtoMessage() {}
 
 func (x *EditedEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2383,7 @@ func (x *EditedEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EditedEntry.ProtoReflect.Descriptor instead.
 func (*EditedEntry) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{27}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EditedEntry) GetIndex() uint64 {
@@ -2411,12 +2476,17 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0fDensityMetadata\x125\n" +
 	"\x17read_write_pairs_pruned\x18\x01 \x01(\x03R\x14readWritePairsPruned\x12<\n" +
 	"\x1afile_deduplications_pruned\x18\x02 \x01(\x03R\x18fileDeduplicationsPruned\x12%\n" +
-	"\x0erecency_pruned\x18\x03 \x01(\x03R\rrecencyPruned\"\x83\x01\n" +
+	"\x0erecency_pruned\x18\x03 \x01(\x03R\rrecencyPruned\"\xae\x01\n" +
 	"\x04Edit\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12+\n" +
 	"\x06remove\x18\x02 \x01(\v2\x11.thresh.v1.RemoveH\x00R\x06remove\x12.\n" +
-	"\areplace\x18\x03 \x01(\v2\x12.thresh.v1.ReplaceH\x00R\areplaceB\b\n" +
-	"\x06action\"\b\n" +
+	"\areplace\x18\x03 \x01(\v2\x12.thresh.v1.ReplaceH\x00R\areplace\x12)\n" +
+	"\x06reason\x18\x04 \x01(\v2\x11.thresh.v1.ReasonR\x06reasonB\b\n" +
+	"\x06action\"X\n" +
+	"\x06Reason\x12\x12\n" +
+	"\x04rule\x18\x01 \x01(\tR\x04rule\x12(\n" +
+	"\rsuperseded_by\x18\x02 \x01(\x04H\x00R\fsupersededBy\x88\x01\x01B\x10\n" +
+	"\x0e_superseded_by\"\b\n" +
 	"\x06Remove\"8\n" +
 	"\aReplace\x12-\n" +
 	"\x06blocks\x18\x01 \x03(\v2\x15.thresh.v1.BlockPieceR\x06blocks\"U\n" +
@@ -2530,7 +2600,7 @@ func file_thresh_v1_strategy_proto_rawDescGZIP() []byte {
 }
 
 var file_thresh_v1_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_thresh_v1_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_thresh_v1_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_thresh_v1_strategy_proto_goTypes = []any{
 	(TriggerMode)(0),          // 0: thresh.v1.TriggerMode
 	(ConfigType)(0),           // 1: thresh.v1.ConfigType
@@ -2551,23 +2621,24 @@ var file_thresh_v1_strategy_proto_goTypes = []any{
 	(*OptimizeResult)(nil),    // 16: thresh.v1.OptimizeResult
 	(*DensityMetadata)(nil),   // 17: thresh.v1.DensityMetadata
 	(*Edit)(nil),              // 18: thresh.v1.Edit
-	(*Remove)(nil),            // 19: thresh.v1.Remove
-	(*Replace)(nil),           // 20: thresh.v1.Replace
-	(*BlockPiece)(nil),        // 21: thresh.v1.BlockPiece
-	(*CompressRequest)(nil),   // 22: thresh.v1.CompressRequest
-	(*CompressHeader)(nil),    // 23: thresh.v1.CompressHeader
-	(*Model)(nil),             // 24: thresh.v1.Model
-	(*Todo)(nil),              // 25: thresh.v1.Todo
-	(*CompressResponse)(nil),  // 26: thresh.v1.CompressResponse
-	(*CompressResult)(nil),    // 27: thresh.v1.CompressResult
-	(*CompressMetadata)(nil),  // 28: thresh.v1.CompressMetadata
-	(*Piece)(nil),             // 29: thresh.v1.Piece
-	(*KeepRange)(nil),         // 30: thresh.v1.KeepRange
-	(*EditedEntry)(nil),       // 31: thresh.v1.EditedEntry
-	nil,                       // 32: thresh.v1.CompressMetadata.CountsEntry
-	(*Base)(nil),              // 33: thresh.v1.Base
-	(*Block)(nil),             // 34: thresh.v1.Block
-	(*Content)(nil),           // 35: thresh.v1.Content
+	(*Reason)(nil),            // 19: thresh.v1.Reason
+	(*Remove)(nil),            // 20: thresh.v1.Remove
+	(*Replace)(nil),           // 21: thresh.v1.Replace
+	(*BlockPiece)(nil),        // 22: thresh.v1.BlockPiece
+	(*CompressRequest)(nil),   // 23: thresh.v1.CompressRequest
+	(*CompressHeader)(nil),    // 24: thresh.v1.CompressHeader
+	(*Model)(nil),             // 25: thresh.v1.Model
+	(*Todo)(nil),              // 26: thresh.v1.Todo
+	(*CompressResponse)(nil),  // 27: thresh.v1.CompressResponse
+	(*CompressResult)(nil),    // 28: thresh.v1.CompressResult
+	(*CompressMetadata)(nil),  // 29: thresh.v1.CompressMetadata
+	(*Piece)(nil),             // 30: thresh.v1.Piece
+	(*KeepRange)(nil),         // 31: thresh.v1.KeepRange
+	(*EditedEntry)(nil),       // 32: thresh.v1.EditedEntry
+	nil,                       // 33: thresh.v1.CompressMetadata.CountsEntry
+	(*Base)(nil),              // 34: thresh.v1.Base
+	(*Block)(nil),             // 35: thresh.v1.Block
+	(*Content)(nil),           // 36: thresh.v1.Content
 }
 var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	6,  // 0: thresh.v1.GetInfoResponse.trigger:type_name -> thresh.v1.Trigger
@@ -2575,43 +2646,44 @@ var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	7,  // 2: thresh.v1.GetInfoResponse.features:type_name -> thresh.v1.Features
 	0,  // 3: thresh.v1.Trigger.mode:type_name -> thresh.v1.TriggerMode
 	1,  // 4: thresh.v1.ConfigField.type:type_name -> thresh.v1.ConfigType
-	33, // 5: thresh.v1.CallHeader.base:type_name -> thresh.v1.Base
+	34, // 5: thresh.v1.CallHeader.base:type_name -> thresh.v1.Base
 	13, // 6: thresh.v1.OptimizeRequest.header:type_name -> thresh.v1.OptimizeHeader
 	11, // 7: thresh.v1.OptimizeHeader.call:type_name -> thresh.v1.CallHeader
 	14, // 8: thresh.v1.OptimizeHeader.density:type_name -> thresh.v1.DensityConfig
 	2,  // 9: thresh.v1.DensityConfig.partial_writes:type_name -> thresh.v1.PartialWrites
 	16, // 10: thresh.v1.OptimizeResponse.header:type_name -> thresh.v1.OptimizeResult
 	17, // 11: thresh.v1.OptimizeResult.metadata:type_name -> thresh.v1.DensityMetadata
-	19, // 12: thresh.v1.Edit.remove:type_name -> thresh.v1.Remove
-	20, // 13: thresh.v1.Edit.replace:type_name -> thresh.v1.Replace
-	21, // 14: thresh.v1.Replace.blocks:type_name -> thresh.v1.BlockPiece
-	34, // 15: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
-	23, // 16: thresh.v1.CompressRequest.header:type_name -> thresh.v1.CompressHeader
-	11, // 17: thresh.v1.CompressHeader.call:type_name -> thresh.v1.CallHeader
-	3,  // 18: thresh.v1.CompressHeader.reason:type_name -> thresh.v1.CompressReason
-	25, // 19: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
-	24, // 20: thresh.v1.CompressHeader.model:type_name -> thresh.v1.Model
-	25, // 21: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
-	27, // 22: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
-	28, // 23: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
-	32, // 24: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
-	30, // 25: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
-	31, // 26: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
-	35, // 27: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
-	21, // 28: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
-	4,  // 29: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
-	9,  // 30: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
-	12, // 31: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
-	22, // 32: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
-	5,  // 33: thresh.v1.StrategyService.GetInfo:output_type -> thresh.v1.GetInfoResponse
-	10, // 34: thresh.v1.StrategyService.Configure:output_type -> thresh.v1.ConfigureResponse
-	15, // 35: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
-	26, // 36: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
-	33, // [33:37] is the sub-list for method output_type
-	29, // [29:33] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	20, // 12: thresh.v1.Edit.remove:type_name -> thresh.v1.Remove
+	21, // 13: thresh.v1.Edit.replace:type_name -> thresh.v1.Replace
+	19, // 14: thresh.v1.Edit.reason:type_name -> thresh.v1.Reason
+	22, // 15: thresh.v1.Replace.blocks:type_name -> thresh.v1.BlockPiece
+	35, // 16: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
+	24, // 17: thresh.v1.CompressRequest.header:type_name -> thresh.v1.CompressHeader
+	11, // 18: thresh.v1.CompressHeader.call:type_name -> thresh.v1.CallHeader
+	3,  // 19: thresh.v1.CompressHeader.reason:type_name -> thresh.v1.CompressReason
+	26, // 20: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
+	25, // 21: thresh.v1.CompressHeader.model:type_name -> thresh.v1.Model
+	26, // 22: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
+	28, // 23: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
+	29, // 24: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
+	33, // 25: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
+	31, // 26: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
+	32, // 27: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
+	36, // 28: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
+	22, // 29: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
+	4,  // 30: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
+	9,  // 31: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
+	12, // 32: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
+	23, // 33: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
+	5,  // 34: thresh.v1.StrategyService.GetInfo:output_type -> thresh.v1.GetInfoResponse
+	10, // 35: thresh.v1.StrategyService.Configure:output_type -> thresh.v1.ConfigureResponse
+	15, // 36: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
+	27, // 37: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
+	34, // [34:38] is the sub-list for method output_type
+	30, // [30:34] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_thresh_v1_strategy_proto_init() }
@@ -2633,20 +2705,21 @@ func file_thresh_v1_strategy_proto_init() {
 		(*Edit_Remove)(nil),
 		(*Edit_Replace)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[17].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[15].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[18].OneofWrappers = []any{
 		(*BlockPiece_Keep)(nil),
 		(*BlockPiece_Block)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[18].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[19].OneofWrappers = []any{
 		(*CompressRequest_Header)(nil),
 		(*CompressRequest_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[22].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[23].OneofWrappers = []any{
 		(*CompressResponse_Header)(nil),
 		(*CompressResponse_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[24].OneofWrappers = []any{}
-	file_thresh_v1_strategy_proto_msgTypes[25].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[25].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[26].OneofWrappers = []any{
 		(*Piece_Keep)(nil),
 		(*Piece_Edited)(nil),
 		(*Piece_Entry)(nil),
@@ -2657,7 +2730,7 @@ func file_thresh_v1_strategy_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_thresh_v1_strategy_proto_rawDesc), len(file_thresh_v1_strategy_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

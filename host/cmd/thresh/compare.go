@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/compare"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/pricing"
+)
+
+// comparison is what the flags of compare ask for.
+type comparison struct {
+	strategies []string
+	vary       []string
+	prices     []string
+	report     string
+	parallel   int
+	sessions   bool
+}
+
+// typicalPrices are those by which is compared when no price list is in force: a provider whose prompt cache costs a fee to
+// write, one where it does not, and one without a cache.
+var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
+
+const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them saves, what it
+costs at a provider's prices, and what later turns would have missed. The first row is doing nothing.
+
+  SENT        tokens of all requests; SAVED is the share of them that doing nothing would have sent on top
+  PEAK        the largest request
+  REWRITES    requests that changed something of the one before: the provider's prompt cache is useless from there on
+  OPTIMIZED   turns in which something was pruned; COMPRESSED: in which the history was compressed
+  OVER LIMIT  requests that were too large for the model in the end
+  RECALL      of the names that later turns used and that stood in the unpruned history, the share that was still there
+  REREADS     later calls equal to one whose result was pruned
+  $           cost of the prompts, in USD, by a price list, the strategy's own model calls included, and against doing nothing
+  HOST        time in the host; PLUGIN: in the strategy
+
+Strategies are those that --strategy names, else all that are found. --vary tries values of a setting, and the values of
+several settings in all combinations; values are separated by commas. A setting of compression.density is tried with
+strategies that prune continuously only, a setting of strategies.NAME with that strategy only.
+
+Prices are those of --prices, else the price list in force (model.priceList, model.name), else three typical ones:
+anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is there once for each list.
+
+FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is reported,
+and the others are compared all the same. --report writes a page for the browser, with charts, that needs nothing else.`
+
+func compareCommand(a *app) *cobra.Command {
+	var c comparison
+	cmd := &cobra.Command{
+		Use:   "compare FILE…",
+		Short: "Compare strategies on recorded sessions: what each saves, costs and loses",
+		Long:  compareHelp,
+		Example: `  thresh compare examples/sessions/*.json*
+  thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
+  thresh compare --vary compression.density.cadence=every-turn,gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
+  thresh compare --sessions --set model.contextLimit=30000 *.jsonl
+  thresh compare -o csv *.jsonl > compared.csv
+  thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if len(given) == 0 {
+				return usage(cmd, errors.New("needs at least one FILE ('-' is standard input)"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, files []string) error { return a.compare(cmd, c, files) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&c.strategies, "strategy", nil, "compare these `NAMES`, separated by commas, instead of all that are found")
+	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
+	f.StringSliceVar(&c.prices, "prices", nil, "price by these `LISTS`, separated by commas")
+	f.StringVar(&c.report, "report", "", "write a page with charts to `FILE`, too")
+	f.IntVar(&c.parallel, "parallel", 0, "replay `N` at a time; 0 is as many as there are processors")
+	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
+	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
+	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, names)
+	}
+	complete("strategy", listOf(a.completeStrategies))
+	complete("prices", listOf(a.completePrices))
+	complete("vary", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+	complete("output", cobra.FixedCompletions([]string{"text", "json", "csv"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// compare does what the command line says. Nothing is read or run before all of it is known to make sense.
+func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
+	if err := c.check(a.output, files); err != nil {
+		return usage(cmd, err)
+	}
+	h, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	o := compare.Options{Parallel: c.parallel}
+	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
+		if errors.Is(err, pricing.ErrUnknown) {
+			return usage(cmd, fmt.Errorf("--prices: %w", err))
+		}
+		return err
+	}
+	axes, err := parseVary(h.Config(), c.vary)
+	if err != nil {
+		return usage(cmd, err)
+	}
+	var lacking map[string]bool
+	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
+		return err
+	}
+	var unread error
+	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
+		return unread
+	}
+	bar := newProgress(a.err)
+	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
+	report, err := compare.Run(cmd.Context(), h, o)
+	bar.clear()
+	if report == nil {
+		return err
+	}
+	failed := unread
+	switch {
+	case err != nil:
+		failed = errReported
+		a.reportStop(cmd.Context(), report, err)
+	case anyFailed(report, lacking):
+		failed = errReported // the table says what
+	}
+	if err := a.printComparison(report, c); err != nil {
+		return err
+	}
+	return failed
+}
+
+// check finds what is wrong with the flags by themselves.
+func (c comparison) check(output string, files []string) error {
+	stdin := 0
+	for _, f := range files {
+		if f == "-" {
+			stdin++
+		}
+	}
+	switch {
+	case output != "text" && output != "json" && output != "csv":
+		return fmt.Errorf("--output is text, json or csv, not %q", output)
+	case stdin > 1:
+		return errors.New("'-' is standard input and can be read only once")
+	case c.report == "-":
+		return errors.New("--report needs the name of a file, not '-': standard output has the table")
+	case c.parallel < 0:
+		return fmt.Errorf("--parallel is how many replays run at a time, not %d", c.parallel)
+	}
+	return nil
+}
+
+// anyFailed reports whether a variant failed for another reason than that it lacks a model.
+func anyFailed(r *compare.Report, lacking map[string]bool) bool {
+	for i := range r.Totals.Variants {
+		if r.Totals.Variants[i].Error != "" && !lacking[r.Variants[i].Strategy] {
+			return true
+		}
+	}
+	return false
+}
+
+// reportStop says why a comparison ended before its time, and how far it came.
+func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
+	done, all := 0, 0
+	for i := range r.Sessions {
+		for _, v := range r.Sessions[i].Variants {
+			if all++; v.Done {
+				done++
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(a.err, "thresh: interrupted after %d of %d replays: what follows is incomplete\n", done, all)
+		return
+	}
+	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
+}
+
+// priceLists are those that were named, else the one in force, else the typical ones.
+func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
+	set := c.Settings().Model
+	catalog, err := pricing.Load(set.PriceFile)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		switch set.PriceList {
+		case "none":
+		case "", "auto":
+			if l := catalog.ForModel(set.Name); l != nil {
+				return []*pricing.List{l}, nil
+			}
+		default:
+			l, err := catalog.Named(set.PriceList)
+			if err != nil {
+				return nil, fmt.Errorf("model.priceList: %w", err)
+			}
+			return []*pricing.List{l}, nil
+		}
+		names = typicalPrices
+	}
+	var lists []*pricing.List
+	seen := map[string]bool{}
+	for _, name := range names {
+		l, err := catalog.Named(name)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[name] {
+			seen[name] = true
+			lists = append(lists, l)
+		}
+	}
+	return lists, nil
+}
+
+// printComparison prints the report and writes the page.
+func (a *app) printComparison(r *compare.Report, c comparison) error {
+	var err error
+	switch a.output {
+	case "json":
+		err = a.printJSON(r)
+	case "csv":
+		err = r.WriteCSV(a.out)
+	default:
+		err = a.printCompared(r, c.sessions)
+	}
+	if c.report == "" {
+		return err
+	}
+	return errors.Join(err, writeReport(c.report, r))
+}
+
+// completePrices completes the names of price lists.
+func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	catalog, err := pricing.Load(c.Settings().Model.PriceFile)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, l := range catalog.Lists() {
+		names = append(names, l.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// listOf completes the last of several names that are separated by commas.
+func listOf(names cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
+		before := given[:strings.LastIndexByte(given, ',')+1]
+		found, directive := names(cmd, args, given[len(before):])
+		out := make([]string, len(found))
+		for i, name := range found {
+			out[i] = before + name
+		}
+		return out, directive | cobra.ShellCompDirectiveNoSpace
+	}
+}

@@ -1,0 +1,326 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type compared struct {
+	Prices   []struct{ Name string }
+	Variants []struct {
+		Name, Strategy, PriceList string
+		Settings                  map[string]string
+	}
+	Sessions []struct {
+		Name string
+		comparedResults
+	}
+	Totals     comparedResults
+	Incomplete bool
+}
+
+type comparedResults struct {
+	Nothing  comparedResult
+	Variants []comparedResult
+}
+
+type comparedResult struct {
+	Variant, Error              string
+	Done                        bool
+	Turns, Sent, Unpruned, Peak int
+	Recall                      struct{ Share float64 }
+	Costs                       []struct {
+		List          string
+		USD, Relative float64
+	}
+}
+
+// samples are the project's own sessions.
+func samples(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../../examples/sessions/*.json*")
+	if err != nil || len(files) != 3 {
+		t.Fatalf("samples: %v, %v", files, err)
+	}
+	for i := range files {
+		if files[i], err = filepath.Abs(files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// allFour is a place with all the strategies that ship.
+func allFour(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t)
+	for _, name := range []string{"middle-out", "one-shot"} {
+		p.link(filepath.Join("plugins", "thresh-strategy-"+name), name)
+	}
+	return p
+}
+
+func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
+	t.Parallel()
+	p := allFour(t)
+	r := p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--sessions"}, samples(t)...)...).done(t)
+	lines := strings.Split(r.stdout, "\n")
+	for _, l := range lines {
+		if width := utf8.RuneCountInString(l); strings.Contains(l, "  ") && width > 160 { // rows of tables
+			t.Errorf("%d columns: %s", width, l)
+		}
+	}
+	var names []string
+	for _, l := range lines[slices.Index(lines, "all sessions")+3:] {
+		if f := strings.Fields(l); len(f) > 0 && len(names) < 5 {
+			names = append(names, f[0])
+		}
+	}
+	if diff := cmp.Diff([]string{"nothing", "high-density", "middle-out", "one-shot", "top-down-truncation"}, names); diff != "" {
+		t.Errorf("rows:\n%s", diff)
+	}
+	for _, want := range []string{"RECALL", "REREADS", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries", "requests are over the context limit", "prices as of 20"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s", want, r.stdout)
+		}
+	}
+	// Those that need a model are no failure, and somebody says what to do.
+	if strings.Count(r.stdout, "not run") != 2*4 || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") || !strings.Contains(r.stderr, "compression.profile") {
+		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
+	}
+}
+
+func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("a.json", pruning)
+	p.file("b.jsonl", turns(30))
+	args := []string{"compare", "--set", "model.contextLimit=8000", "--prices", "openai-gpt-5,no-cache",
+		"--vary", "compression.density.cadence=every-turn,priced", "--vary", "compression.threshold=0.5,0.9", "a.json", "b.jsonl"}
+	got := decode[compared](t, p.run(append(args, "-o", "json")...))
+	var names []string
+	for _, v := range got.Variants {
+		names = append(names, v.Name)
+	}
+	want := []string{
+		"high-density cadence=every-turn threshold=0.5",
+		"high-density cadence=every-turn threshold=0.9",
+		"high-density cadence=priced threshold=0.5 (openai-gpt-5)",
+		"high-density cadence=priced threshold=0.5 (no-cache)",
+		"high-density cadence=priced threshold=0.9 (openai-gpt-5)",
+		"high-density cadence=priced threshold=0.9 (no-cache)",
+		"top-down-truncation threshold=0.5",
+		"top-down-truncation threshold=0.9",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Sessions) != 2 || got.Sessions[1].Name != "b.jsonl" || got.Incomplete {
+		t.Errorf("sessions: %+v", got.Sessions)
+	}
+	low, high := got.Totals.Variants[6], got.Totals.Variants[7]
+	if !low.Done || low.Sent >= high.Sent || high.Sent >= got.Totals.Nothing.Sent || len(low.Costs) != 2 || low.Costs[1].Relative >= 0 {
+		t.Errorf("a lower threshold: %+v, a higher one: %+v", low, high)
+	}
+
+	rows, err := csv.NewReader(strings.NewReader(p.run(append(args, "-o", "csv")...).done(t).stdout)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In each session: nothing and four variants by two lists, four by the list that they decided by.
+	if len(rows) != 1+2*(5*2+4) {
+		t.Errorf("%d rows of CSV", len(rows))
+	}
+}
+
+func TestCompareReadsStandardInput(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("a.json", pruning)
+	cmd := p.command("compare", "-o", "json", "-", "a.json")
+	cmd.Stdin = strings.NewReader(pruning)
+	got := decode[compared](t, p.finish(cmd))
+	if len(got.Sessions) != 2 || got.Sessions[0].Name != "(stdin)" || got.Sessions[0].Variants[0].Sent != got.Sessions[1].Variants[0].Sent {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	many := "compression.density.recencyRetention=1" + strings.Repeat("0", 5)
+	for i := range 300 {
+		many += fmt.Sprintf(",%d", i)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want []string
+	}{
+		"no file":              {nil, 2, []string{"FILE", "thresh compare --help"}},
+		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
+		"no such form":         {[]string{"a", "-o", "yaml"}, 2, []string{"text, json or csv", "yaml"}},
+		"a page on stdout":     {[]string{"a", "--report", "-"}, 2, []string{"--report", "standard output"}},
+		"less than nothing":    {[]string{"a", "--parallel", "-1"}, 2, []string{"--parallel", "-1"}},
+		"nothing to vary":      {[]string{"a", "--vary", "compression.threshold"}, 2, []string{"--vary", "KEY=VALUE"}},
+		"no value":             {[]string{"a", "--vary", "compression.threshold="}, 2, []string{"--vary", "KEY=VALUE"}},
+		"a wrong key":          {[]string{"a", "--vary", "compression.treshold=0.5"}, 2, []string{"--vary", "compression.treshold", "did you mean compression.threshold?"}},
+		"a wrong value":        {[]string{"a", "--vary", "compression.density.cadence=gated,never"}, 2, []string{"--vary", "cadence", `"never"`, "every-turn"}},
+		"values that do not go together": {[]string{"a", "--vary", "model.contextLimit=1000,9000", "--vary", "model.completionBudget=2000"}, 2,
+			[]string{"model.completionBudget", "leaves nothing"}},
+		"a key twice":      {[]string{"a", "--vary", "compression.threshold=0.5", "--vary", "compression.threshold=0.6"}, 2, []string{"compression.threshold", "twice"}},
+		"a value twice":    {[]string{"a", "--vary", "compression.threshold=0.5,0.5"}, 2, []string{`"0.5"`, "twice"}},
+		"a host's setting": {[]string{"a", "--vary", "plugins.stopTimeout=1s,2s"}, 2, []string{"plugins.stopTimeout", "whole host", "--set"}},
+		"strategies":       {[]string{"a", "--vary", "compression.strategy=x,y"}, 2, []string{"--strategy"}},
+		"too many":         {[]string{"a", "--vary", many}, 2, []string{"more than 200 variants"}},
+		"an empty name":    {[]string{"a", "--strategy", "high-density,"}, 2, []string{"--strategy", "empty"}},
+		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2, []string{"--strategy", "twice"}},
+		"no such strategy": {[]string{"a", "--strategy", "high-density,nosuch"}, 1, []string{`"nosuch"`, "high-density, top-down-truncation", p.plugins}},
+		"no such prices":   {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
+		"no strategies":    {[]string{"a", "--plugin-dir", "."}, 1, []string{"no strategies in " + p.path("work")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.finish(p.command(append([]string{"compare"}, c.args...)...)).failed(t, c.code, c.want...) // "a" is never looked for
+		})
+	}
+}
+
+func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("good.json", pruning)
+	p.file("bad.json", pruning[:100])
+	r := p.run("compare", "bad.json", "good.json", "missing.json")
+	if r.code != 1 || !strings.Contains(r.stdout, "high-density") || strings.Count(r.stderr, "\n") != 2 ||
+		!strings.Contains(r.stderr, "bad.json") || !strings.Contains(r.stderr, "missing.json") {
+		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+	p.run("compare", "bad.json").failed(t, 1, "bad.json")
+
+	// A session that can be read and not be replayed fails in its row.
+	p.file("odd.json", odd["entry 1: unknown speaker"])
+	r = p.run("compare", "odd.json", "good.json")
+	if r.code != 1 || !strings.Contains(r.stdout, "high-density (1 of 2)") || !strings.Contains(r.stdout, `unknown speaker "robot"`) {
+		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+func TestABrokenPluginIsLeftOutOrARow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "exits-at-start")
+	p.file("a.json", pruning)
+	r := p.run("compare", "a.json").done(t)
+	if strings.Contains(r.stdout, "exits-at-start") || !strings.Contains(r.stderr, "left out "+filepath.Join(p.plugins, "thresh-strategy-exits-at-start")) {
+		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
+	}
+	r = p.run("compare", "--strategy", "high-density,exits-at-start", "a.json")
+	if r.code != 1 || !strings.Contains(r.stdout, "not run") || !strings.Contains(r.stdout, "\nexits-at-start: ") {
+		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+func TestCompareWritesAPage(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("out.html", "an earlier one")
+	page := func() string {
+		p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--report", "out.html", "--parallel", "3"}, samples(t)...)...).done(t)
+		text, err := os.ReadFile(p.path("work", "out.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := page()
+	for _, want := range []string{"<!doctype html>", "claude-code-ratelimit.jsonl", "gemini-cli-ledger.json", "native-mdlinks.json", "top-down-truncation", "</html>"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	const times = `<section aria-labelledby="times">`
+	a, _, found := strings.Cut(first, times)
+	b, _, _ := strings.Cut(page(), times)
+	if a != b || !found {
+		t.Error("the second time the page is another one")
+	}
+	if left, err := os.ReadDir(p.path("work")); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+
+	p.file("a.json", pruning)
+	r := p.run("compare", "--report", "nosuch/out.html", "a.json")
+	if r.code != 1 || !strings.Contains(r.stderr, "--report") || !strings.Contains(r.stdout, "high-density") {
+		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestCtrlCInTheMiddleOfAComparison comes while the second of four replays is under way.
+func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "gate")
+	p.file("a.json", pruning)
+	p.file("b.json", pruning)
+	if err := syscall.Mkfifo(p.path("work", "gate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := p.command("compare", "--strategy", "high-density,gate", "--parallel", "1", "--report", "out.html", "a.json", "b.json")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	gate, err := os.OpenFile(p.path("work", "gate"), os.O_WRONLY, 0) // waits until the strategy is at work
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Close()
+	p.interrupt(cmd.Process.Pid)
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != 1 || !strings.Contains(stderr.String(), "interrupted after 1 of 4 replays") || strings.Count(stderr.String(), "\n") != 1 {
+		t.Errorf("exit status %d:\n%s", got, stderr.String())
+	}
+	for _, want := range []string{"high-density (1 of 2)", "not run", "stopped before its end"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %q in\n%s", want, stdout.String())
+		}
+	}
+	if page, err := os.ReadFile(p.path("work", "out.html")); err != nil || !strings.Contains(string(page), "Incomplete.") {
+		t.Errorf("the page does not say that it is incomplete (%v)", err)
+	}
+	p.calm(stderr.String())
+	p.alone()
+}
+
+func TestCompareExplainsAndCompletesItself(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	help := p.run("compare", "--help").done(t).stdout
+	for _, want := range []string{"Usage:\n  thresh compare FILE", "Examples:\n  ", "--vary KEY=V1,V2", "--strategy NAMES", "anthropic-sonnet, openai-gpt-5, no-cache", "--set KEY=VALUE"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("no %q in\n%s", want, help)
+		}
+	}
+	for args, want := range map[string]string{
+		"--strategy high-density,": "high-density,top-down-truncation\n",
+		"--prices no-cache,":       "no-cache,anthropic-sonnet\n",
+		"--vary compr":             "compression.density.cadence=\n",
+		"--output ":                "csv\n",
+	} {
+		flag, given, _ := strings.Cut(args, " ")
+		if r := p.run("__complete", "compare", flag, given).done(t); !strings.Contains(r.stdout, want) {
+			t.Errorf("%s completes to\n%s", args, r.stdout)
+		}
+	}
+}

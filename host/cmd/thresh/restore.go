@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/explain"
+	"github.com/thresh-dev/thresh/host/journal"
+	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func restoreCommand(a *app) *cobra.Command {
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "restore TRANSCRIPT [ID…]",
+		Short: "Bring back what was removed from a history, by its id",
+		Long: `Prints entries of a session's transcript as they were when they came in, whatever a strategy made of them later. An ID is that
+of an entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which brings back the call
+and its responses. Without an ID the whole conversation is printed, as it was.
+
+TRANSCRIPT is the file that a host keeps with the setting transcript.dir, or a session in any format that 'thresh convert' reads.
+Those hold no ids: their entries are then e1, e2 and so on, in the order of the file. '-' is standard input.
+
+With -o json each entry is a line in the native form, byte by byte as it was added.`,
+		Example: `  thresh restore --list ~/transcripts/session.jsonl
+  thresh restore ~/transcripts/session.jsonl e12 call_7
+  thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			switch {
+			case len(given) == 0:
+				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input)"))
+			case list && len(given) > 1:
+				return usage(cmd, errors.New("--list takes no ID: it lists them"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, given []string) error {
+			t, err := a.readKept(cmd.Context(), given[0])
+			if err != nil {
+				return err
+			}
+			a.warnings(given[0], t.Notes)
+			if t.IDs == nil {
+				fmt.Fprintf(a.err, "%s: it holds no ids: e1 is its first entry\n", displayPath(given[0]))
+			}
+			k := kept{t, journal.NewKept(t)}
+			if list {
+				return a.listKept(cmd, k)
+			}
+			found, err := k.find(given[1:])
+			if err != nil {
+				return fmt.Errorf("%s: %w", displayPath(given[0]), err)
+			}
+			return a.printKept(k, found)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the ids, with tokens and what each entry is")
+	a.addOutput(cmd)
+	return cmd
+}
+
+// readKept reads a transcript. One that a running host writes to may end in the middle of a line.
+func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
+	t, err := a.read(ctx, name)
+	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
+		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowPartialLine: true})
+	}
+	return t, err
+}
+
+// kept is a transcript whose entries can be found by id.
+type kept struct {
+	*transcript.Transcript
+	ids *journal.Kept
+}
+
+// mostGuesses is how many ids an error names that are near to one that is not there, and mostUnknown how many of those it
+// names.
+const (
+	mostGuesses = 3
+	mostUnknown = 5
+)
+
+// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are given.
+func (k kept) find(ids []string) ([]int, error) {
+	var found []int
+	if len(ids) == 0 {
+		for i := range k.Entries {
+			found = append(found, i)
+		}
+		return found, nil
+	}
+	var unknown []string
+	seen := map[int]bool{}
+	for _, id := range ids {
+		at := k.ids.Find(id)
+		if len(at) == 0 {
+			unknown = append(unknown, id)
+		}
+		for _, i := range at {
+			if !seen[i] {
+				seen[i] = true
+				found = append(found, i)
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, k.unknown(unknown)
+	}
+	return found, nil
+}
+
+// unknown is the error for ids that are not there.
+func (k kept) unknown(ids []string) error {
+	var parts []string
+	for _, id := range ids[:min(len(ids), mostUnknown)] {
+		part := strconv.Quote(id)
+		if near := k.ids.Near(id, mostGuesses); len(near) > 0 {
+			for i := range near {
+				near[i] = strconv.Quote(near[i])
+			}
+			part += " (did you mean " + strings.Join(near, " or ") + "?)"
+		}
+		parts = append(parts, part)
+	}
+	if more := len(ids) - mostUnknown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("no entry and no call has the id %s; 'thresh restore --list' lists them", strings.Join(parts, ", "))
+}
+
+// keptEntry is one line of the list.
+type keptEntry struct {
+	ID      string          `json:"id"`
+	Index   int             `json:"index"`
+	Line    int             `json:"line"`
+	Speaker content.Speaker `json:"speaker"`
+	Tokens  int             `json:"tokens"`
+	What    string          `json:"what"`
+	Calls   []string        `json:"calls,omitempty"`
+}
+
+func (a *app) listKept(cmd *cobra.Command, k kept) error {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	set := c.Settings()
+	counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return err
+	}
+	taxonomy, err := toolTaxonomy(set.Compression.Density)
+	if err != nil {
+		return err
+	}
+	counts, err := counter.CountAll(cmd.Context(), k.Entries, nil)
+	if err != nil {
+		return err
+	}
+	entries := make([]keptEntry, len(k.Entries))
+	for i, what := range explain.Describe(k.Entries, taxonomy) {
+		e := k.Entries[i]
+		entries[i] = keptEntry{ID: k.ids.ID(i), Index: i, Line: k.Lines[i], Speaker: e.Speaker, Tokens: counts[i], What: what, Calls: k.ids.Calls(i)}
+	}
+	if a.output == "json" {
+		return a.printJSON(struct {
+			Entries []keptEntry `json:"entries"`
+		}{entries})
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tLINE\tSPEAKER\tTOKENS\tWHAT IT IS\tCALLS")
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\n", e.ID, e.Line, e.Speaker, e.Tokens, shown(e.What), shown(printable(strings.Join(e.Calls, " "))))
+	}
+	return w.Flush()
+}
+
+// printKept prints the entries at some positions.
+func (a *app) printKept(k kept, found []int) error {
+	var out []byte
+	for n, i := range found {
+		e := k.Entries[i]
+		if a.output == "json" {
+			out = append(e.AppendJSON(out), '\n')
+			continue
+		}
+		if n > 0 {
+			out = append(out, '\n')
+		}
+		out = fmt.Appendf(out, "%s (entry %d, line %d, %s)\n", k.ids.ID(i), i, k.Lines[i], e.Speaker)
+		for _, b := range e.Blocks {
+			out = append(out, printable(readable(b))...)
+			out = append(out, '\n')
+		}
+	}
+	_, err := a.out.Write(out)
+	return err
+}
+
+// readable is a block as a person reads it, whole.
+func readable(b content.Block) string {
+	switch b := b.(type) {
+	case content.Text:
+		return b.Text
+	case content.Code:
+		return b.Code
+	case content.Thinking:
+		return "(thinking) " + b.Thought
+	case content.ToolCall:
+		return fmt.Sprintf("(calls %s, %s) %s", b.Name, b.ID, b.Parameters)
+	case content.ToolResponse:
+		head := fmt.Sprintf("(%s answers %s)\n", b.ToolName, b.CallID)
+		if b.Failed() {
+			head += "error: " + b.Error + "\n"
+		}
+		return head + b.ResultText()
+	case content.Media:
+		return fmt.Sprintf("(attachment %s %s, %d bytes as %s)", b.MimeType, b.Filename, len(b.Data), b.Encoding)
+	default:
+		return string(content.AppendBlock(nil, b))
+	}
+}
+
+// printable replaces what would make a terminal do something. -o json has the text as it is.
+func printable(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return '\ufffd'
+	}, text)
+}

@@ -1,0 +1,179 @@
+package htmlreport
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// The size of a chart and the room around its plane, in the units of its view box.
+const (
+	chartWidth  = 760
+	chartHeight = 250
+	roomLeft    = 62
+	roomRight   = 22
+	roomTop     = 12
+	roomBottom  = 36
+)
+
+// line is one variant's way through the turns.
+type line struct {
+	Style  int
+	Name   string
+	Points []point
+}
+
+// level is a figure that holds for all turns, such as a limit.
+type level struct {
+	Name string
+	Y    float64
+	// Below puts the name below the level, where it does not touch that of the one above.
+	Below bool
+}
+
+// chart is what is to be drawn.
+type chart struct {
+	ID, Title, Desc string
+	// Unit names what the vertical axis shows.
+	Unit   string
+	Lines  []line
+	Levels []level
+	// Marks are turns at which something happened that all lines share.
+	Marks []float64
+	// Label writes a value of the vertical axis.
+	Label func(float64) string
+	// Most bounds the points of a line.
+	Most int
+}
+
+// drawing is a chart as the template writes it. Coordinates are text: they must look the same on every machine.
+type drawing struct {
+	ID, Title, Desc, Unit string
+	Width, Height         int
+	Left, Right           string
+	Top, Bottom           string
+	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other stand, LevelX where names
+	// of levels begin.
+	LabelX, XLabelY, XNameY, LevelX string
+	XTicks, YTicks                  []tick
+	Paths                           []path
+	Levels                          []tick
+	Marks                           []string
+	// Beyond are the levels that lie far above everything that is drawn.
+	Beyond []string
+}
+
+type tick struct{ At, TextAt, Label string }
+
+type path struct {
+	Style   int
+	Name, D string
+}
+
+// What is far above the rest would press it flat. A level that is farAbove times as high as all lines is only named; the line
+// of doing nothing leaves the chart where it gets cutAbove times as high as everything else.
+const (
+	farAbove = 1.6
+	cutAbove = 2.5
+)
+
+func (c chart) draw() drawing {
+	last, most, others := 1.0, 0.0, 0.0
+	for _, l := range c.Lines {
+		for _, p := range l.Points {
+			last, most = max(last, p.X), max(most, p.Y)
+			if l.Style > 0 {
+				others = max(others, p.Y)
+			}
+		}
+	}
+	d := drawing{
+		ID: c.ID, Title: c.Title, Desc: c.Desc, Unit: c.Unit, Width: chartWidth, Height: chartHeight,
+		Left: coordinate(roomLeft), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
+		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
+	}
+	top := most
+	var drawn []level
+	for _, l := range c.Levels {
+		if l.Y > most*farAbove {
+			d.Beyond = append(d.Beyond, l.Name)
+			continue
+		}
+		drawn = append(drawn, l)
+		others = max(others, l.Y)
+		top = max(top, l.Y*1.08) // room for its name
+	}
+	if others > 0 && top > others*cutAbove {
+		top = others * cutAbove
+		d.Beyond = append(d.Beyond, fmt.Sprintf("the rest of what no strategy would send, up to %s", number(int(most))))
+	}
+	if top <= 0 {
+		top = 1
+	}
+	x := func(v float64) float64 {
+		return roomLeft + (chartWidth-roomLeft-roomRight)*(v-1)/max(last-1, 1)
+	}
+	y := func(v float64) float64 {
+		return chartHeight - roomBottom - (chartHeight-roomTop-roomBottom)*v/top
+	}
+	for _, v := range ticks(top, 5) {
+		d.YTicks = append(d.YTicks, tick{At: coordinate(y(v)), TextAt: coordinate(y(v) + 4), Label: c.Label(v)})
+	}
+	for _, v := range ticks(last, 8) {
+		v = max(v, 1)
+		if v == float64(int(v)) {
+			d.XTicks = append(d.XTicks, tick{At: coordinate(x(v)), Label: strconv.Itoa(int(v))})
+		}
+	}
+	for _, l := range drawn {
+		text := y(l.Y) - 4
+		if l.Below {
+			text = y(l.Y) + 12
+		}
+		d.Levels = append(d.Levels, tick{At: coordinate(y(l.Y)), TextAt: coordinate(text), Label: l.Name})
+	}
+	for _, m := range c.Marks {
+		d.Marks = append(d.Marks, coordinate(x(m)))
+	}
+	for _, l := range c.Lines {
+		d.Paths = append(d.Paths, path{Style: l.Style, Name: l.Name, D: trace(thin(l.Points, c.Most), top, x, y)})
+	}
+	return d
+}
+
+// trace is a line as the "d" of a path, without what is higher than top.
+func trace(points []point, top float64, x, y func(float64) float64) string {
+	d := make([]byte, 0, 12*len(points)+8)
+	pen := byte('M')
+	to := func(p point) {
+		d = append(d, pen)
+		d = append(d, coordinate(x(p.X))...)
+		d = append(d, ' ')
+		d = append(d, coordinate(y(p.Y))...)
+		pen = 'L'
+	}
+	for i, p := range points {
+		inside := p.Y <= top
+		if i > 0 && inside != (points[i-1].Y <= top) {
+			q := points[i-1]
+			to(point{q.X + (p.X-q.X)*(top-q.Y)/(p.Y-q.Y), top})
+		}
+		if inside {
+			to(p)
+		} else {
+			pen = 'M'
+		}
+	}
+	if len(points) == 1 { // a line of no length that round ends make a dot
+		d = append(d, "h0"...)
+	}
+	return string(d)
+}
+
+// coordinate has one digit after the point: a tenth of a pixel.
+func coordinate(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 1, 64)
+	if n := len(text) - 2; text[n:] == ".0" {
+		return text[:n]
+	}
+	return text
+}

@@ -1,0 +1,27 @@
+package htmlreport
+
+import "math"
+
+// ticks are round values from 0 to a little under or exactly most, about count of them.
+func ticks(most float64, count int) []float64 {
+	if !(most > 0) || math.IsInf(most, 0) {
+		return []float64{0}
+	}
+	step := roundStep(most / float64(count))
+	var out []float64
+	for i := 0; float64(i)*step <= most*(1+1e-9); i++ {
+		out = append(out, float64(i)*step)
+	}
+	return out
+}
+
+// roundStep is the smallest of 1, 2 and 5 times a power of ten that is not below step.
+func roundStep(step float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= step*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}

@@ -1,0 +1,36 @@
+package htmlreport
+
+// point is one value of a line: what was at a turn.
+type point struct{ X, Y float64 }
+
+// thin returns at most about most points that draw the same picture: of each bucket of neighbours the lowest and the
+// highest, in their order, and the first and the last of all.
+func thin(points []point, most int) []point {
+	if len(points) <= most || most < 4 {
+		return points
+	}
+	inner := points[1 : len(points)-1]
+	buckets := (most - 2) / 2
+	out := make([]point, 0, 2*buckets+2)
+	out = append(out, points[0])
+	for b := range buckets {
+		part := inner[b*len(inner)/buckets : (b+1)*len(inner)/buckets]
+		if len(part) == 0 {
+			continue
+		}
+		low, high := 0, 0
+		for i, p := range part {
+			if p.Y < part[low].Y {
+				low = i
+			}
+			if p.Y > part[high].Y {
+				high = i
+			}
+		}
+		out = append(out, part[min(low, high)])
+		if low != high {
+			out = append(out, part[max(low, high)])
+		}
+	}
+	return append(out, points[len(points)-1])
+}

@@ -1,0 +1,66 @@
+package compare_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+// dir is removed when the tests are over.
+var dir string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if dir, err = os.MkdirTemp("", "compare"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		return m.Run()
+	}())
+}
+
+// built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a bad one.
+var built = sync.OnceValue(func() error {
+	for name, source := range map[string]string{
+		"high-density": "../../plugins/highdensity", "top-down-truncation": "../../plugins/topdown", "one-shot": "../../plugins/oneshot",
+		"forgetful": "./testdata/forgetful",
+	} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s: %w\n%s", source, err, text)
+		}
+	}
+	return nil
+})
+
+// open opens a host with settings over the defaults.
+func open(tb testing.TB, settings map[string]any) *host.Host {
+	tb.Helper()
+	if err := built(); err != nil {
+		tb.Fatal(err)
+	}
+	o := config.Options{WorkDir: tb.TempDir(), Env: []string{}, Overrides: []config.Override{
+		{Key: "plugins.dirs", Value: []string{dir}, Source: "test"},
+		{Key: "workspace.root", Value: "/w", Source: "test"},
+	}}
+	for key, value := range settings {
+		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
+	}
+	h, err := host.Open(host.Options{Config: o, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = h.Close() })
+	return h
+}

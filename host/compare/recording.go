@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/tokens"
+	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// maxUsed bounds the identifiers that one turn is held to use: a model that writes a dictionary uses the beginning of it.
+const maxUsed = 4096
+
+// recording is what there is to know of a session before any strategy sees it. It is the same for all variants, which read
+// it at the same time.
+type recording struct {
+	session Session
+	counted host.Counted
+	pairs   *turns.Pairs
+	turns   []recordedTurn
+	total   int // tokens of all entries
+	// boundary has the entries before which the recorder compacted.
+	boundary map[int]bool
+	// words are the identifiers that some turn uses. Nothing else needs to be looked for. Their numbers are followed by
+	// those of the groups.
+	words map[string]int32
+	names []string
+	// groups are results of equal calls: where a result belongs.
+	groups map[resultKey]int32
+	things int // words and groups
+	timed  bool
+}
+
+// recordedTurn is a request of the recorded session, as it was if nothing was done.
+type recordedTurn struct {
+	entry    int
+	boundary bool
+	unpruned int
+	at       time.Time
+	reported int // by the recorder; 0 if it is not known
+	used     []usedWord
+	repeats  []repeatedCall
+}
+
+// usedWord is an identifier that the answer used and that stood in the unpruned context.
+type usedWord struct {
+	word        int32
+	onlyResults bool // nothing but results of tools held it
+	entry, from int32
+}
+
+// repeatedCall is a call of the answer that had been made before, with a result that stood in the unpruned context.
+type repeatedCall struct {
+	group  int32
+	tokens int // of the entry with its own result
+}
+
+// resultKey tells one result of a tool from another, however equal: a result that is kept is kept as the bytes that it is.
+type resultKey struct {
+	call  string
+	first *byte
+}
+
+func keyOf(r content.ToolResponse) (resultKey, bool) {
+	if len(r.Result) == 0 {
+		return resultKey{}, false
+	}
+	return resultKey{r.CallID, &r.Result[0]}, true
+}
+
+// record reads a session: counts its entries, finds its turns, what they use, and what of that stood in the context.
+func record(ctx context.Context, h *host.Host, s Session) (*recording, error) {
+	counted, err := h.Count(ctx, s.Transcript.Entries)
+	if err != nil {
+		return nil, err
+	}
+	r := &recording{session: s, counted: counted, pairs: turns.Pair(s.Transcript.Entries), boundary: map[int]bool{}, words: map[string]int32{}}
+	for _, b := range s.Transcript.Boundaries {
+		if b.Replaces() {
+			r.boundary[b.Index] = true
+		}
+	}
+	r.findTurns()
+	used := r.findUsed()
+	repeats := r.findRepeats()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.stand(used, repeats)
+	return r, nil
+}
+
+func (r *recording) entries() []content.Content { return r.session.Transcript.Entries }
+
+// begins reports whether the model was asked before an entry.
+func (r *recording) begins(i int) bool {
+	e := r.entries()
+	return e[i].Speaker == content.AI && (i == 0 || r.boundary[i] || e[i-1].Speaker != content.AI)
+}
+
+// findTurns goes by the same rules as a replay.
+func (r *recording) findTurns() {
+	entries, usage := r.entries(), r.session.Transcript.Usage
+	unpruned, boundary := 0, false
+	turn := func(i int) {
+		t := recordedTurn{entry: i, boundary: boundary, unpruned: unpruned}
+		if i > 0 {
+			t.at, _ = transcript.Time(entries[i-1])
+		}
+		for len(usage) > 0 && usage[0].Entry < i {
+			usage = usage[1:]
+		}
+		if len(usage) > 0 && usage[0].Entry == i {
+			t.reported = usage[0].PromptTokens
+		}
+		r.timed = r.timed || !t.at.IsZero()
+		boundary = false
+		r.turns = append(r.turns, t)
+	}
+	for i := range entries {
+		if r.boundary[i] {
+			unpruned, boundary = 0, true
+		}
+		if r.begins(i) {
+			turn(i)
+		}
+		unpruned += r.counted.Tokens(i)
+		r.total += r.counted.Tokens(i)
+	}
+	if n := len(entries); n > 0 && entries[n-1].Speaker != content.AI {
+		turn(n)
+	}
+}
+
+// answer yields the positions of the entries that answer a turn.
+func (r *recording) answer(t recordedTurn) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		e := r.entries()
+		for i := t.entry; i < len(e) && e[i].Speaker == content.AI && (i == t.entry || !r.boundary[i]); i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// over counts the requests that would have been too large if nothing had been done, as the host counts: with what the
+// recorder reported.
+func (r *recording) over(hard int) (n int, each []bool) {
+	each = make([]bool, len(r.turns))
+	var c tokens.Calibration
+	for i, t := range r.turns {
+		if t.boundary {
+			c = tokens.Calibration{}
+		}
+		if c.Estimate(t.unpruned) > hard {
+			each[i] = true
+			n++
+		}
+		if t.reported > 0 {
+			c.Observe(t.unpruned, t.reported)
+		}
+	}
+	return n, each
+}

@@ -1,0 +1,140 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// longest is how many characters of a text a description shows, and longestName how many of a tool's name or a path.
+const (
+	longest     = 60
+	longestName = 80
+)
+
+// Describe says in a line for each entry what it is: the tool and what its call is about for calls and responses, the
+// beginning of the text otherwise. What cannot be printed is left out.
+func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
+	pairs := turns.Pair(entries)
+	out := make([]string, len(entries))
+	for i, c := range entries {
+		out[i] = describe(c, func(block int) string {
+			at := turns.At{Entry: i, Block: block}
+			call, ok := c.Blocks[block].(content.ToolCall)
+			if !ok {
+				of, answered := pairs.Call(at)
+				if !answered {
+					return ""
+				}
+				call = entries[of.Entry].Blocks[of.Block].(content.ToolCall)
+			}
+			return taxonomy.Use(call.Name, call.Parameters).Subject
+		})
+	}
+	return out
+}
+
+// describe describes the most telling block of an entry and says how many calls or responses there are beside it. subject is
+// what the call of a block is about.
+func describe(c content.Content, subject func(block int) string) string {
+	best, calls := -1, 0
+	for j, b := range c.Blocks {
+		if weight(b) == weightCall {
+			calls++
+		}
+		if best < 0 || weight(b) > weight(c.Blocks[best]) {
+			best = j
+		}
+	}
+	if best < 0 {
+		return "(empty)"
+	}
+	line := describeBlock(c.Blocks[best], func() string { return subject(best) })
+	if calls > 1 {
+		line += fmt.Sprintf(" (and %d more)", calls-1)
+	}
+	return line
+}
+
+// weightCall is the weight of a call or a response.
+const weightCall = 4
+
+// weight orders blocks by how much they tell of their entry.
+func weight(b content.Block) int {
+	switch b := b.(type) {
+	case content.ToolCall, content.ToolResponse:
+		return weightCall
+	case content.Text:
+		if strings.TrimSpace(b.Text) == "" {
+			return 0
+		}
+		return 3
+	case content.Code, content.Media:
+		return 2
+	default:
+		return 1
+	}
+}
+
+func describeBlock(b content.Block, subject func() string) string {
+	switch b := b.(type) {
+	case content.ToolCall:
+		return tool(b.Name, subject())
+	case content.ToolResponse:
+		line := tool(b.ToolName, subject()) + " → "
+		if b.Failed() {
+			return line + "error: " + clip(b.Error, longest)
+		}
+		return line + quoted(b.ResultText())
+	case content.Text:
+		return quoted(b.Text)
+	case content.Code:
+		return "code: " + quoted(b.Code)
+	case content.Media:
+		return "attachment " + clip(cmp.Or(b.Filename, b.MimeType), longestName)
+	case content.Thinking:
+		return "thinking: " + quoted(b.Thought)
+	case content.Opaque:
+		return "block of unknown kind " + clip(cmp.Or(b.Kind(), "(unnamed)"), longestName)
+	}
+	return "(empty)"
+}
+
+func tool(name, subject string) string {
+	line := clip(cmp.Or(name, "(unnamed tool)"), longestName)
+	if subject != "" {
+		line += " " + clip(subject, longestName)
+	}
+	return line
+}
+
+func quoted(text string) string {
+	if text = clip(text, longest); text == "" {
+		return "(empty)"
+	}
+	return `"` + text + `"`
+}
+
+// clip returns the beginning of a text on one line, without what a terminal would not print as it stands.
+func clip(text string, most int) string {
+	text = strings.TrimSpace(text[:min(len(text), 1<<20)])
+	cut := false
+	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes { // text may have many megabytes
+		text, cut = text[:bytes], true
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError })
+	text = strings.Join(words, " ")
+	if utf8.RuneCountInString(text) > most {
+		text, cut = string([]rune(text)[:most-1]), true
+	}
+	if cut {
+		text = strings.TrimRight(text, " ") + "…"
+	}
+	return text
+}

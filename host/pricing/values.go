@@ -1,0 +1,76 @@
+package pricing
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// price reads an amount of money. In YAML .nan and .inf are numbers too.
+func (p *parser) price(key, value *yaml.Node) float64 {
+	f, err := strconv.ParseFloat(value.Value, 64)
+	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
+		p.fail(value.Line, "%s: %s: want a price in USD for a million tokens, a number from 0 on", key.Value, quote(value))
+		return 0
+	}
+	return f
+}
+
+func (p *parser) text(key, value *yaml.Node) string {
+	s := strings.TrimSpace(value.Value)
+	if value.Kind != yaml.ScalarNode || s == "" || strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
+		p.fail(value.Line, "%s: %s: want a line of text", key.Value, quote(value))
+		return ""
+	}
+	return s
+}
+
+// name reads a name that can stand in a setting, on a command line and in a table.
+func (p *parser) name(key, value *yaml.Node) string {
+	s := p.text(key, value)
+	switch {
+	case s == "auto" || s == "none":
+		p.fail(value.Line, "name: %q has a meaning of its own in the setting model.priceList; want another", s)
+	case strings.ContainsAny(s, " ,=\""):
+		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
+	}
+	return s
+}
+
+func (p *parser) models(key, value *yaml.Node) []string {
+	if value.Kind != yaml.SequenceNode {
+		p.fail(value.Line, "models: %s: want a list of names of models, such as [\"gpt-5*\"]", quote(value))
+		return nil
+	}
+	models := make([]string, 0, len(value.Content))
+	for _, n := range value.Content {
+		s := p.text(key, n)
+		if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "/") {
+			p.fail(n.Line, "models: %s: want a model's name without its provider, in which * stands for any characters", quote(n))
+		}
+		models = append(models, s)
+	}
+	return slices.Clip(models)
+}
+
+// quote shows a value, shortened.
+func quote(n *yaml.Node) string {
+	const most = 60
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "a table"
+	case n.Kind == yaml.AliasNode:
+		return "an alias"
+	case n.Value == "":
+		return "nothing"
+	case len(n.Value) > most:
+		return strconv.Quote(strings.ToValidUTF8(n.Value[:most], "") + "…")
+	}
+	return strconv.Quote(n.Value)
+}
