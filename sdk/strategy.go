@@ -249,10 +249,11 @@ type Model struct {
 // (REQ-HD-008.6).
 const TargetShare = 0.6
 
-// Target returns (threshold × context limit − pending tokens) × [TargetShare], in tokens, not rounded; at least 0. Pending
-// tokens are in every request, so that a history cannot have the room that they take.
+// Target returns (threshold × (context limit − completion budget) − pending tokens) × [TargetShare], in tokens, not rounded; at
+// least 0. Pending tokens are in every request, so that a history cannot have the room that they take.
 func (in CompressInput) Target() float64 {
-	return max(0, in.Threshold*float64(in.ContextLimit)-float64(max(0, in.PendingTokens))) * TargetShare
+	trigger := in.Threshold * float64(in.ContextLimit-max(0, in.CompletionBudget))
+	return max(0, trigger-float64(max(0, in.PendingTokens))) * TargetShare
 }
 
 // Todo is one task of the agent's list.

@@ -33,7 +33,7 @@
 // # Re-reads
 //
 // [Rereads] counts calls that the recorded agent made although it had made the same call before, where the variant had
-// pruned every earlier result of it. The agent made them with the earlier result at hand: often because something had changed
-// since. They are an upper bound of what the pruning gave no reason for, and a variant with many more than another prunes
-// what is asked for again.
+// pruned every earlier result of it. The agent made them with the earlier result at hand, often because something had
+// changed since: no pruning caused them. But they name results that were asked for again, and a variant with many more of
+// them than another prunes what is needed.
 package compare

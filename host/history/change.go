@@ -71,7 +71,7 @@ func (p *Plan) Changes() []Change {
 		}
 		old := p.old[part.Index]
 		gone(old)
-		if part.Edited && !sameBlocks(part, old) {
+		if part.Edited && !keptAsTheyWere(part, old) {
 			out = append(out, p.change(next-1, Trimmed, p.entries[i].Tokens))
 		}
 	}
@@ -113,8 +113,8 @@ func (p *Plan) change(index int, kind ChangeKind, after int) Change {
 	return c
 }
 
-// sameBlocks reports whether an edit kept every block of an entry and added none.
-func sameBlocks(part check.Part, old *Entry) bool {
+// keptAsTheyWere reports whether an edit kept every block of an entry and added none.
+func keptAsTheyWere(part check.Part, old *Entry) bool {
 	if len(part.Kept) != len(old.Content.Blocks) {
 		return false
 	}

@@ -314,9 +314,9 @@ func TestView(t *testing.T) {
 	}
 }
 
-// beginning is how many records two views have in common from the start, and their tokens.
+// beginning is how many entries two views have in common from the start, and their tokens.
 func beginning(a, b []*history.Entry) (n, tokens int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
+	for n < min(len(a), len(b)) && cmp.Equal(a[n].Content, b[n].Content) {
 		tokens += a[n].Tokens
 		n++
 	}

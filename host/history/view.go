@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -52,10 +53,21 @@ func (v View) Shared(earlier View) (entries, tokens int) {
 	if v.Epoch == earlier.Epoch {
 		entries, tokens = earlier.settled, earlier.settledTokens
 	}
-	for ; entries < min(len(v.Entries), len(earlier.Entries)) && v.Entries[entries] == earlier.Entries[entries]; entries++ {
+	for ; entries < min(len(v.Entries), len(earlier.Entries)) && same(v.Entries[entries], earlier.Entries[entries]); entries++ {
 		tokens += v.Entries[entries].Tokens
 	}
 	return entries, tokens
+}
+
+// same reports whether two records are sent alike: what is made for a view is made anew for the next.
+func same(a, b *Entry) bool {
+	return a == b || a.ID == b.ID && a.Tokens == b.Tokens && a.Content.Speaker == b.Content.Speaker && sameBlocks(a.Content.Blocks, b.Content.Blocks)
+}
+
+func sameBlocks(a, b []content.Block) bool {
+	return slices.EqualFunc(a, b, func(x, y content.Block) bool {
+		return bytes.Equal(content.AppendBlock(nil, x), content.AppendBlock(nil, y))
+	})
 }
 
 // unansweredError is what a call is answered with that never got a response.

@@ -151,7 +151,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 		}
 		o.Counted = &counted
 	}
-	r.usage = t.Usage
+	r.usage, r.times = t.Usage, timesOf(t)
 	boundaries := map[int]bool{}
 	for _, b := range t.Boundaries {
 		if b.Replaces() {
@@ -169,7 +169,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 			}
 		}
 		if c.Speaker == content.AI && (i == 0 || boundaries[i] || t.Entries[i-1].Speaker != content.AI) {
-			if err := r.turn(ctx, i, sentAt(t, i)); err != nil {
+			if err := r.turn(ctx, i); err != nil {
 				return fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
 			}
 		}
@@ -192,7 +192,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 		}
 	}
 	if n := len(t.Entries); n > 0 && t.Entries[n-1].Speaker != content.AI {
-		if err := r.turn(ctx, n, sentAt(t, n)); err != nil { // the request that was never answered
+		if err := r.turn(ctx, n); err != nil { // the request that was never answered
 			return fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
 		}
 	}
@@ -207,19 +207,24 @@ func line(t *transcript.Transcript, entry int) string {
 	return fmt.Sprintf(" (line %d)", t.Lines[entry])
 }
 
-// sentAt is when the request was sent that entry answers: when what stands before it was recorded.
-func sentAt(t *transcript.Transcript, entry int) time.Time {
-	if entry == 0 {
-		return time.Time{}
+// timesOf says for each position in a transcript when a request was sent that held the entries before it: when the last of
+// them that has a time was recorded.
+func timesOf(t *transcript.Transcript) []time.Time {
+	times := make([]time.Time, len(t.Entries)+1)
+	for i, c := range t.Entries {
+		times[i+1] = times[i]
+		if at, ok := transcript.Time(c); ok {
+			times[i+1] = at
+		}
 	}
-	at, _ := transcript.Time(t.Entries[entry-1])
-	return at
+	return times
 }
 
 type runner struct {
 	host     *host.Host
 	options  Options
 	usage    []transcript.Usage // what is left of the recorder's
+	times    []time.Time        // when a request was sent, by the entry that answers it
 	session  *host.Session
 	report   Report
 	boundary bool // the next turn is the first after one
@@ -250,11 +255,11 @@ func (r *runner) close() error {
 	return s.Close()
 }
 
-func (r *runner) turn(ctx context.Context, entry int, at time.Time) error {
+func (r *runner) turn(ctx context.Context, entry int) error {
 	if err := r.session.SetTodos(r.tasks.Todos()); err != nil {
 		return err
 	}
-	p, err := r.session.Prepare(ctx, host.PrepareOptions{At: at})
+	p, err := r.session.Prepare(ctx, host.PrepareOptions{At: r.times[entry]})
 	var overflow *window.ContextOverflowError
 	if err != nil && !errors.As(err, &overflow) {
 		return err
@@ -264,7 +269,7 @@ func (r *runner) turn(ctx context.Context, entry int, at time.Time) error {
 		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: r.unpruned, Boundary: r.boundary,
 		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
 		Optimize: out.Optimize, Compress: out.Compress,
-		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: at, Reported: r.recorded(entry),
+		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: r.times[entry], Reported: r.recorded(entry),
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 	}
 	if turn.Reported > 0 { // the recorder's request was not pruned
