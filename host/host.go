@@ -33,6 +33,9 @@ type Options struct {
 	Config config.Options
 	// Logger gets the host's and the plugins' logs. Nil: standard error, at the level of the setting log.level.
 	Logger hclog.Logger
+	// Attach are strategies whose processes somebody has started by hand (--attach), with their sockets: for debugging. It is
+	// no setting, as no file is to decide it.
+	Attach map[string]string
 }
 
 // Host owns sessions and plugin processes. Close it, or its processes live as long as the program.
@@ -67,6 +70,7 @@ func Open(o Options) (*Host, error) {
 		MaxJSONDepth: set.Plugins.MaxJSONDepth, MaxHostCalls: set.Plugins.MaxHostCalls, MaxCrashes: set.Plugins.MaxCrashes,
 		Integrity: plugins.Integrity(set.Plugins.Integrity), LockFile: set.Plugins.LockFile, Executable: executable,
 		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
+		Attach: o.Attach,
 	})
 	return &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), sessions: map[string]*Session{}}, nil
 }
@@ -74,7 +78,7 @@ func Open(o Options) (*Host, error) {
 func grants(in map[string]config.Grant) map[string]plugins.Grant {
 	out := make(map[string]plugins.Grant, len(in))
 	for name, g := range in {
-		out[name] = plugins.Grant{Network: g.Network}
+		out[name] = plugins.Grant{Network: g.Network, Processes: g.Processes, Read: g.Read}
 	}
 	return out
 }

@@ -74,15 +74,15 @@ func Specs() []Spec {
 			fallback: func(p places) any { return p.workDir },
 			Meaning:  "Directory against which relative paths in tool calls are resolved."}),
 
-		host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "none is written", optional: true,
-			Meaning: "Directory in which the whole conversation is written down before anything is compressed; empty for none."}),
+		trusted(host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "none is written", optional: true,
+			Meaning: "Directory in which the whole conversation is written down before anything is compressed; empty for none."})),
 		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the prompts that ship", optional: true,
 			Meaning: "Directory with prompts of one's own; empty for none."}),
 
-		perHost(Spec{Key: "plugins.dirs", Type: Paths,
+		trusted(perHost(Spec{Key: "plugins.dirs", Type: Paths,
 			DefaultText: "plugins/ beside the executable, then $XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",
 			fallback:    func(p places) any { return p.pluginDirs() },
-			Meaning:     "Directories that are searched for strategies, in this order."}),
+			Meaning:     "Directories that are searched for strategies, in this order."})),
 		perHost(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0), OpenMin: true,
 			Meaning: "How long a plugin may take from its start to its first answer."}),
 		host(Spec{Key: "plugins.optimizeTimeout", Type: Duration, Default: 30 * time.Second, Min: new(0.0), OpenMin: true,
@@ -91,26 +91,26 @@ func Specs() []Spec {
 			Meaning: "How long one Compress may take, calls of an LLM included."}),
 		perHost(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0), OpenMin: true,
 			Meaning: "How long a plugin may take to end before it is killed."}),
-		perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0), OpenMin: true, Unit: "bytes",
-			Meaning: "Largest answer that is accepted from a plugin."}),
-		perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true, Unit: "levels",
-			Meaning: "How deep JSON in a plugin's answer may be nested."}),
-		perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true, Unit: "calls",
-			Meaning: "How often a plugin may ask the host for something during one Compress."}),
-		perHost(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true, Unit: "crashes in 5 minutes",
-			Meaning: "How many crashes put a plugin out of use until its file changes or it is reset."}),
-		perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
+		trusted(perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0), OpenMin: true, Unit: "bytes",
+			Meaning: "Largest answer that is accepted from a plugin."})),
+		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true, Unit: "levels",
+			Meaning: "How deep JSON in a plugin's answer may be nested."})),
+		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true, Unit: "calls",
+			Meaning: "How often a plugin may ask the host for something during one Compress."})),
+		trusted(perHost(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true, Unit: "crashes in 5 minutes",
+			Meaning: "How many crashes put a plugin out of use until its file changes or it is reset."})),
+		trusted(perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
 			Allowed: []string{"tofu", "locked", "off"},
-			Meaning: "Which files may be run: as they were when first seen (tofu), only those in the lock file (locked), or any (off)."}),
-		perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
+			Meaning: "Which files may be run: as they were when first seen (tofu), only those in the lock file (locked), or any (off)."})),
+		trusted(perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
 			fallback:    func(p places) any { return p.lockFile() },
-			Meaning:     "File that says what each plugin was; empty remembers it only while the host runs."}),
-		perHost(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
+			Meaning:     "File that says what each plugin was; empty remembers it only while the host runs."})),
+		trusted(perHost(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
 			Allowed: []string{"best-effort", "strict", "off"},
-			Meaning: "Whether a plugin is started where this machine cannot isolate it fully (best-effort), is not (strict), or never is isolated (off)."}),
-		perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30, Min: new(float64(64 << 20)), Unit: "bytes",
-			Meaning: "Memory that one plugin may use."}),
+			Meaning: "Whether a plugin is started where this machine cannot isolate it fully (best-effort), is not (strict), or never is isolated (off)."})),
+		trusted(perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30, Min: new(float64(64 << 20)), Unit: "bytes",
+			Meaning: "Memory that one plugin may use."})),
 		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Least severe messages that are logged."}),
@@ -144,4 +144,9 @@ func host(s Spec) Spec {
 func perHost(s Spec) Spec {
 	s.PerHost = true
 	return host(s)
+}
+
+func trusted(s Spec) Spec {
+	s.Trusted = true
+	return s
 }
