@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 
-.PHONY: help build demo test check lint fmt-check proto proto-check race bench fuzz vuln clean tools
+.PHONY: help build demo test check lint fmt-check proto proto-check race soak bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ demo: build ## replay the sample sessions through the plugins and show what that
 	@$(BIN)/thresh replay --set model.contextLimit=30000 $(SAMPLES)
 	@echo; echo "== the same with top-down-truncation"
 	@$(BIN)/thresh replay --strategy top-down-truncation --set model.contextLimit=30000 $(SAMPLES)
+	@echo; echo "== side by side, with what that costs and what later turns would have missed"
+	@$(BIN)/thresh compare --strategy high-density,top-down-truncation --vary compression.density.cadence=every-turn,gated,priced \
+		--prices anthropic-sonnet,no-cache --set model.contextLimit=30000 $(SAMPLES)
 
 test: build check race ## everything that must hold: build, lint, generated code, race tests with real processes
 
@@ -46,6 +49,10 @@ lint: tools ## vet and staticcheck
 race: ## all tests, with the race detector where there is a C compiler
 	@test -n "$(RACE)" || echo "NOTE: no C compiler: the tests run without the race detector"
 	$(GO) test $(RACE) ./...
+
+SOAK ?= 60s
+soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
+	$(GO) test ./host/soaktest -count=1 -v -soak $(SOAK)
 
 tools:
 	@mkdir -p $(TOOLS)

@@ -38,6 +38,9 @@ type Options struct {
 	Logger hclog.Logger
 	// Meter gets measurements: package metrics lists them. They hold no text of a conversation. Nil: nothing is measured.
 	Meter metric.MeterProvider
+	// Attach are strategies whose processes somebody has started by hand (--attach), with their sockets: for debugging. It is
+	// no setting, as no file is to decide it.
+	Attach map[string]string
 }
 
 // Host owns sessions and plugin processes. Close it, or its processes live as long as the program.
@@ -52,7 +55,6 @@ type Host struct {
 	calibrations calibrations
 
 	metrics *metrics.Recorder // nil without a meter
-	used    sync.Map          // of *plugins.Strategy by name: those that turns asked for, for the metrics
 
 	mu       sync.Mutex
 	sessions map[string]*Session
@@ -85,9 +87,10 @@ func Open(o Options) (*Host, error) {
 		MaxJSONDepth: set.Plugins.MaxJSONDepth, MaxHostCalls: set.Plugins.MaxHostCalls, MaxCrashes: set.Plugins.MaxCrashes,
 		Integrity: plugins.Integrity(set.Plugins.Integrity), LockFile: set.Plugins.LockFile, Executable: executable,
 		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
+		Attach: o.Attach,
 	})
 	h := &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), prices: prices, sessions: map[string]*Session{}}
-	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: h.states})
+	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: manager.States})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
 	}
@@ -101,20 +104,10 @@ func (h *Host) open() int {
 	return len(h.sessions)
 }
 
-// states are the states of the plugins that turns asked for.
-func (h *Host) states() map[string]plugins.State {
-	states := map[string]plugins.State{}
-	h.used.Range(func(name, s any) bool {
-		states[name.(string)], _ = s.(*plugins.Strategy).State()
-		return true
-	})
-	return states
-}
-
 func grants(in map[string]config.Grant) map[string]plugins.Grant {
 	out := make(map[string]plugins.Grant, len(in))
 	for name, g := range in {
-		out[name] = plugins.Grant{Network: g.Network}
+		out[name] = plugins.Grant{Network: g.Network, Processes: g.Processes, Read: g.Read}
 	}
 	return out
 }

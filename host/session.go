@@ -10,7 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/history"
 	"github.com/thresh-dev/thresh/host/journal"
-	"github.com/thresh-dev/thresh/host/metrics"
 	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/todos"
 	"github.com/thresh-dev/thresh/host/tokens"
@@ -198,7 +197,7 @@ type Prepared struct {
 // too large (a *window.ContextOverflowError). No other strategy is tried (REQ-HD-013).
 func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
 	var req window.Request
-	defer func(ctx context.Context) { s.measured(req).Turn(ctx, req, &ready.Outcome, err) }(ctx)
+	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, o.PendingTokens)
@@ -279,7 +278,7 @@ func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, window.Optim
 // Compress compresses the history now, whatever the threshold says.
 func (s *Session) Compress(ctx context.Context) (out window.Outcome, err error) {
 	var req window.Request
-	defer func(ctx context.Context) { s.measured(req).Compress(ctx, req, &out, err) }(ctx)
+	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, 0)
@@ -290,14 +289,6 @@ func (s *Session) Compress(ctx context.Context) (out window.Outcome, err error) 
 		return window.Outcome{}, err
 	}
 	return w.Compress(ctx, req)
-}
-
-// measured is the recorder of what was done by a request, whose plugin's state is measured from then on.
-func (s *Session) measured(req window.Request) *metrics.Recorder {
-	if strategy, ok := req.Strategy.(*plugins.Strategy); ok && s.host.metrics != nil {
-		s.host.used.LoadOrStore(strategy.Name(), strategy)
-	}
-	return s.host.metrics
 }
 
 // History is the owned history as it is now, including what is not sent to a model. It must not be changed.

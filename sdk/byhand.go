@@ -56,6 +56,7 @@ Name the file thresh-strategy-%s, put it into a plugin directory, check it with
 
   --describe   print what it declares, as JSON
   --version    print its name and version
+  --attach     wait for a host that is told to use this process, for debugging
   --help       print this
 `, info.Name, info.Name)
 }

@@ -19,10 +19,12 @@
 //	}
 //
 //	func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-//		if len(in.History) <= 50 {
+//		kept := turns.SafeTail(in.History, 50)
+//		if len(kept) == len(in.History) {
 //			return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 //		}
-//		return sdk.Applied(turns.SafeTail(in.History, 50), sdk.CompressMetadata{}), nil
+//		over := float64(in.Tokens(len(in.History)-len(kept), len(in.History))) > in.Target()
+//		return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 //	}
 //
 //	func main() { sdk.Serve(keepLast{}) }

@@ -29,13 +29,17 @@ const (
 // gone. It is all that a strategy's main does.
 //
 // A strategy that [Check] refuses is not served: the reasons go to stderr and the process exits with 2. Started by hand,
-// the process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON.
+// the process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON; with --attach it
+// waits for a host that is told to use this very process, so that a debugger can look at it.
 func Serve(s Strategy) { os.Exit(serve(s, os.Args, os.Stdout, os.Stderr)) }
 
 func serve(s Strategy, args []string, stdout, stderr io.Writer) int {
 	if err := Check(s); err != nil {
 		printBad(stderr, args, err)
 		return exitBad
+	}
+	if len(args) == 2 && args[1] == attachFlag {
+		return serveAttached(s, stdout, stderr)
 	}
 	if len(args) > 1 || os.Getenv(wire.CookieKey) != wire.CookieValue {
 		return byHand(s.Info(), args, stdout, stderr)

@@ -80,7 +80,7 @@ func run(ctx context.Context, addr string, window int, fault string, out io.Writ
 	return nil
 }
 
-const welcome = `A stand-in for a model listens on http://%[1]s. Put this into thresh.yaml:
+const welcome = `A stand-in for a model listens on http://%[1]s. Put this into a file, say llm.yaml:
 
   compression:
     strategy: middle-out        # or one-shot
@@ -94,6 +94,6 @@ const welcome = `A stand-in for a model listens on http://%[1]s. Put this into t
         contextLimit: %[2]d
         maxOutput: %[3]d
 
-and try: thresh llm check local. Interrupt ends the server.
+and try: thresh --config llm.yaml llm check local. Interrupt ends the server.
 
 `

@@ -78,7 +78,9 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 			above = append(above, l)
 		}
 	}
-	stack = append(stack, profileLayer(profile.value.(string), all))
+	inForce := profileLayer(profile.value.(string), all)
+	c.checkChosenProfile(profile, inForce, p)
+	stack = append(stack, inForce)
 	stack = append(stack, above...)
 
 	if err := c.merge(stack); err != nil {

@@ -75,7 +75,7 @@ func TestWrongFiles(t *testing.T) {
 		"an undefined profile":     {"profile: smal\nprofiles: {small: {}}", at + `:1: profile: "smal" is not a profile; want one of: small; did you mean small?`},
 		"no profile at all":        {"compression.profile: llm", at + `:1: compression.profile: "llm" is not a profile; want a profile that is defined under profiles; there is none`},
 		"no room for history": {"model:\n  contextLimit: 1000\n  completionBudget: 1000", at +
-			":3: model.completionBudget: 1000 leaves nothing of the context window; want less than model.contextLimit, which is 1000 (project file $WORK/thresh.yaml:2)"},
+			":3: model.completionBudget: 1000 leaves nothing of the context window; want less than model.contextLimit, which is 1000 (config file $WORK/thresh.yaml:2)"},
 		"a table in a strategy's settings": {"strategies: {a: {b: {c: 1}}}", at + ":1: strategies.a.b: a table is not allowed; want text, a number, true or false"},
 		"a wrong strategy's name":          {"strategies: {A: {b: 1}}", at + ":1: strategies.A: a strategy's name is made of lower-case letters, digits and single hyphens"},
 	}
@@ -83,7 +83,9 @@ func TestWrongFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
 			m.write(m.projectFile(), c.file)
-			_, err := config.Load(m.options())
+			o := m.options()
+			o.ConfigFile = m.projectFile() // as such it may set anything
+			_, err := config.Load(o)
 			if diff := cmp.Diff([]string{c.want}, m.messages(err)); diff != "" {
 				t.Error(diff)
 			}

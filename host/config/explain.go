@@ -22,6 +22,8 @@ type Explanation struct {
 	Meaning string `json:"meaning"`
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
+	// Trusted says that a project file cannot set it.
+	Trusted bool `json:"trusted,omitempty"`
 }
 
 // Explain explains the given settings, or groups of settings; none means all, and the strategies' own settings that are
@@ -89,7 +91,7 @@ func (c *Config) explain(key string, s Spec, all map[string]setting) Explanation
 		v.origin.Layer = LayerDefault
 	}
 	e := Explanation{Key: key, Type: s.Type, Value: readable(v.value), Origin: v.origin,
-		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText, Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning}
+		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText, Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Trusted: s.Trusted}
 	if key == s.Key && s.Type != Scalar {
 		e.Env = envName(key)
 	}

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,13 +12,17 @@ import (
 
 func TestGrants(t *testing.T) {
 	m := newMachine(t)
-	m.write(m.userFile(), "plugins:\n  grants:\n    far-away: {network: true}\n    near-by: {network: false}\n")
-	want := map[string]config.Grant{"far-away": {Network: true}, "near-by": {}}
+	m.write(m.userFile(), "plugins:\n  grants:\n    far-away: {network: true}\n    near-by: {processes: true, read: [~/.nvm, tools]}\n")
+	want := map[string]config.Grant{
+		"far-away": {Network: true},
+		"near-by":  {Processes: true, Read: []string{filepath.Join(m.home, ".nvm"), filepath.Join(filepath.Dir(m.userFile()), "tools")}},
+	}
 	c := m.load(m.options())
 	if diff := cmp.Diff(want, c.Settings().Plugins.Grants); diff != "" {
 		t.Error(diff)
 	}
-	c.Settings().Plugins.Grants["near-by"] = config.Grant{Network: true}
+	c.Settings().Plugins.Grants["near-by"].Read[0] = "/"
+	c.Settings().Plugins.Grants["far-away"] = config.Grant{}
 	if diff := cmp.Diff(want, c.Settings().Plugins.Grants); diff != "" {
 		t.Error("a copy was not one:", diff)
 	}
@@ -26,6 +31,8 @@ func TestGrants(t *testing.T) {
 func TestGrantsThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"plugins.grants.far-away.netwrok: true": "did you mean plugins.grants.far-away.network?",
+		"plugins.grants.far-away.files: []":     "there are network, processes, read",
+		"plugins.grants.far-away.read: /opt":    "a list of paths",
 		"plugins.grants.Far.network: true":      "lower-case letters",
 		"plugins.grants.far.network: some":      "true or false",
 		"plugins.grants.far: true":              "a table of settings",

@@ -155,11 +155,29 @@ func findGrant(key, rest string) target {
 		return target{problem: "a strategy's name is made of lower-case letters, digits and single hyphens"}
 	case !more:
 		return target{}
-	case own != "network":
-		return target{problem: "unknown grant", nearest: groupGrants + "." + name + ".network"}
 	}
-	return target{leaf: true, spec: Spec{Key: key, Type: Boolean, Category: categoryHost, PerHost: true,
-		Meaning: "Whether the plugin may use the network."}}
+	for _, s := range grantSpecs {
+		if s.Key == own {
+			s.Key, s.Category, s.PerHost, s.Trusted = key, categoryHost, true, true
+			return target{leaf: true, spec: s}
+		}
+	}
+	known := make([]string, len(grantSpecs))
+	for i, s := range grantSpecs {
+		known[i] = s.Key
+	}
+	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
+	if guess := nearest(own, known); guess != "" {
+		t.nearest = groupGrants + "." + name + "." + guess
+	}
+	return t
+}
+
+// grantSpecs are what can be granted to a plugin, by the last part of the key.
+var grantSpecs = []Spec{
+	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
+	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
+	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, beside those of the system."},
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.

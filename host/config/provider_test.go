@@ -15,14 +15,14 @@ func TestProviders(t *testing.T) {
 		user, project string
 		want          config.Provider
 	}{
-		"the least": {project: "profiles.p.provider: {kind: openai, model: m}", want: config.Provider{Kind: "openai", Model: "m",
+		"the least": {user: "profiles.p.provider: {kind: openai, model: m}", want: config.Provider{Kind: "openai", Model: "m",
 			ContextLimit: 128_000, MaxOutput: 8192, Timeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, Retries: 3}},
-		"the other kind has the larger window": {project: "profiles.p.provider: {kind: anthropic, model: m}", want: config.Provider{
+		"the other kind has the larger window": {user: "profiles.p.provider: {kind: anthropic, model: m}", want: config.Provider{
 			Kind: "anthropic", Model: "m", ContextLimit: 200_000, MaxOutput: 8192, Timeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, Retries: 3}},
 		"everything": {
-			project: "profiles:\n  p:\n    model.name: agent\n    provider:\n      {kind: openai, model: m, baseURL: 'http://127.0.0.1:8089/v1', keyFile: k.txt, contextLimit: 9000,\n" +
+			user: "profiles:\n  p:\n    model.name: agent\n    provider:\n      {kind: openai, model: m, baseURL: 'http://127.0.0.1:8089/v1', keyFile: k.txt, contextLimit: 9000,\n" +
 				"       maxOutput: 100, timeout: 3s, idleTimeout: 2s, retries: 0, prices: {input: 3, output: 15, cacheRead: 0.3, cacheWrite: 0}}",
-			want: config.Provider{Kind: "openai", Model: "m", BaseURL: "http://127.0.0.1:8089/v1", KeyFile: "$WORK/k.txt", ContextLimit: 9000,
+			want: config.Provider{Kind: "openai", Model: "m", BaseURL: "http://127.0.0.1:8089/v1", KeyFile: "~/.config/thresh/k.txt", ContextLimit: 9000,
 				MaxOutput: 100, Timeout: 3 * time.Second, IdleTimeout: 2 * time.Second,
 				Prices: config.Prices{Input: 3, Output: 15, CacheRead: new(0.3), CacheWrite: new(0.0)}}},
 		"from several files": {
@@ -39,7 +39,7 @@ func TestProviders(t *testing.T) {
 			// The profile in force or not, its provider does not mix with the settings.
 			for _, env := range []string{"THRESH_PROFILE=", "THRESH_PROFILE=p"} {
 				got, ok := m.load(m.options(env)).Provider("p")
-				got.KeyFile = strings.Replace(got.KeyFile, m.work, "$WORK", 1)
+				got.KeyFile = strings.Replace(got.KeyFile, m.home, "~", 1)
 				if diff := cmp.Diff(c.want, got); !ok || diff != "" {
 					t.Errorf("%s: %v %s", env, ok, diff)
 				}
@@ -67,7 +67,7 @@ func TestAProfileWithoutAProvider(t *testing.T) {
 }
 
 func TestWrongProviders(t *testing.T) {
-	const at = "$WORK/thresh.yaml"
+	const at = "~/.config/thresh/thresh.yaml"
 	const noKey = "a key is not written into settings: name an environment variable in provider.keyEnv or a file in provider.keyFile"
 	const notShown = "is not allowed (the value is not shown, as it might be a key); want "
 	const aName = "the name of an environment variable in upper case, such as OPENAI_API_KEY"
@@ -88,7 +88,7 @@ func TestWrongProviders(t *testing.T) {
 		"a key in the URL":      {"kind: openai, model: m, baseURL: 'https://h/v1?key=hidden'", "1: profiles.p.provider.baseURL: " + notShown + anAddress},
 		"no URL":                {"kind: openai, model: m, baseURL: 'localhost:8089'", "1: profiles.p.provider.baseURL: " + notShown + anAddress},
 		"two keys": {"kind: openai, model: m, keyEnv: A, keyFile: b",
-			"1: profiles.p.provider.keyFile: is set beside provider.keyEnv (project file $WORK/thresh.yaml:1); want one of them"},
+			"1: profiles.p.provider.keyFile: is set beside provider.keyEnv (user file ~/.config/thresh/thresh.yaml:1); want one of them"},
 		"no room for input": {"kind: openai, model: m, contextLimit: 8192",
 			"1: profiles.p.provider.maxOutput: 8192 leaves nothing of the context window; want less than provider.contextLimit, which is 8192"},
 		"a negative price":  {"kind: openai, model: m, prices.input: -1", "1: profiles.p.provider.prices.input: -1 is not allowed; want a number of at least 0"},
@@ -98,7 +98,7 @@ func TestWrongProviders(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
-			m.write(m.projectFile(), "profiles: {p: {provider: {"+c.provider+"}}}")
+			m.write(m.userFile(), "profiles: {p: {provider: {"+c.provider+"}}}")
 			_, err := config.Load(m.options())
 			got := m.messages(err)
 			if diff := cmp.Diff([]string{at + ":" + c.want}, got); diff != "" {
@@ -126,7 +126,7 @@ func TestAProviderOutsideOfAProfile(t *testing.T) {
 
 func TestNoExplanationShowsAKey(t *testing.T) {
 	m := newMachine(t)
-	m.write(m.projectFile(), "profiles: {p: {provider: {kind: openai, model: m, keyEnv: MY_KEY}, strategies: {own: {apiKey: hidden}}}}\n"+
+	m.write(m.userFile(), "profiles: {p: {provider: {kind: openai, model: m, keyEnv: MY_KEY}, strategies: {own: {apiKey: hidden}}}}\n"+
 		"strategies: {own: {apiKey: hidden, auth_token: hidden, maxTokens: 5}}")
 	c := m.load(m.options("MY_KEY=hidden"))
 	found, err := c.Explain(append(config.Keys(), "strategies", "profiles.p", "profiles.p.provider.timeout")...)
@@ -170,7 +170,7 @@ func TestAnEmptyDirectoryIsNone(t *testing.T) {
 	if s := m.load(m.options()).Settings(); !strings.HasPrefix(s.Transcript.Dir, m.home) || !strings.HasPrefix(s.Prompts.Dir, m.home) {
 		t.Errorf("relative to its file: %+v %+v", s.Transcript, s.Prompts)
 	}
-	m.write(m.projectFile(), "transcript.dir: ''\nprompts.dir: ''\n")
+	m.write(m.userFile(), "transcript.dir: ''\nprompts.dir: ''\n")
 	if s := m.load(m.options()).Settings(); s.Transcript.Dir != "" || s.Prompts.Dir != "" {
 		t.Errorf("%+v %+v", s.Transcript, s.Prompts)
 	}

@@ -139,6 +139,10 @@ type Plugins struct {
 type Grant struct {
 	// Network lets the plugin use the network.
 	Network bool `koanf:"network"`
+	// Processes lets it start other processes.
+	Processes bool `koanf:"processes"`
+	// Read are absolute paths of files and directories that it may read and run programs from.
+	Read []string `koanf:"read"`
 }
 
 // Log holds the settings under "log".
@@ -162,6 +166,10 @@ func (s Settings) clone() Settings {
 	s.Compression.Density.Tools = slices.Clone(s.Compression.Density.Tools)
 	s.Plugins.Dirs = slices.Clone(s.Plugins.Dirs)
 	s.Plugins.Grants = maps.Clone(s.Plugins.Grants)
+	for name, grant := range s.Plugins.Grants {
+		grant.Read = slices.Clone(grant.Read)
+		s.Plugins.Grants[name] = grant
+	}
 	s.Strategies = maps.Clone(s.Strategies)
 	for name, own := range s.Strategies {
 		s.Strategies[name] = maps.Clone(own)

@@ -91,6 +91,10 @@ func (w *walker) entry(full string, key, value *yaml.Node) {
 }
 
 func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
+	if s.Trusted && w.layer.name == LayerProjectFile && !isNull(n) {
+		w.problems.add(s.Key, func() *Error { return notFromAProject(full, w.at(n), w.places) })
+		return
+	}
 	v, bad := w.value(s, n)
 	if bad == nil && v != nil {
 		v, bad = s.check(v, true)

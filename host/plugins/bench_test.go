@@ -1,49 +1,175 @@
 package plugins
 
 import (
-	"errors"
+	"context"
+	"maps"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// What isolation costs: a start from the file to the accepted Configure, and its end.
+// What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up to the
+// accepted Configure with ours, bare and isolated. They take turns, so that what else goes on in the machine hurts each alike.
 func BenchmarkIsolatedStart(b *testing.B) {
-	for _, mode := range []Isolation{IsolationOff, IsolationBestEffort} {
-		b.Run(string(mode), func(b *testing.B) {
-			isolates(b)
-			m := open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode})
-			if err := m.prepare(); err != nil {
+	isolates(b)
+	dir := pluginDir(b, "honest")
+	bare := open(b, Options{Dirs: []string{dir}, Isolation: IsolationOff})
+	isolated := open(b, Options{Dirs: []string{dir}, Isolation: IsolationStrict})
+	takeTurns(b, map[string]func() time.Duration{
+		"go-plugin": func() time.Duration { return goPluginStart(b, filepath.Join(dir, FilePrefix+"honest")) },
+		"bare":      func() time.Duration { return starts(b, bare, 1)[0] },
+		"isolated":  func() time.Duration { return starts(b, isolated, 1)[0] },
+	})
+}
+
+// goPluginStart starts a plugin as go-plugin does by itself.
+func goPluginStart(b *testing.B, path string) time.Duration {
+	b.Helper()
+	client := plugin.NewClient(&plugin.ClientConfig{
+		HandshakeConfig: wire.Handshake(), Plugins: plugin.PluginSet{}, Cmd: exec.Command(path),
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(),
+	})
+	defer client.Kill()
+	start := time.Now()
+	rpc, err := client.Client()
+	if err != nil {
+		b.Fatal(err)
+	}
+	conn := rpc.(*plugin.GRPCClient).Conn
+	if _, err := threshv1.NewStrategyServiceClient(conn).GetInfo(b.Context(), &threshv1.GetInfoRequest{}); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+// What isolation costs a call: nothing that can be measured. The processes take turns, as the starts above.
+func BenchmarkIsolatedCall(b *testing.B) {
+	isolates(b)
+	turns := map[string]func() time.Duration{}
+	for name, mode := range map[string]Isolation{"bare": IsolationOff, "isolated": IsolationStrict} {
+		s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
+		in := OptimizeCall{Call: call("a", "chaff", "b")}
+		turns[name] = func() time.Duration {
+			start := time.Now()
+			if _, err := s.Optimize(b.Context(), in); err != nil {
 				b.Fatal(err)
 			}
-			bin, err := openBinary(candidate{name: "honest", path: m.discover().candidates[0].path}, &m.hashes, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer bin.close()
-			for b.Loop() {
-				p, err := launch(b.Context(), m, bin, snapshot{}, func(State) {})
-				if err != nil {
-					b.Fatal(err)
-				}
-				p.end(errors.New("done"))
-				b.StopTimer()
-				p.destroy(m.opts.StopTimeout)
-				b.StartTimer()
-			}
-		})
+			return time.Since(start)
+		}
+	}
+	takeTurns(b, turns)
+}
+
+// takeTurns has each function run once per iteration, in an order that changes, and reports the median of each.
+func takeTurns(b *testing.B, turns map[string]func() time.Duration) {
+	names := slices.Sorted(maps.Keys(turns))
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, name := range names {
+			took[name] = append(took[name], turns[name]())
+		}
+	}
+	for name, d := range took {
+		b.ReportMetric(float64(median(d)), name+"-p50-ns")
 	}
 }
 
-// What a call costs in an isolated process.
-func BenchmarkIsolatedCall(b *testing.B) {
-	for _, mode := range []Isolation{IsolationOff, IsolationBestEffort} {
-		b.Run(string(mode), func(b *testing.B) {
-			s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
-			in := OptimizeCall{Call: call("a", "chaff", "b")}
-			for b.Loop() {
-				if _, err := s.Optimize(b.Context(), in); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+// What a new version of the file costs those who call meanwhile: an iteration is a reload, from the new file to the first
+// call of the new process. max-call-ns is the slowest of all calls and p50-call-ns the one in the middle; start-ns is
+// what one start takes when nothing else is going on, which the slowest call should not exceed. quiet-max-call-ns is the
+// slowest call of a second without a reload: where that is large, the machine is busy with something else.
+func BenchmarkReloadUnderLoad(b *testing.B) {
+	isolates(b)
+	dir := pluginDir(b, "steady")
+	m := open(b, reloading(dir))
+	bare := median(starts(b, m, 5))
+	s := strategy(b, m, "steady")
+	quiet, stop := context.WithTimeout(b.Context(), time.Second)
+	defer stop()
+	before := callers(quiet, b, s)()
+	ctx, stop := context.WithCancel(b.Context())
+	calls := callers(ctx, b, s)
+	for b.Loop() {
+		old := pid(b, s)
+		variant(b, filepath.Join(dir, FilePrefix+"steady"))
+		eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
 	}
+	stop()
+	all := calls()
+	b.ReportMetric(float64(bare), "start-ns")
+	b.ReportMetric(float64(slices.Max(before)), "quiet-max-call-ns")
+	b.ReportMetric(float64(slices.Max(all)), "max-call-ns")
+	b.ReportMetric(float64(median(all)), "p50-call-ns")
+	b.ReportMetric(float64(len(all))/float64(b.N), "calls/op")
+}
+
+// callers has a few callers call a strategy until ctx ends. wait returns how long each call took.
+func callers(ctx context.Context, b *testing.B, s *Strategy) (wait func() []time.Duration) {
+	took := make([][]time.Duration, 4)
+	var all sync.WaitGroup
+	for i := range took {
+		all.Go(func() { took[i] = callWhile(ctx, b, s) })
+	}
+	return func() []time.Duration {
+		all.Wait()
+		return slices.Concat(took...)
+	}
+}
+
+// callWhile calls a strategy, one call after the other, until ctx ends, and returns how long each took.
+func callWhile(ctx context.Context, b *testing.B, s *Strategy) (took []time.Duration) {
+	in := OptimizeCall{Call: call("a", "b", "c")}
+	for {
+		start := time.Now()
+		_, err := s.Optimize(ctx, in)
+		if ctx.Err() != nil {
+			return took
+		}
+		if err != nil {
+			b.Error(err)
+			return took
+		}
+		took = append(took, time.Since(start))
+	}
+}
+
+// starts returns how long each of n starts of the only plugin takes, its file not being hashed.
+func starts(b *testing.B, m *Manager, n int) (took []time.Duration) {
+	b.Helper()
+	if err := m.prepare(); err != nil {
+		b.Fatal(err)
+	}
+	c := m.discover().candidates[0]
+	for range n {
+		bin, err := openBinary(c, &m.hashes, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		p, err := launch(b.Context(), m, bin, snapshot{}, func(State) {})
+		bin.close()
+		if err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(start))
+		p.end(errNotNeeded)
+		p.destroy(m.opts.StopTimeout)
+	}
+	return took
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
 }

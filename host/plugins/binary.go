@@ -96,7 +96,7 @@ func (b *binary) untouched() error {
 
 // differs reports whether the path leads to another file by now, or to none. A nil binary never does.
 func (b *binary) differs() bool {
-	if b == nil {
+	if b == nil || b.attached {
 		return false
 	}
 	var stat unix.Stat_t

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,6 +115,10 @@ func TestCallsThatFail(t *testing.T) {
 		"deep-json":                  {call: optimize, want: ErrBadAnswer, says: "nested 5000 deep, at most 1000"},
 		"one-huge-message":           {call: optimize, want: ErrBadAnswer, says: "larger than max"},
 		"one-huge-chunk":             {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
+		"one-gigabyte":               {call: optimize, want: ErrBadAnswer, says: "the stream takes more than 16777216 bytes"},
+		"never-ends":                 {call: optimize, want: ErrBadAnswer, says: "more data than announced"},
+		"drips":                      {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
+		"sends-nothing-for-ever":     {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
 		"ends-without-an-answer":     {call: optimize, want: ErrBadAnswer, says: "without an answer"},
 		"asks-for-resync":            {call: optimize, want: ErrBadAnswer, says: "whole history"},
 		"answers-without-header":     {call: optimize, want: ErrBadAnswer, says: "does not begin with a header"},
@@ -146,6 +152,54 @@ func TestCallsThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever a plugin does to its standard output, before the handshake and after it, it is one that can be called.
+func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
+	for _, name := range []string{"chatty", "noisy", "floods-stdout"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			for range 3 {
+				if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What a plugin sends is not collected before it is found to be too much.
+func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "one-gigabyte")}}), "one-gigabyte")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
+		t.Errorf("got %v", err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 6*DefaultMaxAnswerBytes {
+		t.Errorf("%d MB of memory were taken in all", used>>20)
+	}
+}
+
+func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
+	dir := pluginDir(t, "waits-in-compress")
+	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "waits-in-compress")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+		failed <- err
+	}()
+	eventually(t, "the call", func() bool { return users(s) == 1 })
+	_ = syscall.Kill(processes(t, dir)[0], syscall.SIGKILL)
+	err := <-failed
+	var failure *Error
+	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("got %v", err)
+	}
+	strategy(t, s.manager, s.Name()) // it is started again
 }
 
 func TestACancelledCallSaysSo(t *testing.T) {

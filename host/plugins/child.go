@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 	drainTime = 250 * time.Millisecond
 	// killTime is how long a process may take to be gone after SIGKILL.
 	killTime = 2 * time.Second
+	// dyingTime is how long a process that cannot be talked to may take to be gone by itself: how it ended says why.
+	dyingTime = 100 * time.Millisecond
 
 	busyRetries = 10
 	busyDelay   = 20 * time.Millisecond
@@ -38,6 +41,7 @@ type child struct {
 	log     hclog.Logger
 	starter *starter
 
+	leave     func()        // of an attached process: says that it is gone; see attach.go
 	settle    func()        // says that Start is through, or will never be called
 	attempted chan struct{} // closed by settle; what follows is valid from then on
 	cmd       *exec.Cmd     // nil: it could not be started
@@ -46,6 +50,7 @@ type child struct {
 	stderr    tail          // the end of what it wrote to its standard error
 	exited    chan struct{} // closed once the process is gone and reaped, and its output read
 	state     string        // how it ended, for people; valid after exited
+	killed    atomic.Bool   // the host killed it, or tried to
 }
 
 func newChild(b *binary, cage cage, log hclog.Logger, s *starter) *child {
@@ -224,12 +229,22 @@ func (c *child) terminate(grace time.Duration) error {
 
 func (c *child) kill() error {
 	if !c.gone(0) {
+		c.killed.Store(true)
 		killGroup(c.cmd.Process)
 	}
 	if !c.gone(killTime) {
 		return fmt.Errorf("process %d (%s) does not end even when killed", c.cmd.Process.Pid, c.path)
 	}
 	return nil
+}
+
+// killedByOthers reports whether the process was killed, and not by the host. Give it time to be gone before.
+func (c *child) killedByOthers() bool {
+	if !c.gone(0) || c.killed.Load() || c.cmd == nil {
+		return false
+	}
+	status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // gone waits up to d for the process to have ended.

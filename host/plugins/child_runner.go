@@ -27,7 +27,7 @@ func (c *child) Wait(ctx context.Context) error {
 
 // Kill is for go-plugin, which calls it when it could not make a connection.
 func (c *child) Kill(context.Context) error {
-	if !c.started() {
+	if !c.started() || c.gone(dyingTime) {
 		return nil
 	}
 	return c.kill()
@@ -35,7 +35,10 @@ func (c *child) Kill(context.Context) error {
 
 // ID is the process id, "" before the start.
 func (c *child) ID() string {
-	if c.cmd == nil {
+	switch {
+	case c.binary.attached:
+		return c.path // go-plugin tidies up after nothing that has no name
+	case c.cmd == nil:
 		return ""
 	}
 	return strconv.Itoa(c.cmd.Process.Pid)

@@ -33,6 +33,8 @@ type candidate struct {
 	name, path string
 	// problem says why the file cannot be a plugin; shadowedBy is the path of the one that is used instead.
 	problem, shadowedBy string
+	// attached says that path is the socket of a process that somebody started by hand.
+	attached bool
 }
 
 func (c candidate) usable() bool { return c.problem == "" && c.shadowedBy == "" }

@@ -11,8 +11,9 @@
 //
 // # Supervision
 //
-// A [Strategy] has one goroutine that owns its state (owner.go; state.go has the picture): it starts processes, counts crashes
-// (crashes.go), hands processes to calls, and moves calls to a new version of the file (watch.go, reload.go).
+// A [Strategy] has one goroutine that owns its state (owner.go, owner_process.go; state.go has the picture): it starts
+// processes, counts crashes (crashes.go), hands processes to calls, and moves calls to a new version of the file (watch.go,
+// reload.go).
 //
 // # Which files are run
 //
@@ -32,6 +33,8 @@
 //   - is ended with SIGTERM, then SIGKILL to the whole group, within a bounded time whatever it does;
 //   - goes when the host goes: it holds the reading end of a pipe that breaks, and on Linux the kernel kills it as well;
 //   - may write what it likes to its standard output and error: both are always drained, and end in the log.
+//
+// With [Options.Attach] a process is used that its author has started, for a debugger, and none of this holds (attach.go).
 //
 // What a strategy answers is decoded and bounded here, and otherwise not judged: package history does that before it
 // applies anything.

@@ -51,7 +51,7 @@ func (t trust) needsNoHash(path string, stat *unix.Stat_t) bool {
 // verdict is what is known of a binary before it is started.
 type verdict struct {
 	known snapshot // what the lock file says that it is; empty: nothing
-	first bool     // it is seen for the first time, and to be recorded
+	first bool     // it is seen for the first time where it is, and to be recorded
 }
 
 // judge says whether a binary may be run. Errors wrap [ErrUntrusted].
@@ -71,7 +71,7 @@ func (m *Manager) judge(b *binary) (verdict, error) {
 	if bundled && m.trust.mode == IntegrityTOFU {
 		return verdict{}, nil
 	}
-	locked, ok, err := m.locked(b.name)
+	locked, ok, err := m.locked(b)
 	switch {
 	case err != nil:
 		return verdict{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
@@ -82,19 +82,20 @@ func (m *Manager) judge(b *binary) (verdict, error) {
 	case locked.SHA256 != b.sum:
 		return verdict{}, fmt.Errorf("%w: the file has changed: its SHA-256 is %s, when it was locked it was %s", ErrUntrusted, b.sum, locked.SHA256)
 	}
-	return verdict{known: snapshot{sum: locked.SHA256, info: compact(locked.Info)}}, nil
+	moved := locked.Path != b.path
+	return verdict{known: snapshot{sum: locked.SHA256, info: compact(locked.Info)}, first: moved && m.trust.mode == IntegrityTOFU}, nil
 }
 
 // locked looks a plugin up in the lock file, and among those that could not be written there.
-func (m *Manager) locked(name string) (Locked, bool, error) {
+func (m *Manager) locked(b *binary) (Locked, bool, error) {
 	m.mu.Lock()
-	l, ok := m.seen[name]
+	l, ok := recorded(m.seen, b.path, b.sum)
 	m.mu.Unlock()
 	if ok {
 		return l, true, nil
 	}
 	plugins, err := m.trust.ledger.read()
-	l, ok = plugins[name]
+	l, ok = recorded(plugins, b.path, b.sum)
 	return l, ok, err
 }
 
@@ -103,12 +104,11 @@ func (m *Manager) remember(p *process) {
 	l := p.locked()
 	if m.trust.ledger.path != "" {
 		err := m.trust.ledger.change(func(plugins map[string]Locked) {
-			if _, taken := plugins[p.name]; !taken { // another host may have been quicker
-				plugins[p.name] = l
+			if _, taken := plugins[l.Path]; !taken { // another host may have been quicker
+				plugins[l.Path] = l
 			}
 		})
 		if err == nil {
-			m.watchLedger()
 			p.log.Info("the plugin was seen for the first time and is locked", "sha256", l.SHA256, "lockFile", m.trust.ledger.path)
 			return
 		}
@@ -116,7 +116,7 @@ func (m *Manager) remember(p *process) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen[p.name] = l
+	m.seen[l.Path] = l
 }
 
 func (p *process) locked() Locked {
@@ -124,7 +124,7 @@ func (p *process) locked() Locked {
 }
 
 // Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes that to
-// the lock file: from then on it is what they must be. It returns what was locked, and why others were not.
+// the lock file: from then on it is what they must be. It returns what was locked, by name, and why others were not.
 func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked, error) {
 	if m.trust.ledger.path == "" {
 		return nil, errors.New("there is no place for a lock file: set plugins.lockFile")
@@ -148,13 +148,17 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 		done[name] = l
 	}
 	if len(done) > 0 {
-		if err := m.trust.ledger.change(func(plugins map[string]Locked) { maps.Copy(plugins, done) }); err != nil {
+		if err := m.trust.ledger.change(func(plugins map[string]Locked) {
+			for _, l := range done {
+				plugins[l.Path] = l
+			}
+		}); err != nil {
 			return nil, errors.Join(append(errs, fmt.Errorf("writing the lock file %s: %w", m.trust.ledger.path, err))...)
 		}
 	}
 	m.mu.Lock()
-	for name := range done {
-		delete(m.seen, name)
+	for _, l := range done {
+		delete(m.seen, l.Path)
 	}
 	strategies := slices.Collect(maps.Values(m.strategies))
 	m.mu.Unlock()
@@ -171,6 +175,9 @@ func (m *Manager) lookAt(ctx context.Context, found catalog, name string) (Locke
 	c, ok := found.find(name)
 	if !ok {
 		return Locked{}, found.unknown(name)
+	}
+	if c.attached {
+		return Locked{}, fmt.Errorf("%s was started by hand, so that there is no file to lock", name)
 	}
 	if err := m.prepare(); err != nil {
 		return Locked{}, err

@@ -14,7 +14,7 @@ import (
 )
 
 // variant makes the file of a plugin another one that does the same: bytes after the end of a program change nothing.
-func variant(t *testing.T, path string) {
+func variant(t testing.TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestOffStartsAnything(t *testing.T) {
 
 func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 	for name, text := range map[string]string{
-		"no json": "{", "another version": `{"version": 2}`,
+		"no json": "{", "another version": `{"version": 9}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "plugins.lock")

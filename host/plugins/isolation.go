@@ -29,12 +29,16 @@ const (
 type Grant struct {
 	// Network lets it use the network.
 	Network bool
+	// Processes lets it start other processes.
+	Processes bool
+	// Read are absolute paths of files and directories that it may read and run programs from. Each must be there.
+	Read []string
 }
 
 // cage is how a process is isolated.
 type cage struct {
 	apply     []isolate.Measure
-	network   bool
+	grant     Grant
 	maxMemory int
 	// lacking are the measures that are not taken, with the reason.
 	lacking []string
@@ -48,7 +52,7 @@ func (m *Manager) cageFor(name string) (cage, error) {
 	if m.opts.Isolation == IsolationOff {
 		return cage{lacking: []string{"everything: plugins.isolation is off"}}, nil
 	}
-	c := cage{network: m.opts.Grants[name].Network, maxMemory: m.opts.MaxMemoryBytes}
+	c := cage{grant: m.opts.Grants[name], maxMemory: m.opts.MaxMemoryBytes}
 	for _, check := range m.checks() {
 		if check.Works {
 			c.apply = append(c.apply, check.Measure)
@@ -97,7 +101,8 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	cmd, err := isolate.Command(isolate.Spec{
 		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.path},
 		Binary: binaryFD, KeepBinary: c.binary.script, Status: statusFD, RunDir: c.dir,
-		Network: c.cage.network, MaxMemory: uint64(c.cage.maxMemory), Apply: c.cage.apply,
+		Network: c.cage.grant.Network, Processes: c.cage.grant.Processes, Read: c.cage.grant.Read,
+		MaxMemory: uint64(c.cage.maxMemory), Apply: c.cage.apply,
 	})
 	if err != nil {
 		return nil, err

@@ -46,12 +46,7 @@ func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn
 // launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all of it.
 // On failure nothing of the process is left; the process is returned beside the error if it could be described.
 func launch(ctx context.Context, m *Manager, b *binary, known snapshot, reached func(State)) (*process, error) {
-	log := m.opts.Logger.Named("plugin").With("strategy", b.name)
-	p := &process{
-		name: b.name, path: b.path, binary: b, log: log, opts: &m.opts, goes: m.goes,
-		services: newHostServices(m.opts.MaxHostCalls), gone: make(chan struct{}),
-	}
-	p.ctx, p.end = context.WithCancelCause(context.Background())
+	p := newProcess(m, b)
 	cage, err := m.cageFor(b.name)
 	if err != nil {
 		p.end(err)
@@ -60,30 +55,50 @@ func launch(ctx context.Context, m *Manager, b *binary, known snapshot, reached 
 		return nil, failure
 	}
 	p.lacking = cage.lacking
-	p.child = newChild(b, cage, log, m.starter)
+	p.child = newChild(b, cage, p.log, m.starter)
+	return p, p.bringUp(ctx, m.run.path, known, reached)
+}
 
+// newProcess makes a process that is still to be brought up.
+func newProcess(m *Manager, b *binary) *process {
+	p := &process{
+		name: b.name, path: b.path, binary: b, log: m.opts.Logger.Named("plugin").With("strategy", b.name), opts: &m.opts, goes: m.goes,
+		services: newHostServices(m.opts.MaxHostCalls), gone: make(chan struct{}),
+	}
+	p.ctx, p.end = context.WithCancelCause(context.Background())
+	return p
+}
+
+// bringUp brings a process from its start to ready. On failure nothing of it is left.
+func (p *process) bringUp(ctx context.Context, runDir string, known snapshot, reached func(State)) error {
 	reached(StateStarting)
-	conn, err := p.connect(ctx, m.run.path)
+	conn, err := p.connect(ctx, runDir)
 	if err == nil {
 		p.strategy = threshv1.NewStrategyServiceClient(conn.conn)
 		err = p.describe(ctx, known)
 	}
+	if err == nil && p.binary.attached {
+		go p.child.leaveWith(conn.conn)
+	}
 	if err == nil {
 		reached(StateDescribed)
-		err = p.configure(ctx, conn.broker, m.opts.Settings)
+		err = p.configure(ctx, conn.broker, p.opts.Settings)
 	}
 	if err != nil {
 		p.end(err)
+		if p.binary.attached {
+			p.child.leave()
+		}
 		p.destroy(0)
 		var failure *Error
 		if errors.As(err, &failure) && !errors.Is(err, ErrBadConfig) {
 			failure.Stderr = printableLines(p.child.stderr.String()) // all of it, now that the process is gone
 		}
-		return p, err
+		return err
 	}
 	p.log = p.child.log
-	p.log.Debug("the plugin is ready", "version", p.info.Version, "trigger", p.info.Trigger.Mode, "path", b.path)
-	return p, nil
+	p.log.Debug("the plugin is ready", "version", p.info.Version, "trigger", p.info.Trigger.Mode, "path", p.path)
+	return nil
 }
 
 // connect starts the process and goes through go-plugin's handshake.
@@ -93,13 +108,9 @@ func (p *process) connect(ctx context.Context, runDir string) (*connection, erro
 		err  error
 	}
 	stdio := &stdioLogger{log: p.log.Named("stdio")}
-	p.client = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig: wire.Handshake(),
-		Plugins:         plugin.PluginSet{wire.PluginName: &connection{}},
-		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
-			p.child.prepare(cmd.Env, dir)
-			return p.child, nil
-		},
+	settings := &plugin.ClientConfig{
+		HandshakeConfig:  wire.Handshake(),
+		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		StartTimeout:     2 * p.opts.StartTimeout, // ctx comes first
@@ -108,7 +119,16 @@ func (p *process) connect(ctx context.Context, runDir string) (*connection, erro
 		Logger:           hclog.NewNullLogger(), // what matters is logged here, with the plugin's name and process id
 		SyncStdout:       stdio,
 		SyncStderr:       stdio,
-	})
+	}
+	if p.binary.attached {
+		settings.Reattach = p.child.reattach()
+	} else {
+		settings.RunnerFunc = func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
+			p.child.prepare(cmd.Env, dir)
+			return p.child, nil
+		}
+	}
+	p.client = plugin.NewClient(settings)
 	done := make(chan result, 1)
 	go func() { // go-plugin opens streams without a deadline
 		var r result
@@ -145,7 +165,7 @@ func (p *process) describe(ctx context.Context, known snapshot) error {
 	if p.record, err = record(p.info); err != nil {
 		return p.failure(OpGetInfo, badInfo("%w", err), "")
 	}
-	if p.info.NeedsNetwork && !p.child.cage.network && p.opts.Isolation != IsolationOff {
+	if p.info.NeedsNetwork && !p.child.cage.grant.Network && p.opts.Isolation != IsolationOff {
 		return p.failure(OpGetInfo, fmt.Errorf("%w: it says that it needs the network", ErrNotGranted),
 			"if it is to have it: plugins.grants."+p.name+".network: true")
 	}
@@ -154,7 +174,7 @@ func (p *process) describe(ctx context.Context, known snapshot) error {
 
 // unchanged compares what the plugin says with what the same binary said before.
 func (p *process) unchanged(known snapshot) error {
-	if known.sum != p.binary.sum || bytes.Equal(known.info, p.record) {
+	if known.sum == "" || known.sum != p.binary.sum || bytes.Equal(known.info, p.record) {
 		return nil
 	}
 	return p.failure(OpGetInfo, fmt.Errorf("%w: it was %s and is %s", ErrInfoChanged,

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,29 +22,31 @@ type ledger struct {
 type Locked struct {
 	// SHA256 of the file, in hexadecimal.
 	SHA256 string `json:"sha256"`
-	// Path is where the file was, for people; a plugin may be moved.
-	Path string `json:"path"`
+	// Path is where the file is. In the lock file it is the entry's key.
+	Path string `json:"path,omitempty"`
 	// Info is what it said about itself.
 	Info json.RawMessage `json:"info"`
 	// At is when it was locked.
 	At time.Time `json:"at"`
 }
 
-// ledgerFile is the lock file's content.
+// ledgerFile is the lock file's content. Plugins are by path: two directories may well hold plugins of the same name.
 type ledgerFile struct {
 	Version int               `json:"version"`
 	Plugins map[string]Locked `json:"plugins"`
 }
 
 const (
-	ledgerVersion = 1
+	ledgerVersion = 2
+	// nameVersion is the form in which plugins were by name, with the path beside it. The first change makes it the one above.
+	nameVersion = 1
 	// ledgerBytes bounds what is read: a thousand plugins with a thousand settings fit.
 	ledgerBytes = 64 << 20
 	// ledgerWait is how long a change waits for another host's.
 	ledgerWait = 5 * time.Second
 )
 
-// read returns what the file holds; nothing if there is none yet.
+// read returns what the file holds, by path; nothing if there is none yet.
 func (l ledger) read() (map[string]Locked, error) {
 	if l.path == "" {
 		return nil, nil
@@ -62,10 +65,36 @@ func (l ledger) read() (map[string]Locked, error) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		return nil, fmt.Errorf("the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err)
 	}
-	if file.Version != ledgerVersion {
-		return nil, fmt.Errorf("the lock file %s has version %d, this host knows version %d", l.path, file.Version, ledgerVersion)
+	plugins := make(map[string]Locked, len(file.Plugins))
+	for key, locked := range file.Plugins {
+		switch file.Version {
+		case nameVersion:
+			plugins[cmp.Or(locked.Path, FilePrefix+key)] = locked
+		case ledgerVersion:
+			locked.Path = key
+			plugins[key] = locked
+		}
 	}
-	return file.Plugins, nil
+	if file.Version != nameVersion && file.Version != ledgerVersion {
+		return nil, fmt.Errorf("the lock file %s has version %d, this host knows the versions %d and %d", l.path, file.Version, nameVersion, ledgerVersion)
+	}
+	return plugins, nil
+}
+
+// recorded returns what is locked for a plugin's file: the entry of its path, else one of the same name for the same bytes, as
+// a file that was moved or copied is what it was. Another plugin that happens to have the name in another directory is another
+// plugin.
+func recorded(plugins map[string]Locked, path, sum string) (Locked, bool) {
+	if l, ok := plugins[path]; ok {
+		return l, true
+	}
+	name := filepath.Base(path)
+	for other, l := range plugins {
+		if l.SHA256 == sum && filepath.Base(other) == name {
+			return l, true
+		}
+	}
+	return Locked{}, false
 }
 
 // change reads the file, lets f change what it holds, and replaces it. Hosts that do so at the same time wait for each other,
@@ -88,6 +117,10 @@ func (l ledger) change(f func(map[string]Locked)) error {
 		plugins = make(map[string]Locked)
 	}
 	f(plugins)
+	for path, locked := range plugins {
+		locked.Path = ""
+		plugins[path] = locked
+	}
 	raw, err := json.MarshalIndent(ledgerFile{Version: ledgerVersion, Plugins: plugins}, "", "  ")
 	if err != nil {
 		return err

@@ -4,117 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
-
-	"github.com/fsnotify/fsnotify"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/plugins/isolate"
 )
-
-// The defaults of [Options].
-const (
-	DefaultStartTimeout    = 10 * time.Second
-	DefaultOptimizeTimeout = 30 * time.Second
-	DefaultCompressTimeout = 10 * time.Minute
-	DefaultStopTimeout     = 2 * time.Second
-	DefaultQuietTime       = 500 * time.Millisecond
-	DefaultMaxAnswerBytes  = 64 << 20
-	DefaultMaxJSONDepth    = 1000
-	DefaultMaxHostCalls    = 10_000
-	DefaultMaxCrashes      = 5
-	DefaultMaxMemoryBytes  = 2 << 30
-)
-
-// Options says where plugins are and what they may take. Each zero value stands for the default.
-type Options struct {
-	// Dirs are searched in this order. Relative ones are relative to the working directory.
-	Dirs []string
-	// Logger gets what happens to plugins and what they log; nil: nobody does. Its level is passed to the plugins.
-	Logger hclog.Logger
-	// HostVersion is told to plugins, for their logs.
-	HostVersion string
-	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path must be
-	// short, since sockets are made in it.
-	RunDir string
-
-	// StartTimeout bounds a start, from the process to the accepted Configure.
-	StartTimeout time.Duration
-	// OptimizeTimeout and CompressTimeout bound one call.
-	OptimizeTimeout, CompressTimeout time.Duration
-	// StopTimeout is what a plugin gets to end by itself before it is killed.
-	StopTimeout time.Duration
-	// QuietTime is how long nothing may have happened in the plugin directories before they are looked at again.
-	QuietTime time.Duration
-	// MaxAnswerBytes bounds the edits or pieces of one answer, in bytes.
-	MaxAnswerBytes int
-	// MaxJSONDepth bounds how deep JSON in an answer is nested.
-	MaxJSONDepth int
-	// MaxHostCalls bounds how often a plugin may ask the host during one Compress.
-	MaxHostCalls int
-	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
-	MaxCrashes int
-
-	// Integrity says which files may be run; "" is [IntegrityTOFU].
-	Integrity Integrity
-	// LockFile is where the manager remembers what plugins were; "": only for as long as it lives.
-	LockFile string
-	// Executable is the path of the host's own executable; plugins in the folder plugins beside it are trusted like it. "":
-	// there are none such.
-	Executable string
-
-	// Isolation says what plugins are kept from; "" is [IsolationBestEffort]. It needs a program that calls
-	// [isolate.Main].
-	Isolation Isolation
-	// MaxMemoryBytes bounds the memory of one process, where it is isolated.
-	MaxMemoryBytes int
-	// Grants are what plugins get beyond the usual, by name.
-	Grants map[string]Grant
-
-	// Settings looks up the strategies' own settings; nil: they have their defaults.
-	Settings Settings
-}
-
-func (o Options) withDefaults() Options {
-	if o.Logger == nil {
-		o.Logger = hclog.NewNullLogger()
-	}
-	for _, d := range []struct {
-		value    *time.Duration
-		standard time.Duration
-	}{
-		{&o.StartTimeout, DefaultStartTimeout},
-		{&o.OptimizeTimeout, DefaultOptimizeTimeout},
-		{&o.CompressTimeout, DefaultCompressTimeout},
-		{&o.StopTimeout, DefaultStopTimeout},
-		{&o.QuietTime, DefaultQuietTime},
-	} {
-		if *d.value <= 0 {
-			*d.value = d.standard
-		}
-	}
-	if o.Isolation == "" {
-		o.Isolation = IsolationBestEffort
-	}
-	if o.Integrity == "" {
-		o.Integrity = IntegrityTOFU
-	}
-	for _, n := range []struct {
-		value    *int
-		standard int
-	}{
-		{&o.MaxAnswerBytes, DefaultMaxAnswerBytes},
-		{&o.MaxJSONDepth, DefaultMaxJSONDepth},
-		{&o.MaxHostCalls, DefaultMaxHostCalls},
-		{&o.MaxCrashes, DefaultMaxCrashes},
-		{&o.MaxMemoryBytes, DefaultMaxMemoryBytes},
-	} {
-		if *n.value <= 0 {
-			*n.value = n.standard
-		}
-	}
-	return o
-}
 
 // Manager owns all plugin processes of a host. It is safe for concurrent use.
 type Manager struct {
@@ -130,11 +22,10 @@ type Manager struct {
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
-	seen       map[string]Locked // plugins that were seen for the first time and could not be written to the lock file
+	seen       map[string]Locked // by path: plugins that were seen for the first time and could not be written to the lock file
 	run        *runDir           // nil before the first start
 	starter    *starter
-	watcher    *fsnotify.Watcher // nil before the first start, and where there is none
-	running    sync.WaitGroup    // starts and processes; nothing is added once closed is set
+	running    sync.WaitGroup // starts and processes; nothing is added once closed is set
 }
 
 // New returns a manager. It looks at no directory and starts nothing before it is asked to. Close it.
@@ -173,7 +64,9 @@ func (m *Manager) Reset(name string) bool {
 }
 
 // discover looks at what is in the plugin directories now.
-func (m *Manager) discover() catalog { return discover(m.opts.Dirs, m.trust.guard) }
+func (m *Manager) discover() catalog {
+	return discover(m.opts.Dirs, m.trust.guard).attach(m.opts.Attach)
+}
 
 // known returns the strategy by its name; the first time it looks whether there is a plugin.
 func (m *Manager) known(name string) (*Strategy, error) {
@@ -226,6 +119,9 @@ func (m *Manager) start(name string, s start) (*process, error) {
 		return nil, found.unknown(name)
 	}
 	s.reached(StateDiscovered, nil)
+	if c.attached {
+		return m.attach(c, s)
+	}
 	failed := func(err error) error { return &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err, ours: true} }
 	if err := m.prepare(); err != nil {
 		return nil, failed(err)
@@ -294,6 +190,17 @@ func (m *Manager) goes(f func()) bool {
 	}
 	m.running.Go(f)
 	return true
+}
+
+// States are the states of the strategies that were asked for so far, by name. It starts nothing.
+func (m *Manager) States() map[string]State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	states := make(map[string]State, len(m.strategies))
+	for name, s := range m.strategies {
+		states[name], _ = s.State()
+	}
+	return states
 }
 
 // Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are going on fail with

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // eventually waits until ok.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -27,6 +28,19 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		case <-tick.C:
 		}
 	}
+}
+
+// users is how many calls a strategy's process has under way.
+func users(s *Strategy) int64 {
+	n := make(chan int64, 1)
+	s.do(func(o *owner) {
+		if o.current == nil {
+			n <- 0
+		} else {
+			n <- o.current.users.Load()
+		}
+	})
+	return <-n
 }
 
 // kill kills the process that a strategy has, and returns its id.
@@ -48,17 +62,7 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
 		failed <- err
 	}()
-	inCall := func() bool {
-		users := make(chan int64, 1)
-		s.do(func(o *owner) {
-			n := int64(0)
-			if o.current != nil {
-				n = o.current.users.Load()
-			}
-			users <- n
-		})
-		return <-users == 1
-	}
+	inCall := func() bool { return users(s) == 1 }
 	eventually(t, "the first call", inCall)
 	first := kill(t, s)
 	eventually(t, "the second call", inCall)
@@ -119,6 +123,66 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	}
 }
 
+// Whoever waits for the delay after a crash to pass is served when somebody says that there need be none.
+func TestAResetServesThoseWhoWait(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	s := strategy(t, m, "steady")
+	kill(t, s)
+	eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+	s.do(func(o *owner) { o.crashes.next = time.Now().Add(patience) })
+	answered := make(chan error, 1)
+	go func() {
+		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		answered <- err
+	}()
+	eventually(t, "somebody waits", func() bool {
+		waiting := make(chan int, 1)
+		s.do(func(o *owner) { waiting <- len(o.waiting) })
+		return <-waiting == 1
+	})
+	m.Reset("steady")
+	select {
+	case err := <-answered:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is not served")
+	}
+}
+
+// A plugin that is killed while it starts is not to blame: another start may fare better. A plugin that ends by itself is.
+func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
+	for _, name := range []string{"hangs-at-start", "hangs-in-getinfo"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := pluginDir(t, name)
+			m := open(t, Options{Dirs: []string{dir}})
+			failed := make(chan error, 1)
+			go func() {
+				_, err := m.Strategy(t.Context(), name)
+				failed <- err
+			}()
+			running := func() bool { return len(processes(t, dir)) == 1 }
+			eventually(t, "it is running", running)
+			_ = syscall.Kill(processes(t, dir)[0], syscall.SIGKILL)
+			err := <-failed
+			var failure *Error
+			if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "killed") {
+				t.Errorf("got %v", err)
+			}
+			if state, _ := m.handle(name).State(); state != StateBroken {
+				t.Errorf("it is %s", state)
+			}
+			m.handle(name).do(func(o *owner) {
+				if o.crashes.next.Before(time.Now()) {
+					t.Error("it is started again without a delay")
+				}
+			})
+		})
+	}
+}
+
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "changes-its-info")}}), "changes-its-info")
 	kill(t, s)
@@ -129,12 +193,12 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 }
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}, MaxHostCalls: 500}), "asks-without-end")
+	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}}), "asks-without-end")
 	got, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(got.NoOp); !strings.HasPrefix(text, "after 500: ") || !strings.Contains(text, "plugins.maxHostCalls") {
+	if text := string(got.NoOp); !strings.HasPrefix(text, "after 10000: ") || !strings.Contains(text, "plugins.maxHostCalls") {
 		t.Errorf("got %q", text)
 	}
 }

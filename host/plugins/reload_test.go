@@ -2,9 +2,11 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -32,6 +34,38 @@ func TestANewVersionIsPickedUp(t *testing.T) {
 	}
 }
 
+// However long a new version takes to start, no call waits for it.
+func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
+	dir, elsewhere := pluginDir(t, "steady"), pluginDir(t, "steady")
+	o := reloading(dir)
+	o.Isolation = IsolationOff // the new version waits at a pipe, and is not one file
+	s := strategy(t, open(t, o), "steady")
+	old := pid(t, s)
+	gate := filepath.Join(elsewhere, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	slow := write(t, t.TempDir(), "slow", fmt.Sprintf("#!/bin/sh\nread -r _ < %s\nexec %s\n", gate, filepath.Join(elsewhere, FilePrefix+"steady")), 0o755)
+	install(t, slow, filepath.Join(dir, FilePrefix+"steady"))
+	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || pid(t, s) != old {
+			t.Fatalf("process %d, not %d: %v", pid(t, s), old, err)
+		}
+	}
+	if err := pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the new version takes the calls", func() bool { return pid(t, s) != old })
+	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+		t.Error(err)
+	}
+	goneWithin(t, old, 5*time.Second)
+}
+
 func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 	dir := pluginDir(t, "needs-llm")
 	s := strategy(t, open(t, reloading(dir)), "needs-llm")
@@ -54,10 +88,10 @@ func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 	for what, test := range map[string]struct {
 		options func(*Options)
-		change  func(t *testing.T, path string)
+		change  func(t testing.TB, path string)
 		says    string
 	}{
-		"it does not work": {func(*Options) {}, func(t *testing.T, path string) { install(t, "/bin/false", path) }, "before the handshake"},
+		"it does not work": {func(*Options) {}, func(t testing.TB, path string) { install(t, "/bin/false", path) }, "before the handshake"},
 		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, variant, "the file has changed"},
 	} {
 		t.Run(what, func(t *testing.T) {

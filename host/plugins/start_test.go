@@ -76,7 +76,7 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, FilePrefix+name, test.text, 0o755)
-			_, err := open(t, Options{Dirs: []string{dir}}).Strategy(t.Context(), name)
+			_, err := open(t, Options{Dirs: []string{dir}, Grants: map[string]Grant{"endless-line": {Processes: true}}}).Strategy(t.Context(), name)
 			if !errors.Is(err, ErrNotPlugin) && !errors.Is(err, ErrIncompatible) {
 				t.Fatalf("got %v", err)
 			}

@@ -2,44 +2,34 @@ package plugins
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// watchLedger watches the lock file's directory, which was just made.
-func (m *Manager) watchLedger() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.watcher != nil {
-		_ = m.watcher.Add(filepath.Dir(m.trust.ledger.path)) // it is watched already, or the manager is closed
-	}
-}
-
-// watch makes what happens in the plugin directories known, and to the lock file, until the manager is closed. A directory
-// that is not there is not watched: what is put into it later is found when a strategy is asked for.
+// watch makes what happens in the plugin directories known, and to the lock file, until the manager is closed.
 func (m *Manager) watch() (run func(), err error) {
-	w, err := fsnotify.NewWatcher()
+	w, err := newDirWatch(m.opts.Logger, m.watched())
 	if err != nil {
 		return nil, err
 	}
-	dirs := append([]string{}, m.opts.Dirs...)
+	return func() { m.notice(w) }, nil
+}
+
+// watched are the directories in which something may happen that matters.
+func (m *Manager) watched() []string {
+	dirs := slices.Clone(m.opts.Dirs)
 	if path := m.trust.ledger.path; path != "" {
 		dirs = append(dirs, filepath.Dir(path))
 	}
-	for _, dir := range dirs {
-		if err := w.Add(dir); err != nil {
-			m.opts.Logger.Debug("a directory is not watched", "dir", dir, "error", err)
-		}
-	}
-	m.watcher = w
-	return func() { m.notice(w) }, nil
+	return dirs
 }
 
 // notice looks at the directories again whenever something has happened there and then nothing more for a while: a file
 // that is being copied is not to be looked at halfway.
-func (m *Manager) notice(w *fsnotify.Watcher) {
+func (m *Manager) notice(w *dirWatch) {
 	defer w.Close()
 	const most = 10 // quiet times: so long does a directory in which something happens all the time wait
 	var quiet <-chan time.Time
@@ -50,7 +40,7 @@ func (m *Manager) notice(w *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			if !m.concerns(e) {
+			if moved := w.follow(e); !moved && !m.concerns(e) {
 				continue
 			}
 		case err, ok := <-w.Errors:
@@ -58,6 +48,7 @@ func (m *Manager) notice(w *fsnotify.Watcher) {
 				return
 			}
 			m.opts.Logger.Warn("watching the plugin directories", "error", err) // events may be lost, so look
+			w.arm()
 		case <-quiet:
 			quiet = nil
 			m.rescan()
@@ -76,7 +67,7 @@ func (m *Manager) notice(w *fsnotify.Watcher) {
 
 func (m *Manager) concerns(e fsnotify.Event) bool {
 	base := filepath.Base(e.Name)
-	return strings.HasPrefix(base, FilePrefix) || e.Name == m.trust.ledger.path
+	return strings.HasPrefix(base, FilePrefix) || base == filepath.Base(m.trust.ledger.path)
 }
 
 // rescan tells each strategy what its file is now.

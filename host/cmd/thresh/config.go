@@ -73,6 +73,9 @@ func (a *app) printSettings(found []config.Explanation) {
 		if e.Env != "" {
 			fmt.Fprintf(a.out, "  variable: %s\n", e.Env)
 		}
+		if e.Trusted {
+			fmt.Fprintln(a.out, "  not in:   ./thresh.yaml, which may come from a stranger")
+		}
 		fmt.Fprintf(a.out, "  %s\n", e.Meaning)
 	}
 }

@@ -26,6 +26,7 @@ var keptFrom = map[isolate.Measure]string{
 	isolate.Privileges: "gaining rights",
 	isolate.Files:      "files of yours",
 	isolate.Network:    "the network",
+	isolate.Processes:  "starting other programs",
 	isolate.Signals:    "signals, abstract sockets",
 	isolate.Memory:     "memory without end",
 	isolate.Limits:     "open files, core dumps",
@@ -37,8 +38,10 @@ func doctorCommand(a *app) *cobra.Command {
 		Short: "Show what this machine can keep plugins from",
 		Long: `Shows, measure by measure, whether this machine can isolate plugins, and the settings that are about that. It starts no plugin.
 
-Not limited anywhere: processor time, the number of processes, and sockets of other programs that lie in the file system
-and that your user may connect to. Run thresh as a user who can reach none that matter.`,
+Not limited anywhere: processor time, the number of threads (but for the memory that they take), and sockets of other
+programs that lie in the file system and that your user may connect to. Run thresh as a user who can reach none that matter.
+
+What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.network, .processes and .read.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := a.configOptions(cmd)

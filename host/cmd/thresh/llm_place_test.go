@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,7 +45,7 @@ func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 	for _, name := range llmNames {
 		p.link("plugins/thresh-strategy-"+name, name)
 	}
-	p.file("thresh.yaml", fmt.Sprintf(`compression:
+	p.userFile(fmt.Sprintf(`compression:
   strategy: middle-out
   profile: writer
 profiles:
@@ -58,9 +60,21 @@ profiles:
       retries: 1
       prices: {input: 3, output: 15}
   filed:
-    provider: {kind: %[1]s, baseURL: %[2]s, model: writer-1, keyFile: writer.key}
-`, kind, p.server.BaseURL(kind)))
+    provider: {kind: %[1]s, baseURL: %[2]s, model: writer-1, keyFile: %[3]s}
+`, kind, p.server.BaseURL(kind), p.path("work", "writer.key")))
 	return p
+}
+
+// userFile writes the user's file of settings: a provider cannot stand in the project's.
+func (p *place) userFile(text string) {
+	p.t.Helper()
+	dir := p.path("home", "config", "thresh")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "thresh.yaml"), []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // command is thresh with the key in its environment.

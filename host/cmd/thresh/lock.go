@@ -14,7 +14,8 @@ func lockCommand(a *app) *cobra.Command {
 		Use:   "lock [NAME]...",
 		Short: "Say that plugins are good as they are",
 		Long: `Starts the plugins with these names, or all that were found, and writes the SHA-256 of each file and what it says about
-itself to the lock file (plugins.lockFile). From then on a plugin whose file has changed is refused until it is locked again.
+itself to the lock file (plugins.lockFile), by its path. From then on a plugin whose file has changed is refused until it is
+locked again; a file that was moved is what it was. Plugins of the same name in two directories are two.
 
 What came with thresh, in the folder plugins beside its executable and of the same owner, is trusted without being locked,
 except with plugins.integrity=locked.`,

@@ -23,6 +23,7 @@ type app struct {
 	configFile string
 	profile    string
 	pluginDirs []string
+	attached   []string
 	sets       []string
 	strategy   string
 	logLevel   string
@@ -33,7 +34,8 @@ const rootHelp = `thresh keeps the conversation history of an LLM agent under th
 plugins: executables named thresh-strategy-<name>, found in the plugin directories.
 
 Settings come from the user's file, then ./thresh.yaml, then the profile, then THRESH_… variables, then flags;
-'thresh config explain' shows each value and where it came from.`
+'thresh config explain' shows each value and where it came from. ./thresh.yaml may be a stranger's, and so cannot say which
+plugins run, what they are kept from, or where conversations and keys go.`
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -59,6 +61,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.configFile, "config", "", "read settings from `FILE` instead of the user's file and ./thresh.yaml")
 	f.StringVar(&a.profile, "profile", "", "use the settings of profiles.`NAME`")
 	f.StringArrayVar(&a.pluginDirs, "plugin-dir", nil, "look for plugins in `DIR` instead of plugins.dirs (repeatable)")
+	f.StringArrayVar(&a.attached, "attach", nil, "use the strategy that was started by hand with --attach, without any protection: `NAME=SOCKET` (repeatable)")
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
 	f.StringVar(&a.logLevel, "log-level", "", "short for --set log.level=`LEVEL`: trace, debug, info, warn or error")
@@ -153,7 +156,24 @@ func (a *app) open(cmd *cobra.Command) (*host.Host, error) {
 		return nil, err
 	}
 	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(c.Settings().Log.Level), Output: a.err})
-	return host.Open(host.Options{Config: o, Logger: logger})
+	attach, err := a.attach(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return host.Open(host.Options{Config: o, Logger: logger, Attach: attach})
+}
+
+// attach takes --attach apart. It is a flag and nothing else: a file of settings could name anybody's socket.
+func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
+	sockets := make(map[string]string)
+	for _, text := range a.attached {
+		name, socket, ok := strings.Cut(text, "=")
+		if !ok || name == "" || socket == "" {
+			return nil, usage(cmd, fmt.Errorf("--attach is NAME=SOCKET, as a plugin that was started with --attach prints it, not %q", text))
+		}
+		sockets[name] = socket
+	}
+	return sockets, nil
 }
 
 // printJSON prints v as one line of JSON.

@@ -15,6 +15,8 @@ const (
 	Files Measure = "files"
 	// Network: no sockets but those of the file system.
 	Network Measure = "network"
+	// Processes: none but its own; threads it may have.
+	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract sockets.
 	Signals Measure = "signals"
 	// Memory: a hard limit.
@@ -43,8 +45,11 @@ type Spec struct {
 	Status int `json:"status"`
 	// RunDir is the directory that the program may write to.
 	RunDir string `json:"runDir"`
-	// Network lets the program use the network.
-	Network bool `json:"network"`
+	// Network lets the program use the network, Processes start others.
+	Network   bool `json:"network"`
+	Processes bool `json:"processes"`
+	// Read are absolute paths of files and directories that it may read and run programs from. Each must be there.
+	Read []string `json:"read"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.

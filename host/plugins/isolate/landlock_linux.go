@@ -3,7 +3,9 @@ package isolate
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -58,6 +60,15 @@ var (
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
+// Readable reports whether a program without any grant may read the file at path, an absolute one without symbolic links. It
+// knows of what systems have in common, not of a program's own directory.
+func Readable(path string) bool {
+	return slices.ContainsFunc(slices.Concat(systemTrees, systemReads), func(tree string) bool {
+		real, err := filepath.EvalSymlinks(tree)
+		return err == nil && (path == real || strings.HasPrefix(path, real+"/"))
+	})
+}
+
 // limitFiles forbids all files but those that spec names, and those of the system.
 func limitFiles(spec Spec) error {
 	abi := landlockABI()
@@ -89,6 +100,11 @@ func limitFiles(spec Spec) error {
 	)
 	if spec.Network {
 		err = errors.Join(err, allow(readTree, networkReads...))
+	}
+	for _, path := range spec.Read {
+		if bad := allowPath(rules, path, runTree&all); bad != nil {
+			err = errors.Join(err, fmt.Errorf("what it was granted to read: %s: %w", path, bad))
+		}
 	}
 	if spec.Binary > 0 {
 		err = errors.Join(err, allowFD(rules, spec.Binary, readFile|unix.LANDLOCK_ACCESS_FS_EXECUTE))

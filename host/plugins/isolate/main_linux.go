@@ -48,19 +48,19 @@ func become(spec Spec) *Failure {
 	}
 	// The order matters: the filter of system calls comes last, as it may forbid what the others need.
 	steps := map[Measure]func(Spec) error{
-		Limits: setLimits, Memory: limitMemory, Files: limitFiles, Privileges: dropPrivileges, Network: filterCalls,
+		Limits: setLimits, Memory: limitMemory, Files: limitFiles, Privileges: dropPrivileges, Network: filterCalls, Processes: filterCalls,
 	}
 	wanted := make(map[Measure]bool)
 	for _, m := range spec.Apply {
 		wanted[m] = true
 	}
-	if wanted[Files] || wanted[Network] { // without root, both need it
+	if wanted[Files] || wanted[Network] || wanted[Processes] { // without root, they need it
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return newFailure(string(Privileges), err)
 		}
 	}
-	for _, m := range []Measure{Limits, Memory, Files, Privileges, Network} {
-		if !wanted[m] {
+	for _, m := range []Measure{Limits, Memory, Files, Privileges, Network, Processes} {
+		if !wanted[m] || m == Processes && wanted[Network] { // one filter does both
 			continue
 		}
 		if err := steps[m](spec); err != nil {

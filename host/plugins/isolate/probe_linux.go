@@ -28,22 +28,23 @@ func Probe() []Check {
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
 		files,
-		network(),
+		filters(Network),
+		filters(Processes),
 		signals,
 		{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"},
 		{Limits, true, "open files, file size, core dumps"},
 	}
 }
 
-// network asks the kernel whether it can filter system calls.
-func network() Check {
+// filters asks the kernel whether it can filter system calls.
+func filters(m Measure) Check {
 	if _, ok := architectures[runtime.GOARCH]; !ok {
-		return Check{Network, false, "there is no filter of system calls for " + runtime.GOARCH}
+		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}
 	}
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	if errno != 0 {
-		return Check{Network, false, "this kernel does not filter system calls (seccomp): " + errno.Error()}
+		return Check{m, false, "this kernel does not filter system calls (seccomp): " + errno.Error()}
 	}
-	return Check{Network, true, "a filter of system calls (seccomp)"}
+	return Check{m, true, "a filter of system calls (seccomp)"}
 }

@@ -3,13 +3,24 @@ package isolate
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// architectures are those for which system calls are filtered: their number in an audit record.
-var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+// architecture is what a filter of system calls has to know of one.
+type architecture struct {
+	audit uint32   // its number in what the filter sees
+	forks []uint32 // calls that make processes and nothing else
+	x32   bool     // it has calls of another convention beside its own
+}
+
+// architectures are those for which system calls are filtered.
+var architectures = map[string]architecture{
+	"amd64": {audit: unix.AUDIT_ARCH_X86_64, forks: []uint32{57, 58}, x32: true}, // fork and vfork
+	"arm64": {audit: unix.AUDIT_ARCH_AARCH64},
+}
 
 // forbidden are calls by which a program could get around the rest: io_uring makes sockets without socket, the others reach
 // into other processes or change what a process can see.
@@ -25,18 +36,21 @@ const (
 	callNumber = 0
 	callArch   = 4
 	callArg0   = 16 // the lower half, on machines that put it first, as all in architectures do
-	// x32 is set in the numbers of calls of another calling convention on amd64.
+	// x32 is set in the numbers of calls of that convention.
 	x32 = 0x40000000
 )
 
-// filterCalls forbids sockets of any kind but those in the file system, unless the network is granted, and the calls in
-// forbidden. The answer is an error that programs know how to deal with.
+// filterCalls forbids the calls in forbidden, sockets of any kind but those in the file system, and new processes, as far as
+// that is asked for and not granted. The answer is an error that programs know how to deal with.
 func filterCalls(spec Spec) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
 		return errors.New("no filter for " + runtime.GOARCH)
 	}
-	program := filter(arch, spec.Network)
+	program := filter(arch, refusal{
+		sockets:   slices.Contains(spec.Apply, Network) && !spec.Network,
+		processes: slices.Contains(spec.Apply, Processes) && !spec.Processes,
+	})
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)
@@ -46,8 +60,12 @@ func filterCalls(spec Spec) error {
 	return nil
 }
 
-// filter is the program that the kernel runs for each call.
-func filter(arch uint32, network bool) []unix.SockFilter {
+// refusal is what a filter refuses beside the calls in forbidden.
+type refusal struct{ sockets, processes bool }
+
+// filter is the program that the kernel runs for a call. It is a plain list, and the calls that matter come last in it: since
+// Linux 5.11 the kernel runs it once for each number whose verdict does not hang on arguments, and then remembers the verdict.
+func filter(arch architecture, r refusal) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
@@ -59,27 +77,42 @@ func filter(arch uint32, network bool) []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k}
 	}
 	refuse := func(errno unix.Errno) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
+	allow := answer(unix.SECCOMP_RET_ALLOW)
 
 	program := []unix.SockFilter{
 		load(callArch),
-		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch.audit},
 		answer(unix.SECCOMP_RET_KILL_PROCESS), // numbers of another architecture mean other calls
 		load(callNumber),
 	}
-	if arch == unix.AUDIT_ARCH_X86_64 {
+	if arch.x32 {
 		program = append(program, skipUnless(unix.BPF_JGE, x32, 1), refuse(unix.ENOSYS))
 	}
 	for _, call := range forbidden {
 		program = append(program, skipUnless(unix.BPF_JEQ, call, 1), refuse(unix.ENOSYS))
 	}
-	if !network {
+	if r.processes {
+		for _, call := range arch.forks {
+			program = append(program, skipUnless(unix.BPF_JEQ, call, 1), refuse(unix.EPERM))
+		}
+		program = append(program,
+			// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses clone.
+			skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), refuse(unix.ENOSYS),
+			skipUnless(unix.BPF_JEQ, unix.SYS_CLONE, 4),
+			load(callArg0), // its flags; the rest of the program is not reached with them loaded
+			skipUnless(unix.BPF_JSET, unix.CLONE_THREAD, 1),
+			allow,
+			refuse(unix.EPERM),
+		)
+	}
+	if r.sockets {
 		program = append(program,
 			skipUnless(unix.BPF_JEQ, unix.SYS_SOCKET, 4),
 			load(callArg0),
 			skipUnless(unix.BPF_JEQ, unix.AF_UNIX, 1),
-			answer(unix.SECCOMP_RET_ALLOW),
+			allow,
 			refuse(unix.EACCES),
 		)
 	}
-	return append(program, answer(unix.SECCOMP_RET_ALLOW))
+	return append(program, allow)
 }

@@ -7,10 +7,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
@@ -38,6 +40,8 @@ func (s *strategy) edits(call *threshv1.CallHeader) []proto.Message {
 		return []proto.Message{remove(0), remove(0)}
 	case "in-both-sets":
 		return []proto.Message{remove(0), replace(0, "both")}
+	case "one-gigabyte":
+		return slices.Repeat([]proto.Message{replace(0, strings.Repeat("x", 1<<20))}, 1000)
 	case "huge-answer":
 		return []proto.Message{replace(0, strings.Repeat("x", 32<<20))}
 	case "deep-json":
@@ -92,13 +96,13 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		result.NoopReason, pieces = fmt.Sprintf("%v: %v", status.Code(err), err), nil
 	case "asks-without-end":
 		for n := 0; ; n++ {
-			if _, err := s.host.ResolvePrompt(stream.Context(), &threshv1.ResolvePromptRequest{CallId: call.GetCallId(), Name: "x"}); err != nil {
+			if _, err := s.host.ResolvePrompt(stream.Context(), &threshv1.ResolvePromptRequest{CallId: call.GetCallId(), Name: "compression"}); err != nil {
 				result.NoopReason, pieces = fmt.Sprintf("after %d: %v", n, err), nil
 				break
 			}
 		}
 	case "tries-to-escape":
-		result.NoopReason, pieces = escapes(), nil
+		result.NoopReason, pieces = escapes(call.GetConfig()), nil
 	case "eats-memory":
 		eat()
 	case "tells-what-it-sees":
@@ -118,6 +122,9 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 
 // answer sends the header, then the messages in chunks.
 func answer(messages []proto.Message, name string, header func() error, chunk func([]byte) error) error {
+	if name == "one-gigabyte" {
+		return gigabyte(messages, header, chunk)
+	}
 	var buf bytes.Buffer
 	for _, m := range messages {
 		if _, err := protodelim.MarshalTo(&buf, m); err != nil {
@@ -136,6 +143,18 @@ func answer(messages []proto.Message, name string, header func() error, chunk fu
 		if err := header(); err != nil {
 			return err
 		}
+	case "never-ends":
+		return forever(header, func() error { return chunk(buf.Bytes()) }) // the same edit, again and again
+	case "drips":
+		next := protowire.AppendVarint(nil, 1<<20)
+		return forever(header, func() error {
+			part := next
+			next = []byte{0}
+			time.Sleep(10 * time.Millisecond)
+			return chunk(part)
+		})
+	case "sends-nothing-for-ever":
+		return forever(header, func() error { return chunk(nil) })
 	case "one-huge-message":
 		if err := header(); err != nil {
 			return err
@@ -156,6 +175,32 @@ func answer(messages []proto.Message, name string, header func() error, chunk fu
 		}
 	}
 	return nil
+}
+
+// gigabyte sends large messages one by one: together they do not fit into the memory that a plugin has.
+func gigabyte(messages []proto.Message, header func() error, chunk func([]byte) error) error {
+	err := header()
+	for i := 0; err == nil && i < len(messages); i++ {
+		var buf bytes.Buffer
+		if _, err = protodelim.MarshalTo(&buf, messages[i]); err != nil {
+			break
+		}
+		for part := range slices.Chunk(buf.Bytes(), 1<<20) {
+			if err = chunk(part); err != nil {
+				break
+			}
+		}
+	}
+	return err
+}
+
+// forever sends until nobody listens any more.
+func forever(header, more func() error) error {
+	err := header()
+	for err == nil {
+		err = more()
+	}
+	return err
 }
 
 func textEntry(text string) *threshv1.Content {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -8,13 +9,19 @@ import (
 	"syscall"
 )
 
-// escapes tries what a plugin must not be able to do, and tells how each attempt ended: "name=error".
-func escapes() string {
+// escapes tries what a plugin must not be able to do, and tells how each attempt ended: "name=error". The setting keep is a
+// port of this machine on which somebody listens.
+func escapes(config []byte) string {
+	var settings struct{ Keep int }
+	_ = json.Unmarshal(config, &settings)
+	local := fmt.Sprintf("127.0.0.1:%d", settings.Keep)
 	dial := func(network, address string) error {
 		conn, err := net.Dial(network, address)
-		if err == nil {
-			_ = conn.Close()
+		if err != nil {
+			return err
 		}
+		defer conn.Close()
+		_, err = conn.Write([]byte("every word of the conversation"))
 		return err
 	}
 	_, passwd := os.ReadFile("/etc/passwd")
@@ -26,8 +33,8 @@ func escapes() string {
 		name string
 		err  error
 	}{
-		{"tcp", dial("tcp", "127.0.0.1:1")},
-		{"udp", dial("udp", "127.0.0.1:1")},
+		{"tcp", dial("tcp", local)},
+		{"udp", dial("udp", local)},
 		{"tcp6", dial("tcp", "[::1]:1")},
 		{"abstract", dial("unix", fmt.Sprintf("@thresh-test-%d", os.Getppid()))},
 		{"passwd", passwd},

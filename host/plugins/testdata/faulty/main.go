@@ -40,6 +40,9 @@ func main() {
 	})
 }
 
+// noise is what does not belong on standard output: text, what looks a little like a handshake, and a megabyte without a line end.
+var noise = "loading tables\n1|1|nonsense\n|||||\n" + strings.Repeat("x", 1<<20) + "\n"
+
 // beforeHandshake is what goes wrong, or may, before the plugin says where it listens.
 func beforeHandshake(name string) {
 	switch name {
@@ -50,6 +53,8 @@ func beforeHandshake(name string) {
 	case "exits-at-start":
 		fmt.Fprintln(os.Stderr, "cannot find my licence")
 		os.Exit(3)
+	case "noisy":
+		fmt.Print(noise)
 	case "chatty":
 		fmt.Println("loading tables | please wait")
 		fmt.Println("1|1|nonsense")

@@ -47,7 +47,7 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 		info.Name = "somebody-else"
 	case "has-no-trigger":
 		info.Trigger = nil
-	case "threshold-only":
+	case "threshold-only", "waits-in-compress", "eats-memory", "asks-without-end", "tries-to-escape", "tells-what-it-sees":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
 	case "needs-llm":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
@@ -67,15 +67,26 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 				}
 			}
 		}()
+	case "noisy":
+		_, _ = os.NewFile(1, "stdout").WriteString(noise)
 	case "leaves-a-grandchild":
-		cmd := exec.Command("/bin/sleep", "600")
-		cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
-		if err := cmd.Start(); err != nil {
-			return nil, err
-		}
-		info.Description = fmt.Sprint(cmd.Process.Pid)
+		return info, grandchild(info, &syscall.SysProcAttr{})
+	case "leaves-a-daemon":
+		return info, grandchild(info, &syscall.SysProcAttr{Setsid: true})
 	}
 	return info, nil
+}
+
+// grandchild starts a process that keeps standard output and error open, and tells its id.
+func grandchild(info *threshv1.GetInfoResponse, attributes *syscall.SysProcAttr) error {
+	cmd := exec.Command("/bin/sleep", "600")
+	cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
+	cmd.SysProcAttr = attributes
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	info.Description = fmt.Sprint(cmd.Process.Pid)
+	return nil
 }
 
 func (s *strategy) Configure(_ context.Context, req *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
@@ -108,6 +119,7 @@ func (s *strategy) misbehave(ctx context.Context, op string) error {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		time.Sleep(time.Hour)
 	case "waits-in-" + op:
+		_ = os.WriteFile("waiting", nil, 0o600) // for whoever wants to disturb it
 		<-ctx.Done()
 		return ctx.Err()
 	case "fails-in-" + op:

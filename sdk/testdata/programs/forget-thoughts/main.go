@@ -28,7 +28,12 @@ func (forgetThoughts) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Den
 }
 
 func (forgetThoughts) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	return sdk.Applied(turns.SafeTail(in.History, 50), sdk.CompressMetadata{}), nil
+	kept := turns.SafeTail(in.History, 50)
+	if len(kept) == len(in.History) {
+		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
+	}
+	over := float64(in.Tokens(len(in.History)-len(kept), len(in.History))) > in.Target()
+	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 }
 
 func isThought(b sdk.Block) bool { _, ok := b.(sdk.Thinking); return ok }

@@ -1,0 +1,83 @@
+package main_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// diagnosis is what 'thresh doctor -o json' prints.
+type diagnosis struct {
+	System, Isolation, Integrity, LockFile string
+	Checks                                 []struct {
+		Measure, How string
+		Works        bool
+	}
+}
+
+func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	got := decode[diagnosis](t, p.run("doctor", "-o", "json", "--set", "plugins.integrity=locked"))
+	var measures []string
+	for _, c := range got.Checks {
+		measures = append(measures, c.Measure)
+		if c.How == "" {
+			t.Errorf("%s: nothing says how, or why not", c.Measure)
+		}
+		if c.Measure == "memory" && runtime.GOOS == "linux" && !c.Works {
+			t.Errorf("thresh cannot be its own launcher: %s", c.How)
+		}
+	}
+	want := []string{"privileges", "files", "network", "processes", "signals", "memory", "limits"}
+	if diff := cmp.Diff(want, measures); diff != "" {
+		t.Error(diff)
+	}
+	got.Checks = nil
+	if diff := cmp.Diff(diagnosis{System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: "best-effort", Integrity: "locked",
+		LockFile: p.path("home", ".local", "state", "thresh", "plugins.lock")}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDoctorIsReadable(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.run("doctor", "--set", "plugins.isolation=strict", "--set", "plugins.lockFile=").done(t)
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	for i, want := range []string{"system  ", "plugins.isolation  strict", "plugins.integrity  tofu", "plugins.lockFile   -", "", "MEASURE  ", "privileges  ", "files  "} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d does not begin with %q:\n%s", i+1, want, r.stdout)
+			break
+		}
+	}
+	for _, line := range lines[6:] {
+		if !strings.Contains(line, "  yes  ") && !strings.Contains(line, "  no   ") {
+			t.Errorf("it is not said whether this works: %s", line)
+		}
+	}
+	if r.stderr != "" {
+		t.Errorf("on standard error: %s", r.stderr)
+	}
+	p.run("doctor", "now").failed(t, 2, "doctor")
+}
+
+// A checkout from a stranger, in which somebody runs thresh.
+func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const text = "compression:\n  threshold: 0.5\nplugins:\n  integrity: off\n"
+	p.file("thresh.yaml", text)
+	p.run("plugins", "list").failed(t, 1, "thresh.yaml:4: plugins.integrity", "stranger", "THRESH_PLUGINS_INTEGRITY", "--config")
+	p.run("config", "explain").failed(t, 1, "thresh.yaml:4: plugins.integrity")
+	p.run("plugins", "list", "--config", "thresh.yaml").done(t) // who names it means it
+	p.file("thresh.yaml", "")
+	if r := p.run("config", "explain", "plugins.integrity").done(t); !strings.Contains(r.stdout, "not in:   ./thresh.yaml") {
+		t.Errorf("it is not explained:\n%s", r.stdout)
+	}
+	if r := p.run("config", "explain", "compression.threshold").done(t); strings.Contains(r.stdout, "not in:") {
+		t.Errorf("it is explained of a setting that a project may make:\n%s", r.stdout)
+	}
+}

@@ -1,0 +1,44 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What people copy first has to be good: the program in the README is the one below sdk, which passes all that is demanded.
+func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
+	t.Parallel()
+	const programs = "../../../sdk/testdata/programs"
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(programs, "keep-last", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindSubmatch(readme)
+	if block == nil || string(block[1]) != string(source) {
+		t.Error("the program in the README is another than sdk/testdata/programs/keep-last")
+	}
+	for _, name := range []string{"keep-last", "forget-thoughts"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			binary := p.path("work", "thresh-strategy-"+name)
+			build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./"+filepath.Join(programs, name))
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			r := p.run("plugins", "verify", binary)
+			if r.code != 0 || !strings.Contains(r.stdout, " 0 failed") {
+				t.Errorf("exit status %d:\n%s%s", r.code, r.stdout, r.stderr)
+			}
+		})
+	}
+}

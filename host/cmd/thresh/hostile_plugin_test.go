@@ -1,0 +1,246 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hostile is what a plugin from a stranger does, or what is done to it, and what an agent gets to see of that.
+type hostile struct {
+	plugin string
+	// set are settings of the host.
+	set []string
+	// before happens after a Prepare that went well, while happens during the one that is looked at.
+	before, while func(*agent, hostile)
+	// shortens says that the history is over the threshold, so that the plugin is to compress it.
+	shortens bool
+	// says is what the error of that Prepare says; without it there must be none.
+	says []string
+	// retryable is what the error says about trying again.
+	retryable bool
+	// noop is what the strategy says then instead of shortening the history.
+	noop []string
+}
+
+// TestHostilePlugins is what an agent goes through with each of them: whatever happens, its history is as it was or as a
+// valid answer made it, other strategies serve on, and when it goes nothing is left.
+func TestHostilePlugins(t *testing.T) {
+	t.Parallel()
+	soon := []string{"plugins.optimizeTimeout=1s", "plugins.compressTimeout=1s"}
+	small := []string{"plugins.maxAnswerBytes=16777216"}
+	for name, h := range map[string]hostile{
+		"it is killed in an Optimize, and so is the next": {plugin: "waits-in-optimize", while: killTwice, says: []string{"signal: killed"}, retryable: true},
+		"it is killed in a Compress":                      {plugin: "waits-in-compress", shortens: true, while: kill, says: []string{"signal: killed"}, retryable: true},
+		"it is killed while it starts":                    {plugin: "hangs-in-getinfo", while: killStarting, says: []string{"killed before it was ready"}, retryable: true},
+		"it is stopped":                                   {plugin: "waits-in-optimize", set: soon, while: stop, says: []string{"no answer within 1s"}},
+		"it stops itself":                                 {plugin: "stops-in-optimize", set: soon, says: []string{"no answer within 1s"}},
+		"it panics":                                       {plugin: "panics-in-optimize", says: []string{"panic: no idea what to do"}, retryable: true},
+		"it exits before the handshake":                   {plugin: "exits-at-start", says: []string{"exit status 3", "cannot find my licence"}},
+		"it never says hello":                             {plugin: "hangs-at-start", set: []string{"plugins.startTimeout=500ms"}, says: []string{"no handshake within 500ms"}},
+		"it has another cookie":                           {plugin: "other-cookie", says: []string{"before the handshake", "This binary is a plugin"}},
+		"it has another version":                          {plugin: "other-version", says: []string{"version 2 of the strategy protocol, this host speaks 1"}},
+		"it greets on its standard output":                {plugin: "chatty"},
+		"it writes a megabyte without a line end":         {plugin: "noisy"},
+		"it never stops writing":                          {plugin: "floods-stdout"},
+		"it ignores SIGTERM":                              {plugin: "ignores-sigterm", set: []string{"plugins.stopTimeout=200ms"}},
+		"it leaves a child that has its output":           {plugin: "leaves-a-grandchild", set: []string{"plugins.isolation=off"}},
+		"its answer has no end":                           {plugin: "never-ends", says: []string{"more data than announced"}},
+		"its answer has a gigabyte":                       {plugin: "one-gigabyte", set: small, says: []string{"more than 16777216 bytes"}},
+		"its answer drips":                                {plugin: "drips", set: soon, says: []string{"no answer within 1s"}},
+		"it sends nothing, again and again":               {plugin: "sends-nothing-for-ever", set: soon, says: []string{"no answer within 1s"}},
+		"it eats memory":                                  {plugin: "eats-memory", shortens: true, set: []string{"plugins.maxMemoryBytes=268435456", "plugins.isolation=strict"}, says: []string{"process ended"}, retryable: true},
+		"it asks the host again and again":                {plugin: "asks-without-end", shortens: true, noop: []string{"after 10000: ", "plugins.maxHostCalls"}},
+		"it changes what it says of itself":               {plugin: "changes-its-info", before: killIdle, says: []string{"GetInfo answer has changed"}},
+		"its file is another one when it is started again": {plugin: "steady", before: func(a *agent, h hostile) { replace(a, h); killIdle(a, h) },
+			says: []string{"the file has changed", "thresh plugins lock steady"}},
+		"its file is replaced while it runs":          {plugin: "steady", before: replace},
+		"its file is replaced by one that is let run": {plugin: "steady", before: relock},
+		"it tries to get out":                         {plugin: "tries-to-escape", shortens: true, set: []string{"plugins.isolation=strict"}, noop: escaped},
+		"it looks around": {plugin: "tells-what-it-sees", shortens: true, set: []string{"plugins.isolation=strict"}, noop: []string{
+			"env [GOMEMLIMIT PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR]",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h.meet(t)
+		})
+	}
+}
+
+// escaped is how each attempt ends of a plugin that tries to get out: to send something to local ports, to read a file of the
+// system and the host's environment, to signal the host, to write where it has no business.
+var escaped = []string{
+	"tcp=permission denied", "udp=permission denied", "passwd=permission denied", "environ=permission denied",
+	"signal=operation not permitted", "write-outside=permission denied", "write-above=permission denied", "write-inside=done",
+}
+
+func (h hostile) meet(t *testing.T) {
+	p := newPlace(t, h.plugin)
+	args := []string{"run", "--log-level", "error"}
+	for _, s := range h.set {
+		if strings.HasPrefix(s, "plugins.isolation=strict") {
+			isolates(p)
+		}
+		args = append(args, "--set", s)
+	}
+	cmd := p.command(args...)
+	cmd.Env = append(cmd.Env, "A_SECRET=of the host")
+	a := p.talk(cmd) // not p.serve: the race detector takes two seconds to start
+	settings := object{"compression.strategy": h.plugin}
+	if h.shortens {
+		settings["compression.threshold"] = 0.0001
+	}
+	session := object{"session": a.open("s", settings)}
+	greeting := []object{says("ai", "hello"), says("ai", "how are you"), says("human", "Fix the parser. "+strings.Repeat("It panics. ", 20))}
+	a.call("history.add", with(session, object{"entries": greeting}), nil)
+	if h.before != nil {
+		a.prepare("s")
+		h.before(a, h)
+		a.call("history.add", with(session, object{"entries": []object{says("human", "And the lexer.")}}), nil)
+	}
+	var before, after prepared
+	a.call("history.get", session, &before)
+
+	id := a.send("window.prepare", session)
+	if h.while != nil {
+		h.while(a, h)
+	}
+	r := a.wait(id)
+	a.call("history.get", session, &after)
+	switch {
+	case len(h.says) > 0:
+		e := a.refusal(r, -32000, h.says...)
+		if e.Data.Kind != "plugin" || e.Data.Retryable != h.retryable || e.Data.Prepared == nil {
+			t.Errorf("data: %+v", e.Data)
+		}
+		if diff := cmp.Diff(before.History, after.History); diff != "" {
+			t.Errorf("the history changed:\n%s", diff)
+		}
+	case r.Error != nil:
+		t.Errorf("got %+v", r.Error)
+	}
+	for _, words := range h.noop {
+		if !strings.Contains(string(r.Result), words) {
+			t.Errorf("the strategy does not say %q: %s", words, r.Result)
+		}
+	}
+	if got := texts(after.History); len(got) == 0 || got[len(got)-1] != texts(before.History)[len(before.History)-1] {
+		t.Errorf("what was said last is not in the history: %q", got)
+	}
+	a.call("session.set", with(session, object{"key": "compression.strategy", "value": "high-density"}), nil)
+	if got := a.prepare("s"); len(got.History) == 0 {
+		t.Error("with another strategy nothing is left")
+	}
+	_ = a.stdin.Close()
+	a.exitsQuietly()
+}
+
+// exitsQuietly waits for the host to end. A panic on its standard error is the plugin's, which an error repeats.
+func (a *agent) exitsQuietly() {
+	a.t.Helper()
+	_ = a.cmd.Wait()
+	if got := a.cmd.ProcessState.ExitCode(); got != 0 {
+		a.t.Errorf("exit status %d:\n%s", got, a.stderr.String())
+	}
+	a.alone()
+}
+
+// isolates skips the test where this machine cannot enforce everything.
+func isolates(p *place) {
+	p.t.Helper()
+	if r := p.run("plugins", "list", "--set", "plugins.isolation=strict"); !strings.Contains(r.stdout, "ready") {
+		p.t.Skipf("SKIPPED: this machine does not isolate everything: %s", r.stdout)
+	}
+}
+
+// running waits until the plugin runs, and returns its process id.
+func running(a *agent, h hostile) (pid int) {
+	a.t.Helper()
+	if !eventually(patience, func() bool {
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range all {
+			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), a.plugins+"/thresh-strategy-"+h.plugin+"\x00") {
+				pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			}
+		}
+		return pid > 0
+	}) {
+		a.t.Fatalf("%s does not run", h.plugin)
+	}
+	return pid
+}
+
+// busy waits until a call to the plugin is under way.
+func busy(a *agent, h hostile) (pid int) {
+	a.t.Helper()
+	pattern := a.path("tmp", "*", "*", "waiting") // it writes that into its run directory
+	if !eventually(patience, func() bool { found, _ := filepath.Glob(pattern); return len(found) > 0 }) {
+		a.t.Fatalf("%s was not called", h.plugin)
+	}
+	return running(a, h)
+}
+
+func kill(a *agent, h hostile) {
+	pid := busy(a, h)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	if !eventually(patience, func() bool { return !lives(pid) }) {
+		a.t.Errorf("process %d is still there", pid)
+	}
+}
+
+func killTwice(a *agent, h hostile) {
+	kill(a, h)
+	kill(a, h)
+}
+
+func killStarting(a *agent, h hostile) { _ = syscall.Kill(running(a, h), syscall.SIGKILL) }
+
+func killIdle(a *agent, h hostile) {
+	pid := running(a, h)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	eventually(patience, func() bool { return !lives(pid) })
+}
+
+func stop(a *agent, h hostile) { _ = syscall.Kill(busy(a, h), syscall.SIGSTOP) }
+
+func lives(pid int) bool {
+	_, err := os.Stat(fmt.Sprint("/proc/", pid))
+	return err == nil
+}
+
+// replace puts another file in the place of the plugin's, one that does the same.
+func replace(a *agent, h hostile) {
+	a.t.Helper()
+	path := filepath.Join(a.plugins, "thresh-strategy-"+h.plugin)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path+".new", append(text, "another version"...), 0o755)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// relock replaces the file, says that it is good, and waits until the host that runs has taken it.
+func relock(a *agent, h hostile) {
+	a.t.Helper()
+	old := running(a, h)
+	replace(a, h)
+	cmd := a.command("plugins", "lock", h.plugin)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		a.t.Fatalf("%v: %s", err, text)
+	}
+	if !eventually(patience, func() bool { return !lives(old) }) {
+		a.t.Error("the old version still runs")
+	}
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A project file is read because it lies in the working directory, and so may be anybody's. It chooses among what the user
+// has; it does not say which programs run, what they are kept from, or where conversations and keys go ([Spec.Trusted]).
+
+// notFromAProject is the error for a setting that a project file tries to make.
+func notFromAProject(key string, at Origin, pl places) *Error {
+	return &Error{Origin: at, Key: key, Problem: "cannot be set in a project's file, which may come from a stranger", Allowed: trustedPlaces(key, pl)}
+}
+
+// trustedPlaces says in words where a trusted setting may stand.
+func trustedPlaces(key string, pl places) string {
+	var in []string
+	if path := pl.userFile(); path != "" {
+		in = append(in, path)
+	}
+	in = append(in, "a file named with --config")
+	if _, plain := registry().specs[key]; plain {
+		in = append(in, envName(key))
+	}
+	return "it in " + strings.Join(in, ", ") + " or --set"
+}
+
+// checkChosenProfile finds a project file that does by its choice of a profile what it may not do itself.
+func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
+	if chosen.origin.Layer != LayerProjectFile {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(profile.values)) {
+		if registry().specs[key].Trusted {
+			p.add(keyProfile, func() *Error {
+				return &Error{Origin: chosen.origin, Key: keyProfile, Value: show(chosen.value),
+					Problem: "cannot be chosen in a project's file, which may come from a stranger: the profile sets " + key + " (" + profile.values[key].origin.place() + ")",
+					Allowed: trustedPlaces(keyProfile, c.places)}
+			})
+			return
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+// What a stranger's checkout could do harm with.
+func TestWhatAProjectFileCannotSet(t *testing.T) {
+	const is = ": cannot be set in a project's file, which may come from a stranger; want it in ~/.config/thresh/thresh.yaml, a file named with --config"
+	cases := map[string]struct {
+		file string
+		want []string
+	}{
+		"where programs come from": {"plugins:\n  dirs: [bin]\n", []string{
+			"$WORK/thresh.yaml:2: plugins.dirs" + is + ", THRESH_PLUGINS_DIRS or --set"}},
+		"that anything runs": {"plugins.integrity: off\nplugins.lockFile: ./plugins.lock\n", []string{
+			"$WORK/thresh.yaml:1: plugins.integrity" + is + ", THRESH_PLUGINS_INTEGRITY or --set",
+			"$WORK/thresh.yaml:2: plugins.lockFile" + is + ", THRESH_PLUGINS_LOCK_FILE or --set"}},
+		"that nothing is kept from it": {"plugins.isolation: off\nplugins.grants: {own: {network: true}}\n", []string{
+			"$WORK/thresh.yaml:1: plugins.isolation" + is + ", THRESH_PLUGINS_ISOLATION or --set",
+			"$WORK/thresh.yaml:2: plugins.grants.own.network" + is + " or --set"}},
+		"in a profile": {"profile: p\nprofiles: {p: {plugins.integrity: off}}\n", []string{
+			"$WORK/thresh.yaml:2: profiles.p.plugins.integrity" + is + " or --set"}},
+		"where a key goes": {"profiles.p.provider: {kind: openai, model: m, baseURL: 'https://example.com/v1', keyEnv: AWS_SECRET_ACCESS_KEY}", []string{
+			"$WORK/thresh.yaml:1: profiles.p.provider.kind" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.baseURL" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
+		"where conversations go": {"transcript.dir: /net/elsewhere", []string{
+			"$WORK/thresh.yaml:1: transcript.dir" + is + ", THRESH_TRANSCRIPT_DIR or --set"}},
+		"a key by mistake": {"profiles.p.provider.keyEnv: sk-hidden", []string{
+			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
+		"a profile that does it": {"profile: free", []string{
+			`$WORK/thresh.yaml:1: profile: "free" cannot be chosen in a project's file, which may come from a stranger: ` +
+				"the profile sets plugins.integrity (~/.config/thresh/thresh.yaml:1); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.write(m.userFile(), "profiles.free: {plugins.integrity: off, model.name: mine}\n")
+			m.write(m.projectFile(), c.file)
+			_, err := config.Load(m.options())
+			if diff := cmp.Diff(c.want, m.messages(err)); diff != "" {
+				t.Error(diff)
+			}
+			if strings.Contains(err.Error(), "hidden") {
+				t.Errorf("a key is shown: %v", err)
+			}
+		})
+	}
+}
+
+// The same text is fine wherever the user has put it, or said that it is meant.
+func TestWhoMaySetWhatAProjectFileCannot(t *testing.T) {
+	m := newMachine(t)
+	m.write(m.projectFile(), "plugins.integrity: off\n")
+	named := m.options()
+	named.ConfigFile = "thresh.yaml"
+	if got := m.load(named).Settings().Plugins.Integrity; got != "off" {
+		t.Errorf("by --config: %s", got)
+	}
+	m.write(m.projectFile(), "plugins.integrity: ~\nprofile: free\n")
+	m.write(m.userFile(), "profiles.free: {model.name: mine}\nplugins.integrity: locked\n")
+	if got := m.load(m.options()).Settings(); got.Plugins.Integrity != "locked" || got.Model.Name != "mine" {
+		t.Errorf("by the user's file: %+v", got.Plugins)
+	}
+	if got := m.load(m.options("THRESH_PLUGINS_INTEGRITY=off")).Settings().Plugins.Integrity; got != "off" {
+		t.Errorf("by the environment: %s", got)
+	}
+	m.write(m.userFile(), "profiles.free: {plugins.integrity: off}\n")
+	m.write(m.projectFile(), "profiles.free: {model.name: of the project}\n")
+	o := m.options()
+	o.Profile = "free"
+	if got := m.load(o).Settings(); got.Plugins.Integrity != "off" || got.Model.Name != "of the project" {
+		t.Errorf("by a flag: %s, %s", got.Plugins.Integrity, got.Model.Name)
+	}
+}
+
+// In the user's own directory the file is found twice, and is the user's.
+func TestTheUsersFileIsNoProjectFile(t *testing.T) {
+	m := newMachine(t)
+	m.write(m.userFile(), "plugins.integrity: off\n")
+	o := m.options()
+	o.WorkDir = strings.TrimSuffix(m.userFile(), "/thresh.yaml")
+	if got := m.load(o).Settings().Plugins.Integrity; got != "off" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTheTrustedSettings(t *testing.T) {
+	var got []string
+	for _, s := range slices.Concat(config.Specs(), config.ProviderSpecs()) {
+		if s.Trusted {
+			got = append(got, s.Key)
+		}
+	}
+	want := []string{
+		"transcript.dir", "plugins.dirs", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.maxHostCalls", "plugins.maxCrashes",
+		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes",
+		"provider.kind", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	m := newMachine(t)
+	if e := m.explain(m.load(m.options()), "plugins.dirs"); !e.Trusted {
+		t.Errorf("explained as %+v", e)
+	}
+}

@@ -1,0 +1,317 @@
+package isolate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// inside is the program that tries to get out. It is built without cgo and the race detector, which need more than is left to it.
+var inside string
+
+func TestMain(m *testing.M) {
+	Main() // this program is its own launcher, as a host is
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "isolate")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		inside = filepath.Join(dir, "inside")
+		build := exec.Command("go", "build", "-o", inside, "./testdata/inside")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "building testdata/inside: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// everything are the measures that this machine can take; a test that needs one that it cannot is skipped.
+func everything(t *testing.T, needed ...Measure) []Measure {
+	t.Helper()
+	var all []Measure
+	for _, c := range Probe() {
+		if c.Works {
+			all = append(all, c.Measure)
+		} else if slices.Contains(needed, c.Measure) {
+			t.Skipf("SKIPPED: this machine does not isolate %s: %s", c.Measure, c.How)
+		}
+	}
+	return all
+}
+
+// try starts the program as spec says, and returns how its attempts ended.
+func try(t *testing.T, spec Spec, attempts ...string) map[string]string {
+	t.Helper()
+	text, err := run(t, spec, inside, attempts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended map[string]string
+	if err := json.Unmarshal(text, &ended); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return ended
+}
+
+// run starts a program by way of a launcher and returns what it printed.
+func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error) {
+	t.Helper()
+	binary, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer binary.Close()
+	status, statusW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer status.Close()
+	if spec.RunDir == "" {
+		spec.RunDir = t.TempDir()
+	}
+	spec.Path, spec.Args, spec.Binary, spec.Status = "/proc/self/fd/3", append([]string{program}, args...), 3, 4
+	cmd, err := Command(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &stderr, []*os.File{binary, statusW}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = statusW.Close()
+	if err := Await(status, 10*time.Second); err != nil {
+		_ = cmd.Wait()
+		return nil, err
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	return []byte(out.String()), nil
+}
+
+// listen returns addresses at which somebody listens: TCP and a socket in the file system.
+func listen(t *testing.T) (tcp, unix string) {
+	t.Helper()
+	for network, address := range map[string]string{"tcp": "127.0.0.1:0", "unix": filepath.Join(t.TempDir(), "s")} {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		if network == "tcp" {
+			tcp = l.Addr().String()
+		} else {
+			unix = l.Addr().String()
+		}
+	}
+	return tcp, unix
+}
+
+// secrets makes a directory with a file in it.
+func secrets(t *testing.T) (dir, file string) {
+	t.Helper()
+	dir = t.TempDir()
+	file = filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, file
+}
+
+func TestFiles(t *testing.T) {
+	all := everything(t, Files)
+	dir, file := secrets(t)
+	grantedDir, granted := secrets(t)
+	runDir := t.TempDir()
+	attempts := []string{
+		"read:" + file, "list:" + dir, "write:" + filepath.Join(dir, "new"),
+		"read-granted:" + granted, "write-granted:" + granted,
+		"write-run-dir:" + filepath.Join(runDir, "new"), "read-system:" + systemFile(t), "read-self:/proc/self/status",
+	}
+	const no, yes = "permission denied", "done"
+	for name, test := range map[string]struct {
+		spec Spec
+		want map[string]string
+	}{
+		"nothing but its own and the system's": {Spec{}, map[string]string{
+			"read": no, "list": no, "write": no, "read-granted": no, "write-granted": no, "write-run-dir": yes, "read-system": yes, "read-self": yes}},
+		"what is granted, to be read": {Spec{Read: []string{grantedDir}}, map[string]string{
+			"read": no, "list": no, "write": no, "read-granted": yes, "write-granted": no, "write-run-dir": yes, "read-system": yes, "read-self": yes}},
+		"one file": {Spec{Read: []string{granted}}, map[string]string{
+			"read": no, "list": no, "write": no, "read-granted": yes, "write-granted": no, "write-run-dir": yes, "read-system": yes, "read-self": yes}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.spec.RunDir, test.spec.Apply = runDir, all
+			if diff := cmp.Diff(test.want, try(t, test.spec, attempts...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// systemFile is a file that any program may read.
+func systemFile(t *testing.T) string {
+	t.Helper()
+	for _, path := range []string{"/usr/lib/os-release", "/usr/bin/env", "/bin/sh"} {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+	}
+	t.Skip("SKIPPED: no system file is known here")
+	return ""
+}
+
+func TestNetwork(t *testing.T) {
+	all := everything(t, Network)
+	tcp, socket := listen(t)
+	attempts := []string{"tcp:" + tcp, "udp:" + tcp, "unix:" + socket}
+	// That a socket in the file system can be reached is what the documentation says is not prevented.
+	if diff := cmp.Diff(map[string]string{"tcp": "permission denied", "udp": "permission denied", "unix": "done"}, try(t, Spec{Apply: all}, attempts...)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"tcp": "done", "udp": "done", "unix": "done"}, try(t, Spec{Apply: all, Network: true}, attempts...)); diff != "" {
+		t.Error("granted:", diff)
+	}
+}
+
+func TestProcesses(t *testing.T) {
+	all := everything(t, Processes)
+	attempts := []string{"thread", "start:/bin/true", "fork", "ptrace"}
+	const no, none = "operation not permitted", "function not implemented"
+	if diff := cmp.Diff(map[string]string{"thread": "done", "start": no, "fork": no, "ptrace": none, "clone3": none},
+		try(t, Spec{Apply: all}, append(attempts, "clone3")...)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"thread": "done", "start": "done", "fork": "done", "ptrace": none},
+		try(t, Spec{Apply: all, Processes: true}, attempts...)); diff != "" {
+		t.Error("granted:", diff)
+	}
+}
+
+// An interpreter named by way of env, as in #!/usr/bin/env node, is two programs one after the other in the same process.
+func TestAProgramMayBecomeAnother(t *testing.T) {
+	env, err := exec.LookPath("env")
+	if err != nil {
+		t.Skip("SKIPPED:", err)
+	}
+	text, err := run(t, Spec{Apply: everything(t, Processes)}, env, "PATH=/usr/bin:/bin", "env", "echo", "became it")
+	if string(text) != "became it\n" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	all := everything(t, Signals)
+	if got := try(t, Spec{Apply: all}, fmt.Sprint("signal:", os.Getpid()))["signal"]; got != "operation not permitted" {
+		t.Error(got)
+	}
+}
+
+func TestPrivilegesAndLimits(t *testing.T) {
+	got := try(t, Spec{Apply: everything(t), MaxMemory: 1 << 30}, "no-new-privs", "capabilities", "cores", "files", "size", "memory")
+	want := map[string]string{
+		"no-new-privs": "1", "capabilities": "0000000000000000", "cores": "0", "files": fmt.Sprint(min(1024, hard(t, syscall.RLIMIT_NOFILE))),
+		"size": fmt.Sprint(1 << 30), "memory": fmt.Sprint(1 << 30),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// hard is a limit of this process that no child can exceed.
+func hard(t *testing.T, resource int) uint64 {
+	t.Helper()
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &l); err != nil {
+		t.Fatal(err)
+	}
+	return l.Max
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	all := everything(t, Files)
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!/nowhere/node\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		spec    Spec
+		program string
+		is      error
+		says    string
+	}{
+		"no interpreter":             {Spec{Apply: all, KeepBinary: true}, script, syscall.ENOENT, "no such file"},
+		"a grant that leads nowhere": {Spec{Apply: all, Read: []string{"/nowhere"}}, inside, nil, "isolating it (files): what it was granted to read: /nowhere: no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(t, test.spec, test.program)
+			var failure *Failure
+			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.says) || test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestProbeSpeaksOfEveryMeasure(t *testing.T) {
+	var got []Measure
+	for _, c := range Probe() {
+		got = append(got, c.Measure)
+		if c.How == "" {
+			t.Errorf("%s: nothing is said of how, or why not", c.Measure)
+		}
+	}
+	if diff := cmp.Diff([]Measure{Privileges, Files, Network, Processes, Signals, Memory, Limits}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadable(t *testing.T) {
+	if !Readable(systemFile(t)) {
+		t.Error("a system file is not readable")
+	}
+	for _, path := range []string{"/etc/passwd", "/home/x/.nvm/node", "/usrlocal/x"} {
+		if Readable(path) {
+			t.Errorf("%s is readable", path)
+		}
+	}
+}
+
+func TestAwait(t *testing.T) {
+	for name, test := range map[string]struct{ wrote, want string }{
+		"nothing":      {"", ""},
+		"a failure":    {`{"step":"exec","errno":2,"text":"no such file"}`, "no such file"},
+		"no failure":   {"panic: oh", `the launcher said "panic: oh"`},
+		"a long story": {strings.Repeat("x", 1<<20), "the launcher said"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			go func() { _, _ = io.WriteString(w, test.wrote); _ = w.Close() }() // it fails where nobody reads to the end
+			err = Await(r, 10*time.Second)
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %.100v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	hclog "github.com/hashicorp/go-hclog"
+	plugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// attachFlag has a plugin that was started by hand wait for a host that is told to use it. It is for authors with a debugger:
+// nobody verifies, isolates or ends such a process.
+const attachFlag = "--attach"
+
+// serveAttached serves one host, which is told where by the line on stdout, until that is gone or somebody interrupts.
+func serveAttached(s Strategy, stdout, stderr io.Writer) int {
+	fail := func(err error) int {
+		_, _ = fmt.Fprintln(stderr, "thresh:", err)
+		return exitFailed
+	}
+	info, err := infoMessage(s.Info())
+	if err != nil {
+		return fail(err)
+	}
+	dir, err := os.MkdirTemp("", "thresh-attach-") // nobody else can reach what is in it
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv(plugin.EnvUnixSocketDir, dir); err != nil {
+		return fail(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	var level slog.LevelVar
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &level}))
+	svc := &service{strategy: s, info: info, log: log, setLevel: level.Set}
+	address, done := make(chan *plugin.ReattachConfig, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		plugin.Serve(&plugin.ServeConfig{
+			HandshakeConfig: wire.Handshake(),
+			Plugins:         plugin.PluginSet{wire.PluginName: &grpcPlugin{svc: svc}},
+			Logger:          hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: stderr}),
+			GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+				return grpc.NewServer(append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
+			},
+			Test: &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: address},
+		})
+	}()
+	select {
+	case a := <-address:
+		_, _ = fmt.Fprintf(stderr, "%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
+			"Nothing verifies, isolates or ends this process, and calls wait for it without end. It serves one host. Ctrl-C ends it.\n\n", s.Info().Name, attachFlag)
+		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, a.Addr)
+	case <-done: // go-plugin said why
+		return exitFailed
+	}
+	<-done
+	return exitDone
+}
+
+// hostWatch calls gone when a host's connection has ended.
+type hostWatch struct{ gone func() }
+
+var _ stats.Handler = hostWatch{}
+
+// HandleConn notices the end of a connection.
+func (w hostWatch) HandleConn(_ context.Context, s stats.ConnStats) {
+	if _, over := s.(*stats.ConnEnd); over {
+		w.gone()
+	}
+}
+
+// HandleRPC has nothing to do.
+func (hostWatch) HandleRPC(context.Context, stats.RPCStats) {}
+
+// TagConn adds nothing.
+func (hostWatch) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// TagRPC adds nothing.
+func (hostWatch) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
