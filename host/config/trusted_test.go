@@ -101,7 +101,7 @@ func TestTheTrustedSettings(t *testing.T) {
 	}
 	want := []string{
 		"transcript.dir", "plugins.dirs", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.maxHostCalls", "plugins.maxCrashes",
-		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes",
+		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
 		"provider.kind", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -147,20 +147,31 @@ func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
 
 // open opens a host for a command. The caller closes it.
 func (a *app) open(cmd *cobra.Command) (*host.Host, error) {
+	options, _, err := a.hostOptions(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return host.Open(options)
+}
+
+// hostOptions are what the common flags, and others that are short for a setting, make of a host, and its settings.
+func (a *app) hostOptions(cmd *cobra.Command, more ...config.Override) (host.Options, config.Settings, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {
-		return nil, err
+		return host.Options{}, config.Settings{}, err
 	}
+	o.Overrides = append(o.Overrides, more...)
 	c, err := config.Load(o)
 	if err != nil {
-		return nil, err
+		return host.Options{}, config.Settings{}, err
 	}
-	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(c.Settings().Log.Level), Output: a.err})
 	attach, err := a.attach(cmd)
 	if err != nil {
-		return nil, err
+		return host.Options{}, config.Settings{}, err
 	}
-	return host.Open(host.Options{Config: o, Logger: logger, Attach: attach})
+	set := c.Settings()
+	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level), Output: a.err})
+	return host.Options{Config: o, Logger: logger, Attach: attach}, set, nil
 }
 
 // attach takes --attach apart. It is a flag and nothing else: a file of settings could name anybody's socket.

@@ -52,19 +52,14 @@ With metrics.listen it also serves what it measures (turns, tokens, plugins, cos
 
 // openMeasured opens a host and, with the setting metrics.listen, serves what it measures. The caller calls done.
 func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *host.Host, done func(), err error) {
-	o, err := a.configOptions(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
+	var short []config.Override
 	if cmd.Flags().Changed("metrics") {
-		o.Overrides = append(o.Overrides, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
+		short = append(short, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
 	}
-	c, err := config.Load(o)
+	options, set, err := a.hostOptions(cmd, short...)
 	if err != nil {
 		return nil, nil, err
 	}
-	set := c.Settings()
-	options := host.Options{Config: o, Logger: hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level), Output: a.err})}
 	stop := func() error { return nil }
 	if set.Metrics.Listen != "" {
 		e, err := endpoint.Listen(set.Metrics.Listen, endpoint.Options{
