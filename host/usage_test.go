@@ -105,3 +105,28 @@ func TestTheHardLimitHolds(t *testing.T) {
 		})
 	}
 }
+
+// With a transcript nothing is gone for good: what the ladder took comes back by the id that stands in its place.
+func TestWhatWasRemovedComesBack(t *testing.T) {
+	s := begin(t, open(t, map[string]any{"transcript.dir": t.TempDir(), "compression.strategy": "high-density", "model.contextLimit": 2000, "compression.preserveThreshold": 1}), nil)
+	result := strings.Repeat("line of output ", 500)
+	for _, id := range []string{"1", "2"} {
+		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
+			content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(result)}}})
+	}
+	p := prepare(t, s)
+	if left := p.History[1].Blocks[0].(content.ToolResponse).ResultText(); !strings.Contains(left, "entry e2]") {
+		t.Fatalf("in the place of the result stands %.200s", left)
+	}
+	for id, entries := range map[string]int{"e2": 1, "1": 2} {
+		got, err := s.Recorded(id)
+		must(t, err, nil)
+		if len(got) != entries || got[entries-1].Blocks[0].(content.ToolResponse).ResultText() != result {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+	_, err := s.Recorded("e99")
+	must(t, err, host.ErrNotRecorded)
+	_, err = begin(t, open(t, nil), nil).Recorded("e1")
+	must(t, err, host.ErrNoTranscript)
+}

@@ -25,13 +25,14 @@ type method struct {
 // methods are all but session.open, which makes the session that these need.
 func methods() map[string]method {
 	return map[string]method{
-		"session.set":    {call: now(set), waits: true},
-		"session.close":  {call: closeSession, waits: true},
-		"history.add":    {call: now(add)},
-		"history.get":    {call: now(get), waits: true},
-		"todos.set":      {call: now(setTodos), waits: true},
-		"usage.report":   {call: now(reportUsage), waits: true},
-		"window.prepare": {call: prepare},
+		"session.set":      {call: now(set), waits: true},
+		"session.close":    {call: closeSession, waits: true},
+		"history.add":      {call: now(add)},
+		"history.get":      {call: now(get), waits: true},
+		"history.recorded": {call: now(recorded)},
+		"todos.set":        {call: now(setTodos), waits: true},
+		"usage.report":     {call: now(reportUsage), waits: true},
+		"window.prepare":   {call: prepare},
 	}
 }
 
@@ -107,6 +108,20 @@ type historyResult struct {
 func get(s *host.Session, _ sessionParams) (any, error) {
 	h := s.History()
 	return historyResult{h.Contents(), h.Tokens, h.Revision}, nil
+}
+
+type recordedParams struct {
+	sessionParams
+	ID string `json:"id"`
+}
+
+type recordedResult struct {
+	Entries []content.Content `json:"entries"`
+}
+
+func recorded(s *host.Session, p recordedParams) (any, error) {
+	entries, err := s.Recorded(p.ID)
+	return recordedResult{entries}, err
 }
 
 type todosParams struct {

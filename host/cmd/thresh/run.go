@@ -21,14 +21,15 @@ func runCommand(a *app) *cobra.Command {
 arrive; history.add never waits for a window.prepare. Logs go to standard error. It ends at the end of input, or by a
 signal, with every plugin gone.
 
-  session.open    {id?, settings?}            → {session}
-  session.set     {session, key, value}       → {}
-  history.add     {session, entries}          → {revision, tokens}
-  window.prepare  {session, pendingTokens?}   → {history, tokens, revision, outcome}
-  todos.set       {session, todos}            → {}
-  usage.report    {session, promptTokens}     → {}
-  history.get     {session}                   → {history, tokens, revision}
-  session.close   {session}                   → {}
+  session.open      {id?, settings?}            → {session}
+  session.set       {session, key, value}       → {}
+  history.add       {session, entries}          → {revision, tokens}
+  window.prepare    {session, pendingTokens?}   → {history, tokens, revision, outcome}
+  todos.set         {session, todos}            → {}
+  usage.report      {session, promptTokens}     → {}
+  history.get       {session}                   → {history, tokens, revision}
+  history.recorded  {session, id}              → {entries}: what was added under an entry's or a call's id (transcript.dir)
+  session.close     {session}                   → {}
 
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.
 
