@@ -13,9 +13,9 @@ import (
 
 // Counted are entries with their token counts: what is added to several sessions is counted once.
 type Counted struct {
-	entries  []content.Content
-	counts   []history.Count
-	encoding string
+	entries []content.Content
+	counts  []history.Count
+	counter *tokens.Counter
 }
 
 // Count counts entries as a session of this host would, with the host's settings. An entry that is not well formed is counted
@@ -27,7 +27,7 @@ func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, e
 		return Counted{}, err
 	}
 	counts, err := counting{counter}.All(ctx, entries)
-	return Counted{entries, counts, counter.Encoding()}, err
+	return Counted{entries, counts, counter}, err
 }
 
 // Len is the number of entries.
@@ -38,12 +38,31 @@ func (c Counted) Tokens(i int) int { return c.counts[i].Tokens }
 
 // Slice returns the entries from position from up to, not including, position to.
 func (c Counted) Slice(from, to int) Counted {
-	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.encoding}
+	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.counter}
 }
+
+// Baseline is what would be sent if nothing was ever done to a history: its view, without what no provider takes.
+type Baseline struct {
+	history *history.History
+	counter *tokens.Counter
+}
+
+// Baseline returns an empty history to which the entries can be added.
+func (c Counted) Baseline() *Baseline { return &Baseline{history.New(), c.counter} }
+
+// Add adds entries.
+func (b *Baseline) Add(c Counted) { b.history.Append(c.entries, c.counts) }
+
+// Tokens is what a request counts now.
+func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens }
 
 // AddCounted is [Session.Add] without the counting. A session that counts in another encoding counts again.
 func (s *Session) AddCounted(c Counted) (revision uint64, total int, err error) {
-	if s.count().Encoding() != c.encoding {
+	if len(c.entries) == 0 {
+		return s.Add()
+	}
+	counter := s.count()
+	if counter.Encoding() != c.counter.Encoding() {
 		return s.Add(c.entries...)
 	}
 	for i, e := range c.entries {
@@ -54,7 +73,7 @@ func (s *Session) AddCounted(c Counted) (revision uint64, total int, err error) 
 	if s.done.Err() != nil {
 		return 0, 0, s.closed("add")
 	}
-	return s.append(c.entries, c.counts)
+	return s.append(c.entries, c.counts, counter)
 }
 
 // calibrations are what the sessions of a host learned about how providers count, by the model's name.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -38,7 +39,7 @@ type Session struct {
 	todos    []sdk.Todo // those that are not done
 	sent     int        // tokens of the last Prepare, pending ones included
 
-	adding sync.Mutex // keeps the journal in the order of the history
+	adding sync.Mutex // keeps the journal in the order of the history, and the counter as it is; taken before mu
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {
@@ -121,15 +122,16 @@ func (s *Session) add(entries []content.Content) (revision uint64, total int, er
 	if s.done.Err() != nil {
 		return 0, 0, s.closed("add")
 	}
-	counts, err := counting{s.count()}.All(s.done, entries)
+	counter := s.count()
+	counts, err := counting{counter}.All(s.done, entries)
 	if err != nil {
 		return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
 	}
-	return s.append(entries, counts)
+	return s.append(entries, counts, counter)
 }
 
 // append adds entries that were counted.
-func (s *Session) append(entries []content.Content, counts []history.Count) (revision uint64, total int, err error) {
+func (s *Session) append(entries []content.Content, counts []history.Count, counter *tokens.Counter) (revision uint64, total int, err error) {
 	own := make([]content.Content, len(entries))
 	for i, c := range entries {
 		c.Blocks = slices.Clone(c.Blocks)
@@ -137,6 +139,11 @@ func (s *Session) append(entries []content.Content, counts []history.Count) (rev
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
+	if now := s.count(); now.Encoding() != counter.Encoding() { // Set exchanged it meanwhile
+		if counts, err = (counting{now}).All(s.done, own); err != nil {
+			return 0, 0, fmt.Errorf("session %q: count entries: %w", s.id, err)
+		}
+	}
 	ids := s.history.Reserve(len(own))
 	s.journal.Add(ids, own)
 	revision, total = s.history.AppendAs(ids, own, counts)
@@ -200,29 +207,30 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
+	o.PendingTokens = min(max(0, o.PendingTokens), math.MaxInt32) // more than any model takes
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
-		return s.asItIs(), err
+		return s.asItIs(o.PendingTokens), err
 	}
 	req.At = o.At
 	if err := s.keep(); err != nil { // and again before anything is rewritten, as entries may be added meanwhile
-		return s.asItIs(), err
+		return s.asItIs(o.PendingTokens), err
 	}
 	view, outcome, err := w.Prepare(ctx, req)
 	s.mu.Lock()
-	s.sent = view.Tokens + max(0, o.PendingTokens)
+	s.sent = view.Tokens + o.PendingTokens
 	s.mu.Unlock()
 	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
 }
 
 // asItIs is the history without anything done to it, for the agent to go on with. A session that is closed has none.
-func (s *Session) asItIs() Prepared {
+func (s *Session) asItIs(pending int) Prepared {
 	if s.done.Err() != nil {
 		return Prepared{}
 	}
 	view := s.history.View(s.count().Entry)
 	s.mu.Lock()
-	s.sent = view.Tokens
+	s.sent = view.Tokens + pending
 	s.mu.Unlock()
 	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: window.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,

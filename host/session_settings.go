@@ -23,8 +23,11 @@ type taxonomy struct {
 }
 
 // Set overrides one setting for this session from the next Prepare on. The value is of the setting's type, or its text
-// form ("0.5"). The model's name and encoding are fixed once something was added: entries are counted when they come in.
+// form ("0.5"). The encoding is fixed once something was added: entries are counted when they come in. With another model of
+// the same encoding, what the reports of the one before taught is forgotten.
 func (s *Session) Set(key string, value any) error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, err := override(s.config, key, value)
@@ -48,10 +51,13 @@ func (s *Session) Set(key string, value any) error {
 	if _, err := priceList(s.host.prices, set); err != nil {
 		return err
 	}
+	model := s.config.Settings().Model.Name
 	s.config = c
 	if counter != s.counter && s.history.Snapshot().Added == 0 {
 		s.counter = counter
 		s.window = window.New(s.id, s.history, counting{counter})
+		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
+	} else if set.Model.Name != model {
 		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
 	}
 	s.window.Reset()
@@ -92,6 +98,7 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 	}
 	s.mu.Lock()
 	c, taxonomy, w, active := s.config, s.taxonomy.json, s.window, s.todos
+	generation := w.Generation()
 	s.mu.Unlock()
 	set := c.Settings()
 	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
@@ -113,7 +120,7 @@ func (s *Session) request(ctx context.Context, pending int) (*window.Window, win
 		return nil, window.Request{}, err
 	}
 	d := set.Compression.Density
-	return w, window.Request{Strategy: strategy, Pending: pending, Keep: s.keep, Settings: window.Settings{
+	return w, window.Request{Generation: generation, Strategy: strategy, Pending: pending, Keep: s.keep, Settings: window.Settings{
 		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
 		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
 		Density: sdk.DensityConfig{

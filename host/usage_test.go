@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/plugins"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -36,6 +37,43 @@ func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 		if (float64(got.Projected) > 1.3*float64(got.Tokens)) != scaled || got.Projected > 2*got.Tokens {
 			t.Errorf("%s: %d tokens are projected for %d", model, got.Projected, got.Tokens)
 		}
+	}
+}
+
+func TestAnotherModelIsLearnedAnew(t *testing.T) {
+	h := open(t, map[string]any{"model.name": "claude-x"})
+	s := begin(t, h, nil)
+	for range 30 {
+		add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
+		s.ReportUsage(10_000 + prepare(t, s).Tokens*3/2)
+	}
+	must(t, s.Set("model.name", "claude-y"), nil)
+	p := prepare(t, s)
+	if p.Outcome.Projected != p.Tokens {
+		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens, p.Outcome.Calibration)
+	}
+	s.ReportUsage(p.Tokens)
+	other := begin(t, h, map[string]any{"model.name": "claude-y"})
+	add(t, other, says(content.Human, strings.Repeat("one two three ", 1000)))
+	if got := prepare(t, other).Outcome; got.Projected > got.Tokens*11/10 {
+		t.Errorf("claude-y counts as the host does: %d are projected for %d", got.Projected, got.Tokens)
+	}
+}
+
+// What is pending is in the request after an error, too.
+func TestPendingTokensCountAfterAnError(t *testing.T) {
+	s := begin(t, open(t, nil), nil)
+	add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
+	must(t, s.Set("compression.strategy", "missing"), nil)
+	o := host.PrepareOptions{PendingTokens: 20_000}
+	p, err := s.Prepare(t.Context(), o)
+	must(t, err, plugins.ErrUnknownStrategy)
+	s.ReportUsage(p.Tokens + 20_000) // as counted
+	must(t, s.Set("compression.strategy", "high-density"), nil)
+	p, err = s.Prepare(t.Context(), o)
+	must(t, err, nil)
+	if want := p.Tokens + 20_000; p.Outcome.Projected != want {
+		t.Errorf("%d are projected, want %d", p.Outcome.Projected, want)
 	}
 }
 

@@ -104,12 +104,10 @@ func (r *recording) begins(i int) bool {
 // findTurns goes by the same rules as a replay.
 func (r *recording) findTurns() {
 	entries, usage := r.entries(), r.session.Transcript.Usage
-	unpruned, boundary := 0, false
+	unpruned, boundary := r.counted.Baseline(), false
+	var at time.Time // of the last entry that has one
 	turn := func(i int) {
-		t := recordedTurn{entry: i, boundary: boundary, unpruned: unpruned}
-		if i > 0 {
-			t.at, _ = transcript.Time(entries[i-1])
-		}
+		t := recordedTurn{entry: i, boundary: boundary, unpruned: unpruned.Tokens(), at: at}
 		for len(usage) > 0 && usage[0].Entry < i {
 			usage = usage[1:]
 		}
@@ -122,13 +120,16 @@ func (r *recording) findTurns() {
 	}
 	for i := range entries {
 		if r.boundary[i] {
-			unpruned, boundary = 0, true
+			unpruned, boundary = r.counted.Baseline(), true
 		}
 		if r.begins(i) {
 			turn(i)
 		}
-		unpruned += r.counted.Tokens(i)
+		unpruned.Add(r.counted.Slice(i, i+1))
 		r.total += r.counted.Tokens(i)
+		if recorded, ok := transcript.Time(entries[i]); ok {
+			at = recorded
+		}
 	}
 	if n := len(entries); n > 0 && entries[n-1].Speaker != content.AI {
 		turn(n)

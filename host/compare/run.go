@@ -163,7 +163,13 @@ func (c *comparison) byPrice(ctx context.Context, v variant) bool {
 	if _, chosen := v.Settings[keyPriceList]; chosen || v.config == nil || len(c.options.Prices) == 0 {
 		return false
 	}
-	if v.config.Settings().Compression.Density.Cadence != "priced" {
+	switch v.config.Settings().Compression.Density.Cadence {
+	case "priced":
+	case "": // a price list that is in force makes it so
+		if l, err := c.host.PriceList(v.config); err != nil || l == nil {
+			return false
+		}
+	default:
 		return false
 	}
 	for _, p := range c.host.Plugins(ctx) {

@@ -112,6 +112,7 @@ func (r *recording) stand(used [][]usedWord, repeats [][]repeatedCall) {
 	var held [][]int32 // of the entries since the boundary
 	first := 0
 	finder := newFinder(r)
+	withheld := r.withheld()
 	count := func(i int, things []int32, by int32) {
 		for _, id := range things {
 			total[id] += by
@@ -130,7 +131,10 @@ func (r *recording) stand(used [][]usedWord, repeats [][]repeatedCall) {
 				}
 				held, first = nil, next
 			}
-			things := finder.find(r.entries()[next])
+			var things []int32
+			if !withheld[next] {
+				things = finder.find(r.entries()[next])
+			}
 			held = append(held, things)
 			count(next, things, 1)
 			for _, id := range things {
@@ -191,4 +195,17 @@ func (f *finder) find(c content.Content) []int32 {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// withheld are the entries that no request holds, as all of their responses answer nothing.
+func (r *recording) withheld() map[int]bool {
+	orphans := map[int]int{}
+	for _, at := range r.pairs.Orphans() {
+		orphans[at.Entry]++
+	}
+	out := map[int]bool{}
+	for i, n := range orphans {
+		out[i] = n == len(r.entries()[i].Blocks)
+	}
+	return out
 }

@@ -150,6 +150,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 			return err
 		}
 		o.Counted = &counted
+		r.options.Counted = &counted
 	}
 	r.usage, r.times = t.Usage, timesOf(t)
 	boundaries := map[int]bool{}
@@ -177,16 +178,14 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 			return fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
 		}
 		r.tasks.Observe(c)
-		_, total, err := r.session.AddCounted(o.Counted.Slice(i, i+1))
-		if err != nil {
+		if _, _, err := r.session.AddCounted(o.Counted.Slice(i, i+1)); err != nil {
 			return fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
 		}
 		if o.Entry != nil {
 			added := r.session.History().Entries
 			o.Entry(i, added[len(added)-1].ID)
 		}
-		r.unpruned += total - r.total
-		r.total = total
+		r.baseline.Add(o.Counted.Slice(i, i+1))
 		if o.Progress != nil {
 			o.Progress(i+1, len(t.Entries))
 		}
@@ -227,9 +226,8 @@ type runner struct {
 	times    []time.Time        // when a request was sent, by the entry that answers it
 	session  *host.Session
 	report   Report
-	boundary bool // the next turn is the first after one
-	unpruned int  // tokens of everything that was added since the last boundary
-	total    int  // the session's tokens now
+	boundary bool           // the next turn is the first after one
+	baseline *host.Baseline // everything that was added since the last boundary
 	problems int
 	tasks    todos.Tracker // of the whole session: the recorder's compactions keep the list
 }
@@ -239,7 +237,7 @@ func (r *runner) begin() error {
 		return err
 	}
 	s, err := r.host.Session(host.SessionOptions{Settings: r.options.Settings})
-	r.session, r.unpruned, r.total = s, 0, 0
+	r.session, r.baseline = s, r.options.Counted.Baseline()
 	return err
 }
 
@@ -264,23 +262,22 @@ func (r *runner) turn(ctx context.Context, entry int) error {
 	if err != nil && !errors.As(err, &overflow) {
 		return err
 	}
-	out := p.Outcome
+	out, unpruned := p.Outcome, r.baseline.Tokens()
 	turn := Turn{
-		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: r.unpruned, Boundary: r.boundary,
+		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: unpruned, Boundary: r.boundary,
 		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
 		Optimize: out.Optimize, Compress: out.Compress,
 		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: r.times[entry], Reported: r.recorded(entry),
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 	}
 	if turn.Reported > 0 { // the recorder's request was not pruned
-		r.session.Calibrate(r.unpruned, turn.Reported)
+		r.session.Calibrate(unpruned, turn.Reported)
 	}
 	if overflow != nil {
 		turn.Overflow = overflow.Error()
 	}
 	r.boundary = false
 	r.problems = len(out.Problems)
-	r.total = r.session.History().Tokens
 	r.report.Turns = append(r.report.Turns, turn)
 	if r.options.Turn != nil {
 		r.options.Turn(turn, p)

@@ -73,19 +73,24 @@ type Stable struct {
 	Tokens  int `json:"tokens"`
 }
 
-// remember takes down what is handed out, and returns how much of its beginning was handed out before.
-func (t *turn) remember(view history.View) Stable {
-	now := t.at()
+// stable returns how much of the beginning of what is handed out was handed out before.
+func (t *turn) stable(view history.View) (same Stable) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var same Stable
 	if t.pace.turns > 0 {
 		same.Entries, same.Tokens = view.Shared(t.sent.view)
 	}
+	return same
+}
+
+// remember takes down what is handed out to be sent.
+func (t *turn) remember(view history.View) {
+	now := t.at()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.sent = sent{view: view, at: now}
 	t.sent.view.History = nil
 	t.pace.turn(view.Tokens, view.Epoch)
-	return same
 }
 
 // at is when the request is sent.
@@ -116,7 +121,7 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d De
 			d.Reason = DecidedEnough
 		}
 		return d, d.Reason == DecidedEnough
-	case e.cached == 0 || set.Prices.Cold(t.at().Sub(e.at)):
+	case e.cached == 0 || e.cached+t.beside() < set.Prices.CacheMinimum || set.Prices.Cold(t.at().Sub(e.at)):
 		d.Reason = DecidedCold
 		return d, true
 	case e.uncached:
@@ -187,13 +192,14 @@ func (p *pace) turn(tokens int, epoch uint64) {
 const longestHorizon = 20
 
 // horizon guesses how many requests still carry what is not pruned now. A session that has gone on for n requests may well
-// go on for another n; and the threshold ends it, as the history is rewritten then. tokens is what it counts now.
+// go on for another n; and the threshold, which goes by the provider's count, ends it, as the history is rewritten then. tokens
+// is what the last request had of the history.
 func (t *turn) horizon(tokens int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := min(t.pace.turns, longestHorizon)
-	if grown := tokens - t.pace.base; t.pace.since > 0 && grown > 0 {
-		left := (t.outcome.Limits.Trigger - float64(tokens)) * float64(t.pace.since) / float64(grown)
+	if grown := t.calibration.Ratio() * float64(tokens-t.pace.base); t.pace.since > 0 && grown > 0 {
+		left := (t.outcome.Limits.Trigger - float64(t.outcome.Projected)) * float64(t.pace.since) / grown
 		n = min(n, max(int(left), 0))
 	}
 	return n

@@ -138,3 +138,53 @@ func TestStable(t *testing.T) {
 		t.Errorf("got %+v, lowest change %v", got.Stable, got.Optimize.LowestChanged)
 	}
 }
+
+// What could not be sent is not in the provider's cache.
+func TestARequestThatIsTooLargeWarmsNoCache(t *testing.T) {
+	f := pruning(20, 21, 0)
+	f.req.Settings.Cadence, f.req.Settings.Prices = window.CadencePriced, cached
+	start := time.Unix(1000, 0)
+	f.req.At = start
+	f.prepare(t)
+	f.req.At, f.req.Pending = start.Add(10*time.Minute), 5000
+	if _, _, err := f.Prepare(t.Context(), f.req); err == nil {
+		t.Fatal("it is not too large")
+	}
+	add(f.history, says(content.AI, 1))
+	f.req.At, f.req.Pending = start.Add(11*time.Minute), 0
+	if got := f.prepare(t).Optimize.Decision; got.Reason != window.DecidedCold {
+		t.Errorf("nothing was sent for eleven minutes, and the cache lasts five: %+v", got)
+	}
+}
+
+func TestAShortPromptIsInNoCache(t *testing.T) {
+	f := pruning(20, 21, 0)
+	list := *cached
+	list.CacheMinimum = 4096
+	f.req.Settings.Cadence, f.req.Settings.Prices = window.CadencePriced, &list
+	f.prepare(t)
+	add(f.history, says(content.AI, 1))
+	if got := f.prepare(t).Optimize.Decision; got.Reason != window.DecidedCold {
+		t.Errorf("200 tokens, the provider caches from 4096 on: %+v", got)
+	}
+}
+
+// The threshold is one of the provider's tokens: a system prompt brings it nearer.
+func TestTheHorizonGoesByTheProvidersCount(t *testing.T) {
+	horizon := func(overhead int) int {
+		f := pruning(20, 30, 0)
+		f.req.Settings.Cadence, f.req.Settings.Prices, f.req.Settings.ContextLimit = window.CadencePriced, cached, 1200
+		f.req.At = time.Unix(1000, 0)
+		f.ReportUsage(200+overhead, 200)
+		f.prepare(t)
+		for range 4 {
+			add(f.history, says(content.AI, 2))
+			f.prepare(t)
+		}
+		add(f.history, says(content.AI, 2))
+		return f.prepare(t).Optimize.Decision.Horizon
+	}
+	if far, near := horizon(0), horizon(290); far != 5 || near != 0 {
+		t.Errorf("%d requests are expected at 300 of 600 tokens, %d at 590", far, near)
+	}
+}

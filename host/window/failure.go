@@ -21,6 +21,9 @@ func (t *turn) failed(ctx context.Context, err error) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.resets != t.Window.resets {
+		return err // of settings that do not hold any more
+	}
 	t.failures++
 	if (known != nil && known.Retryable) || t.req.Settings.Cooldown <= 0 {
 		return err

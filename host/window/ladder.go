@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/history"
@@ -45,22 +46,45 @@ const ladderRoom = 0.9
 // ladder is the plan of an emergency: what is left of the history, and how much of it has to go.
 type ladder struct {
 	base    history.Snapshot
-	entries []content.Content // as they are, shortened ones included
+	entries []content.Content // as they are in the history
 	blocks  map[int][]wire.BlockPiece
 	gone    []bool
-	tokens  []int // of each entry, 0 for those that are gone
+	tokens  []int // of each entry as it is sent, 0 for those that are gone or withheld
 	last    int   // the last exchange begins here: it and what follows stays
 	total   int
 	rung    map[string]Rung // by the id of an entry: the last rung that touched it
 	taking  Rung
 	steps   []LadderStep
+	// withheld are the responses that no request holds: taking them away makes no room.
+	withheld map[withheld]bool
+}
+
+// withheld is a response that answers nothing.
+type withheld struct{ entryID, callID string }
+
+// tokensOf returns what each entry of the history counts in a view, by id. What is made for the view counts for the entry of
+// the AI that it answers.
+func tokensOf(view history.View) map[string]int {
+	sent := make(map[string]int, len(view.Entries))
+	caller := ""
+	for _, e := range view.Entries {
+		if e.ID == "" {
+			sent[caller] += e.Tokens
+			continue
+		}
+		sent[e.ID] = e.Tokens
+		if e.Content.Speaker == content.AI {
+			caller = e.ID
+		}
+	}
+	return sent
 }
 
 // descend makes room under the hard limit without a strategy. It changes all that is needed or, if that is not enough,
 // nothing; applied is false then.
-func (t *turn) descend(ctx context.Context, missing int) (applied bool, err error) {
+func (t *turn) descend(ctx context.Context, view history.View, missing int) (applied bool, err error) {
 	base := t.history.Snapshot()
-	l, err := t.newLadder(ctx, base)
+	l, err := t.newLadder(ctx, base, view)
 	if err != nil {
 		return false, err
 	}
@@ -107,15 +131,24 @@ func (t *turn) descend(ctx context.Context, missing int) (applied bool, err erro
 	return true, nil
 }
 
-func (t *turn) newLadder(ctx context.Context, base history.Snapshot) (*ladder, error) {
+func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view history.View) (*ladder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	n := len(base.Entries)
-	l := &ladder{base: base, entries: base.Contents(), blocks: map[int][]wire.BlockPiece{}, rung: map[string]Rung{}, gone: make([]bool, n), tokens: make([]int, n), last: n}
+	l := &ladder{
+		base: base, entries: base.Contents(), blocks: map[int][]wire.BlockPiece{}, rung: map[string]Rung{}, withheld: map[withheld]bool{},
+		gone: make([]bool, n), tokens: make([]int, n), last: n,
+	}
+	sent := tokensOf(view)
 	for i, e := range base.Entries {
-		l.tokens[i] = e.Tokens
-		l.total += e.Tokens
+		l.tokens[i] = sent[e.ID]
+		l.total += l.tokens[i]
+	}
+	for _, p := range view.Problems {
+		if p.Kind == history.OrphanedResponse {
+			l.withheld[withheld{p.EntryID, p.CallID}] = true
+		}
 	}
 	for i := n - 1; i >= 0; i-- { // the entries of the AI that the last responses answer
 		if l.entries[i].Speaker == content.AI {
@@ -129,13 +162,17 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot) (*ladder, e
 	return l, nil
 }
 
+// removedResult begins the line that stands for a result. Such a line is not replaced again.
+const removedResult = "[result removed"
+
 // results replaces tool results by a line, the largest first.
 func (l *ladder) results(ctx context.Context, counter Counter, goal int) (int, error) {
 	type result struct{ entry, block, tokens int }
 	var all []result
 	for i := range l.last {
 		for j, b := range l.entries[i].Blocks {
-			if r, ok := b.(content.ToolResponse); ok && len(r.Result) > 0 {
+			r, ok := b.(content.ToolResponse)
+			if ok && len(r.Result) > 0 && !l.withheld[withheld{l.base.Entries[i].ID, r.CallID}] && !strings.HasPrefix(string(r.Result), `"`+removedResult) {
 				all = append(all, result{i, j, int(l.base.Entries[i].Blocks[j])})
 			}
 		}
@@ -147,20 +184,20 @@ func (l *ladder) results(ctx context.Context, counter Counter, goal int) (int, e
 			break
 		}
 		response := l.entries[r.entry].Blocks[r.block].(content.ToolResponse)
-		short := response.WithResultText(fmt.Sprintf("[result removed to stay under the context limit: %d tokens, entry %s]", r.tokens, l.base.Entries[r.entry].ID))
+		short := response.WithResultText(fmt.Sprintf(removedResult+" to stay under the context limit: %d tokens, entry %s]", r.tokens, l.base.Entries[r.entry].ID))
 		ok, err := l.replace(ctx, counter, r.entry, r.block, short)
 		if err != nil {
 			return 0, err
 		}
-		if !ok {
-			break // the others are smaller still
+		if ok { // else most of its tokens are its error's, or it is as short as the line
+			changed[r.entry] = true
 		}
-		changed[r.entry] = true
 	}
 	return len(changed), nil
 }
 
-// exchanges removes the oldest exchanges before the last one, a call always with its responses.
+// exchanges removes the oldest exchanges before the last one, a call always with its responses. A call there that has none
+// was interrupted: nothing waits for it any more.
 func (l *ladder) exchanges(goal int) (int, error) {
 	n := 0
 	for _, x := range turns.Exchanges(l.entries, nil) {
@@ -168,7 +205,7 @@ func (l *ladder) exchanges(goal int) (int, error) {
 			break
 		}
 		first := l.entries[x.First()].Speaker
-		if x.Last() >= l.last || first != content.AI && first != content.Tool || x.Pending || l.opaque(x.Entries) {
+		if x.Last() >= l.last || first != content.AI && first != content.Tool || l.opaque(x.Entries) {
 			continue
 		}
 		for _, i := range x.Entries {

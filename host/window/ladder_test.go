@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// sized counts a token for each ten bytes of text or result, and ten for a call.
+// sized counts a token for each ten bytes of text, result or error, and ten for a call.
 type sized struct{}
 
 func (sized) block(b content.Block) int32 {
@@ -27,7 +28,7 @@ func (sized) block(b content.Block) int32 {
 	case content.Text:
 		return int32(len(b.Text)+9) / 10
 	case content.ToolResponse:
-		return int32(len(b.Result)+9) / 10
+		return int32(len(b.Result)+9)/10 + int32(len(b.Error)+9)/10
 	default:
 		return 10
 	}
@@ -135,6 +136,78 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 	}
 }
 
+// interrupted is an entry of the AI with text of so many tokens and a call that was never answered.
+func interrupted(id string, tokens int) content.Content {
+	c := text(content.AI, tokens)
+	c.Blocks = append(c.Blocks, content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)})
+	return c
+}
+
+func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
+	f := emergency(200, text(content.Human, 80), interrupted("a", 120), text(content.Human, 20), text(content.AI, 5))
+	got := f.prepare(t)
+	if diff := cmp.Diff([]window.Rung{window.RungExchanges}, rungs(got.Ladder)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
+	failed := exchange("e", 1)
+	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""), Error: strings.Repeat("e", 5000)}
+	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450), exchange("b", 400), exchange("c", 10))...)
+	if diff := cmp.Diff([]window.Rung{window.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What no request holds makes no room, however much it counts.
+func TestWithheldResponsesMakeNoRoom(t *testing.T) {
+	var entries []content.Content
+	for i := range 50 {
+		entries = append(entries, exchange(fmt.Sprint("o", i), 100)[1]) // without its call
+	}
+	f := emergency(100, append(append(entries, text(content.Human, 30)), exchange("b", 90)...)...)
+	before := f.history.Snapshot().Revision
+	_, _, err := f.Prepare(t.Context(), f.req)
+	var overflow *window.ContextOverflowError
+	if !errors.As(err, &overflow) || f.history.Snapshot().Revision != before {
+		t.Errorf("%v; the history was rewritten %d times", err, f.history.Snapshot().Revision-before)
+	}
+}
+
+// The line that stands for a result says how large it was, even if a later emergency comes by.
+func TestALineIsNotReplacedAgain(t *testing.T) {
+	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
+	f.prepare(t)
+	first := fmt.Sprint(f.history.Snapshot().Contents()[2])
+	more := joined(exchange("c", 300), exchange("d", 20))
+	n, _ := sized{}.All(t.Context(), more)
+	f.history.Append(more, n)
+	got := f.prepare(t)
+	if now := fmt.Sprint(f.history.Snapshot().Contents()[2]); now != first || len(got.Ladder) == 0 {
+		t.Errorf("%s became %s (%+v)", first, now, got.Ladder)
+	}
+}
+
+func TestNoAmountOfPendingTokensPasses(t *testing.T) {
+	f := emergency(100, text(content.Human, 30))
+	f.req.Pending = math.MaxInt
+	var overflow *window.ContextOverflowError
+	if _, got, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) {
+		t.Errorf("%v, %d tokens projected", err, got.Projected)
+	}
+}
+
+func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(2)})
+	for _, ladder := range []bool{false, true} {
+		f.req.Settings.Ladder = ladder
+		if got := f.prepare(t); len(got.Ladder) > 0 {
+			t.Errorf("a compress was enough: %+v", got.Ladder)
+		}
+	}
+}
+
 func TestWhatCannotFitIsLeftAsItIs(t *testing.T) {
 	f := emergency(100, joined([]content.Content{text(content.Human, 30)}, exchange("a", 50), exchange("b", 90))...)
 	before := f.history.Snapshot().Revision
@@ -201,7 +274,7 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 		lastHuman := ""
 		for i := range rapid.IntRange(1, 30).Draw(t, "entries") {
 			size := rapid.IntRange(1, 120).Draw(t, "size")
-			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "pending"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan", "unknown block"}).Draw(t, "kind") {
 			case "human":
 				c := text(content.Human, size)
 				lastHuman = fmt.Sprint("human ", i)
@@ -211,8 +284,14 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 				entries = append(entries, text(content.AI, size))
 			case "exchange":
 				entries = append(entries, exchange(fmt.Sprint("c", i), size)...)
-			case "pending":
-				entries = append(entries, exchange(fmt.Sprint("c", i), size)[0])
+			case "interrupted":
+				entries = append(entries, interrupted(fmt.Sprint("c", i), size))
+			case "orphan":
+				entries = append(entries, exchange(fmt.Sprint("c", i), size)[1])
+			case "unknown block":
+				c := text(content.AI, size)
+				c.Blocks = append(c.Blocks, content.Opaque{JSON: []byte(`{"type":"novel"}`)})
+				entries = append(entries, c)
 			}
 		}
 		limit := rapid.IntRange(20, 400).Draw(t, "limit")

@@ -17,7 +17,7 @@ var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigge
 func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, OptimizeOutcome, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	t := w.newTurn(req)
 	if t.info.Trigger.Mode != sdk.ModeContinuous {
 		return nil, t.outcome.Optimize, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
@@ -41,7 +41,8 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.Reset()
-	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	req.Generation = 0
+	t := w.newTurn(req)
 	t.outcome.Strategy, t.outcome.Limits = t.info.Name, t.limits()
 	t.outcome.TokensBefore = t.view().Tokens
 	_, err := t.compress(ctx, sdk.ReasonManual)
@@ -52,9 +53,17 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	return t.outcome, err
 }
 
+// Generation counts the resets: a turn whose settings were read before one does not mark anything as looked at.
+func (w *Window) Generation() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.resets
+}
+
 // Reset makes the next turn look at everything anew: other settings may find what these did not.
 func (w *Window) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.optimized, w.held, w.noop, w.failure, w.failures = 0, false, nil, nil, 0
+	w.resets++
 }

@@ -84,7 +84,7 @@ const ineffective = 0.05
 // NoOpIneffective is why a Compress is not repeated that gained less than 5 %.
 const NoOpIneffective sdk.NoOpReason = "ineffective"
 
-// usualRungs puts the steps that every turn has into the ladder of a request that was over the hard limit.
+// usualRungs puts the steps that every turn has into the ladder of a request that is over the hard limit after them.
 func (t *turn) usualRungs() {
 	o, c := t.outcome.Optimize, t.outcome.Compress
 	if o.Removed+o.Replaced > 0 {

@@ -24,11 +24,12 @@ func (w *Window) Calibrate(counted, promptTokens int) {
 	w.calibration.Observe(counted, promptTokens)
 }
 
-// StartFrom makes the window count as others learned to, for the same model.
+// StartFrom makes the window count as others learned to, for a model. What was sent to another model is in no cache of this
+// one.
 func (w *Window) StartFrom(c tokens.Calibration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calibration = c
+	w.calibration, w.sent = c, sent{}
 }
 
 // projected is what the provider will count for the next request.

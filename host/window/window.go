@@ -1,9 +1,11 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -75,7 +77,8 @@ type Window struct {
 	held      bool       // what that Optimize would prune was not pruned
 	noop      *noop
 	failure   *failure
-	failures  int // Compress calls that failed in a row
+	failures  int    // Compress calls that failed in a row
+	resets    uint64 // counts from 1
 
 	calibration tokens.Calibration
 	sent        sent
@@ -98,7 +101,7 @@ type failure struct {
 
 // New returns the window of a session over its history.
 func New(sessionID string, h *history.History, counter Counter) *Window {
-	return &Window{sessionID: sessionID, history: h, counter: counter}
+	return &Window{sessionID: sessionID, history: h, counter: counter, resets: 1}
 }
 
 // Request is one turn.
@@ -107,6 +110,8 @@ type Request struct {
 	Settings Settings
 	// Pending is how many tokens the next request adds to the history: a prompt not added yet, tool schemas.
 	Pending int
+	// Generation is what [Window.Generation] was when the settings were read; 0 is what it is now.
+	Generation uint64
 	// At is when the request is sent; zero is now.
 	At time.Time
 	// Keep is called before the history is rewritten, with everything that the rewrite is about added to it. Its error ends
@@ -122,10 +127,14 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	t := turn{Window: w, req: req, info: req.Strategy.Info()}
+	req.Pending = min(max(0, req.Pending), maxPending)
+	t := w.newTurn(req)
 	view, err := t.run(ctx)
 	t.outcome.Problems, t.outcome.Pending = view.Problems, view.Pending
-	t.outcome.Stable, t.outcome.Calibration = t.remember(view), t.calibrated()
+	t.outcome.Stable, t.outcome.Calibration = t.stable(view), t.calibrated()
+	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
+		t.remember(view) // else nothing can be sent
+	}
 	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
 	return view, t.outcome, err
 }
@@ -136,6 +145,16 @@ type turn struct {
 	req     Request
 	info    sdk.Info
 	outcome Outcome
+	resets  uint64 // Window.resets when it began: what it learns does not hold after another
+}
+
+// maxPending is more than any model takes, and little enough to be added to.
+const maxPending = math.MaxInt32
+
+func (w *Window) newTurn(req Request) turn {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return turn{Window: w, req: req, info: req.Strategy.Info(), resets: cmp.Or(req.Generation, w.resets)}
 }
 
 func (t *turn) run(ctx context.Context) (history.View, error) {
@@ -149,7 +168,6 @@ func (t *turn) run(ctx context.Context) (history.View, error) {
 		return view, err
 	}
 
-	before := t.outcome.Projected
 	applied, err := t.optimize(ctx)
 	if applied {
 		view = t.view()
@@ -169,15 +187,15 @@ func (t *turn) run(ctx context.Context) (history.View, error) {
 		view = t.view()
 		t.show(view)
 	}
-	if before > t.outcome.Limits.Hard {
-		t.usualRungs()
-	}
 	if err != nil && !t.goOnWithout(ctx, err) || t.outcome.Projected <= t.outcome.Limits.Hard {
 		return view, err
 	}
 
+	if t.req.Settings.Ladder {
+		t.usualRungs()
+	}
 	for t.req.Settings.Ladder && t.outcome.Projected > t.outcome.Limits.Hard {
-		applied, err := t.descend(ctx, t.outcome.Projected-t.outcome.Limits.Hard)
+		applied, err := t.descend(ctx, view, t.outcome.Projected-t.outcome.Limits.Hard)
 		if err != nil {
 			return view, err
 		}
@@ -263,7 +281,9 @@ func (t *turn) dirty(s history.Snapshot, due bool) bool {
 func (t *turn) clean(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.optimized, t.held = max(t.optimized, s.Added), held
+	if t.resets == t.Window.resets {
+		t.optimized, t.held = max(t.optimized, s.Added), held
+	}
 }
 
 // gateClosed reports whether the history is too small to be looked at (compression.density.optimizeThreshold). It stays
@@ -412,5 +432,7 @@ func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
+	if t.resets == t.Window.resets {
+		t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
+	}
 }

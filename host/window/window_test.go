@@ -224,6 +224,45 @@ func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
 	}
 }
 
+// Settings that change while a turn works with the old ones are looked at all the same.
+func TestAResetDuringATurnHolds(t *testing.T) {
+	t.Run("an optimize", func(t *testing.T) {
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+		f.strategy.optimize = func(plugins.OptimizeCall) ([]wire.Edit, error) { f.Reset(); return nil, nil }
+		f.prepare(t)
+		if got := f.prepare(t); got.Optimize.Skipped == window.SkippedClean {
+			t.Error("what the old settings found is taken for what the new ones would")
+		}
+	})
+	t.Run("a compress that fails", func(t *testing.T) {
+		f := newFixture(8, &scripted{mode: sdk.ModeThreshold})
+		f.req.Settings.Cooldown = time.Hour
+		f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+			f.Reset()
+			return nil, "", errors.New("wrong key")
+		}
+		if _, _, err := f.Prepare(t.Context(), f.req); err == nil {
+			t.Fatal("no error")
+		}
+		f.strategy.compress = keepLast(2)
+		if got := f.prepare(t); got.Compress.Cooldown != nil {
+			t.Errorf("what was wrong was set right meanwhile: %+v", got.Compress.Cooldown)
+		}
+	})
+	t.Run("before it begins", func(t *testing.T) {
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+		old := f.req
+		old.Generation = f.Generation()
+		f.Reset()
+		if _, _, err := f.Prepare(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.prepare(t); got.Optimize.Skipped == window.SkippedClean {
+			t.Error("settings that were read before the reset count as those after it")
+		}
+	})
+}
+
 func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
 	f := newFixture(6, &scripted{mode: sdk.ModeThreshold, compress: keepLast(6)})
 	before := f.history.Snapshot()

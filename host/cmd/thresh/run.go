@@ -28,7 +28,7 @@ signal, with every plugin gone.
   todos.set         {session, todos}            → {}
   usage.report      {session, promptTokens}     → {}
   history.get       {session}                   → {history, tokens, revision}
-  history.recorded  {session, id}              → {entries}: what was added under an entry's or a call's id (transcript.dir)
+  history.recorded  {session, id}             → {entries}: what was added under an entry's or a call's id (transcript.dir)
   session.close     {session}                   → {}
 
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.
