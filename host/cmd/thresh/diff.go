@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/explain"
-	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/host/transcript"
 )
 
@@ -38,11 +36,7 @@ A and B are sessions in any format that 'thresh convert' reads; '-' is standard 
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, files []string) error {
-			c, err := a.loadConfig(cmd)
-			if err != nil {
-				return err
-			}
-			d, sides, err := a.diff(cmd, c.Settings(), files)
+			d, sides, err := a.diff(cmd, files)
 			if err != nil {
 				return err
 			}
@@ -71,12 +65,8 @@ A and B are sessions in any format that 'thresh convert' reads; '-' is standard 
 }
 
 // diff compares two files and returns them with it.
-func (a *app) diff(cmd *cobra.Command, set config.Settings, files []string) (d explain.Difference, sides [2]*transcript.Transcript, err error) {
-	counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
-	if err != nil {
-		return d, sides, err
-	}
-	taxonomy, err := toolTaxonomy(set.Compression.Density)
+func (a *app) diff(cmd *cobra.Command, files []string) (d explain.Difference, sides [2]*transcript.Transcript, err error) {
+	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
 		return d, sides, err
 	}

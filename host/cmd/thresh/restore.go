@@ -13,7 +13,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/explain"
 	"github.com/thresh-dev/thresh/host/journal"
-	"github.com/thresh-dev/thresh/host/tokens"
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -150,16 +149,7 @@ type keptEntry struct {
 }
 
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
-	c, err := a.loadConfig(cmd)
-	if err != nil {
-		return err
-	}
-	set := c.Settings()
-	counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
-	if err != nil {
-		return err
-	}
-	taxonomy, err := toolTaxonomy(set.Compression.Density)
+	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
 		return err
 	}

@@ -73,16 +73,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.loadConfig(cmd)
-			if err != nil {
-				return err
-			}
-			set := c.Settings()
-			counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
-			if err != nil {
-				return err
-			}
-			taxonomy, err := toolTaxonomy(set.Compression.Density)
+			counter, taxonomy, err := a.reading(cmd)
 			if err != nil {
 				return err
 			}
@@ -107,6 +98,21 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	}
 	a.addOutput(cmd)
 	return cmd
+}
+
+// reading is what the settings say about how a session is counted, and what its tool calls mean.
+func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := c.Settings()
+	counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return nil, nil, err
+	}
+	taxonomy, err := toolTaxonomy(set.Compression.Density)
+	return counter, taxonomy, err
 }
 
 // toolTaxonomy is the one that a session would use.
