@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -229,125 +228,12 @@ func (t *turn) limits() Limits {
 	return l
 }
 
-// optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7), and if the cadence lets it.
-func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
-	out := &t.outcome.Optimize
-	snapshot := t.history.Snapshot()
-	due := float64(t.outcome.Projected) >= t.outcome.Limits.Trigger
-	switch {
-	case t.info.Trigger.Mode != sdk.ModeContinuous:
-		out.Skipped = SkippedNotContinuous
-		return false, nil
-	case !t.dirty(snapshot, due):
-		out.Skipped = SkippedClean
-		return false, nil
-	case t.gateClosed(due):
-		out.Skipped = SkippedGated
-		out.Decision.Cadence = CadenceGated
-		return false, nil
-	}
-	plan, err := t.planOptimize(ctx, snapshot)
-	t.clean(snapshot, false) // whatever came of it (REQ-HD-002.7)
-	if err != nil {
-		return false, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
-	}
-	out.Ran = true
-	if plan.Empty() { // REQ-HD-002.5
-		return false, nil
-	}
-	lowest, _ := plan.Touches(0)
-	out.LowestChanged = &lowest
-	var apply bool
-	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
-		out.Held = true
-		t.clean(snapshot, true)
-		return false, nil
-	}
-	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
-	if err := t.apply(plan, StepOptimize); err != nil {
-		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
-	}
-	return true, nil
-}
-
-// dirty reports whether an Optimize may find something: entries were added, or what was found before was left alone and is
-// now due.
-func (t *turn) dirty(s history.Snapshot, due bool) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return s.Added > t.optimized || t.held && due
-}
-
-func (t *turn) clean(s history.Snapshot, held bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.resets == t.Window.resets {
-		t.optimized, t.held = max(t.optimized, s.Added), held
-	}
-}
-
-// gateClosed reports whether the history is too small to be looked at (compression.density.optimizeThreshold). It stays
-// dirty.
-func (t *turn) gateClosed(due bool) bool {
-	set := t.req.Settings
-	return set.Cadence == CadenceGated && !due && float64(t.outcome.Projected) < set.OptimizeThreshold*float64(t.outcome.Limits.Hard)
-}
-
-// planOptimize asks the strategy and checks what it answers. It changes nothing.
-func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.Plan, error) {
-	out := &t.outcome.Optimize
-	start := time.Now()
-	answer, err := t.req.Strategy.Optimize(ctx, plugins.OptimizeCall{
-		Call:    t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
-		Density: t.req.Settings.Density,
-	})
-	out.PluginTime = time.Since(start)
-	if err != nil {
-		return nil, err
-	}
-	out.Metadata = answer.Metadata
-	return s.PlanOptimize(answer.Edits, func(c []content.Content) ([]history.Count, error) { return t.counter.All(ctx, c) })
-}
-
 func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
 	set := t.req.Settings
 	return plugins.Call{
 		SessionID: t.sessionID, Revision: s.Revision, Epoch: s.Epoch, Entries: entries,
 		WorkspaceRoot: set.WorkspaceRoot, Tools: set.Tools, Config: set.StrategyConfig,
 	}
-}
-
-// compress runs the strategy's Compress over the curated history.
-func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied bool, err error) {
-	out := &t.outcome.Compress
-	out.Reason = reason
-	snapshot := t.history.Snapshot()
-	if n := t.lastNoOp(snapshot); n != "" {
-		out.Kind, out.NoOp, out.Remembered = KindNoOp, n, true
-		return false, nil
-	}
-	if f := t.coolingDown(reason); f != nil {
-		out.Cooldown = &Cooldown{Until: f.until, Error: f.err.Error()}
-		return false, nil
-	}
-	plan, err := t.planCompress(ctx, snapshot, reason)
-	if err != nil {
-		return false, t.failed(ctx, err)
-	}
-	t.succeeded()
-	if plan == nil {
-		t.rememberNoOp(snapshot, out.NoOp)
-		return false, nil
-	}
-	if err := t.apply(plan, StepCompress); err != nil {
-		out.Kind = ""
-		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
-	}
-	if gained := out.TokensBefore - out.TokensAfter; float64(gained) < ineffective*float64(out.TokensBefore) {
-		out.Ineffective = true
-		t.rememberNoOp(snapshot, NoOpIneffective)
-	}
-	return true, nil
 }
 
 // apply carries a plan out and takes down what it changed in which step.
@@ -366,73 +252,4 @@ func (t *turn) apply(plan *history.Plan, step string) error {
 	}
 	t.outcome.Changes = append(t.outcome.Changes, changes...)
 	return nil
-}
-
-// planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
-func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.CompressReason) (*history.Plan, error) {
-	out := &t.outcome.Compress
-	curated := history.Curate(s.Entries)
-	current := 0
-	for _, e := range curated {
-		current += e.Tokens
-	}
-	set := t.req.Settings
-	services := newServices(t.counter, set, curated)
-	start := time.Now()
-	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
-		Call:          t.call(s, curated),
-		CurrentTokens: current, PendingTokens: t.beside(),
-		ContextLimit: t.counted(set.ContextLimit), CompletionBudget: t.counted(set.CompletionBudget), Threshold: t.outcome.Limits.Threshold,
-		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
-		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),
-		Todos: set.Todos, TranscriptPath: set.TranscriptPath,
-		UserMessageBudget: set.UserMessageBudget, Verification: set.Verification,
-	}, services)
-	out.PluginTime = time.Since(start)
-	spent, modelErr := services.purse.account()
-	out.LLM = spent
-	if spent != nil {
-		out.PluginTime -= min(spent.Time, out.PluginTime)
-	}
-	if errors.Is(modelErr, context.Canceled) {
-		modelErr = nil // the model call ended because the Compress did
-	}
-	if err != nil {
-		return nil, &CompressError{Strategy: t.info.Name, Profile: set.LLM.profile(), Model: modelErr, Retryable: retryable(err, modelErr), Err: err}
-	}
-	out.TokensBefore, out.TokensAfter = current, current
-	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)
-	out.Metadata = answer.Metadata
-	if answer.NoOp != "" {
-		out.Kind, out.NoOp = KindNoOp, answer.NoOp
-		return nil, nil
-	}
-	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]history.Count, error) { return services.counts(ctx, c) })
-	if err != nil {
-		return nil, err
-	}
-	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
-		out.Kind, out.NoOp = KindNoOp, sdk.NoOpNoGain
-		return nil, nil
-	}
-	out.Kind = KindApplied
-	out.TokensAfter, out.EntriesAfter = plan.After, plan.Len()
-	return plan, nil
-}
-
-func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
-		return n.reason
-	}
-	return ""
-}
-
-func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.resets == t.Window.resets {
-		t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
-	}
 }
