@@ -58,12 +58,16 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 	all := append(slices.Clone(c.layers), c.session)
 	c.profiles = map[string]Origin{}
 	profile := setting{value: ""}
+	others := profile // what it would be without the project's file
 	for _, l := range all {
 		for name, at := range l.profiles {
 			c.profiles[name] = at
 		}
 		if v, ok := l.values[keyProfile]; ok {
 			profile = v
+			if l.name != LayerProjectFile {
+				others = v
+			}
 		}
 	}
 
@@ -80,6 +84,9 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 	}
 	inForce := profileLayer(profile.value.(string), all)
 	c.checkChosenProfile(profile, inForce, p)
+	if name := others.value.(string); name != profile.value {
+		c.checkLostProfile(profile, name, profileLayer(name, all), p)
+	}
 	stack = append(stack, inForce)
 	stack = append(stack, above...)
 

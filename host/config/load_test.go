@@ -133,7 +133,7 @@ func TestValuesAsTheyMayBeWritten(t *testing.T) {
 		"a number as text in a flag":          {overrides: []config.Override{flag("compression.threshold", "0.5")}, key: "compression.threshold", want: 0.5},
 		"a truth value as text":               {env: []string{"THRESH_COMPRESSION_DENSITY_READ_WRITE_PRUNING=false"}, key: "compression.density.readWritePruning", want: false},
 		"a negative retention":                {file: "compression.density.recencyRetention: -2", key: "compression.density.recencyRetention", want: -2.0},
-		"a duration":                          {file: "plugins.stopTimeout: 1m30s", key: "plugins.stopTimeout", want: "1m30s"},
+		"a duration":                          {file: "compression.llm.cooldown: 1m30s", key: "compression.llm.cooldown", want: "1m30s"},
 		"a typed duration":                    {overrides: []config.Override{flag("plugins.stopTimeout", time.Minute)}, key: "plugins.stopTimeout", want: "1m0s"},
 		"text that looks like a date":         {file: "model.name: 2025-01-01", key: "model.name", want: "2025-01-01"},
 		"a list in a file":                    {file: "compression.density.toolPresets:\n- codex\n- llxprt", key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},

@@ -65,16 +65,16 @@ func ProviderSpecs() []Spec {
 	}
 	wait := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
-		return row(s)
+		return trusted(row(s))
 	}
 	price := func(s Spec) Spec {
 		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars for a million tokens"
-		return row(s)
+		return trusted(row(s))
 	}
 	return []Spec{
 		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: it must be set", Allowed: []string{KindOpenAI, KindAnthropic},
 			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic (messages)."})),
-		row(Spec{Key: "model", Type: String, DefaultText: "none: it must be set", Meaning: "Name of the model, as the provider calls it."}),
+		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: it must be set", Meaning: "Name of the model, as the provider calls it."})),
 		trusted(row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
 			Meaning:     "Address of the server, with /v1 for kind openai and without for kind anthropic."})),
@@ -87,8 +87,8 @@ func ProviderSpecs() []Spec {
 		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Most that the model may generate at once, thinking included; less than provider.contextLimit."}),
 		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "How long one call may take, retries included."}),
 		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "How long the server may be silent during a call."}),
-		row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
-			Meaning: "How often a call is tried again after a failure that may pass."}),
+		trusted(row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
+			Meaning: "How often a call is tried again after a failure that may pass."})),
 		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
 		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
 		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that the provider had in its cache."}),

@@ -27,8 +27,8 @@ func TestProviders(t *testing.T) {
 				Prices: config.Prices{Input: 3, Output: 15, CacheRead: new(0.3), CacheWrite: new(0.0)}}},
 		"from several files": {
 			user:    "profiles.p.provider: {kind: openai, model: m, keyEnv: USER_KEY}",
-			project: "profiles.p.provider.model: n",
-			want: config.Provider{Kind: "openai", Model: "n", KeyEnv: "USER_KEY", ContextLimit: 128_000, MaxOutput: 8192,
+			project: "profiles.p.provider.maxOutput: 100",
+			want: config.Provider{Kind: "openai", Model: "m", KeyEnv: "USER_KEY", ContextLimit: 128_000, MaxOutput: 100,
 				Timeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, Retries: 3}},
 	}
 	for name, c := range cases {

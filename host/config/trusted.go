@@ -7,7 +7,8 @@ import (
 )
 
 // A project file is read because it lies in the working directory, and so may be anybody's. It chooses among what the user
-// has; it does not say which programs run, what they are kept from, or where conversations and keys go ([Spec.Trusted]).
+// has; it does not say which programs run, what they are kept from, for how long and at what cost, or where conversations and
+// keys go ([Spec.Trusted]).
 
 // notFromAProject is the error for a setting that a project file tries to make.
 func notFromAProject(key string, at Origin, pl places) *Error {
@@ -29,14 +30,25 @@ func trustedPlaces(key string, pl places) string {
 
 // checkChosenProfile finds a project file that does by its choice of a profile what it may not do itself.
 func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
+	c.checkChoice(chosen, profile, "the profile sets ", p)
+}
+
+// checkLostProfile finds a project file whose choice takes settings back that it may not make: those of the profile, with the
+// name, that would be in force without it.
+func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
+	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
+}
+
+// checkChoice complains of a project file's choice of a profile if the settings that it is about hold a trusted one.
+func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
 	if chosen.origin.Layer != LayerProjectFile {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(profile.values)) {
+	for _, key := range slices.Sorted(maps.Keys(about.values)) {
 		if registry().specs[key].Trusted {
 			p.add(keyProfile, func() *Error {
 				return &Error{Origin: chosen.origin, Key: keyProfile, Value: show(chosen.value),
-					Problem: "cannot be chosen in a project's file, which may come from a stranger: the profile sets " + key + " (" + profile.values[key].origin.place() + ")",
+					Problem: "cannot be chosen in a project's file, which may come from a stranger: " + why + key + " (" + about.values[key].origin.place() + ")",
 					Allowed: trustedPlaces(keyProfile, c.places)}
 			})
 			return

@@ -29,8 +29,17 @@ func TestWhatAProjectFileCannotSet(t *testing.T) {
 			"$WORK/thresh.yaml:2: profiles.p.plugins.integrity" + is + " or --set"}},
 		"where a key goes": {"profiles.p.provider: {kind: openai, model: m, baseURL: 'https://example.com/v1', keyEnv: AWS_SECRET_ACCESS_KEY}", []string{
 			"$WORK/thresh.yaml:1: profiles.p.provider.kind" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.model" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.baseURL" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
+		"what a model costs": {"profiles.p.provider: {model: dearest, timeout: 1000h, retries: 10, prices: {input: 0}}\ncompression.llm.maxTokens: 9000000000", []string{
+			"$WORK/thresh.yaml:1: profiles.p.provider.model" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.timeout" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.retries" + is + " or --set",
+			"$WORK/thresh.yaml:1: profiles.p.provider.prices.input" + is + " or --set",
+			"$WORK/thresh.yaml:2: compression.llm.maxTokens" + is + ", THRESH_COMPRESSION_LLM_MAX_TOKENS or --set"}},
+		"how long it hangs": {"plugins.stopTimeout: 10000h", []string{
+			"$WORK/thresh.yaml:1: plugins.stopTimeout" + is + ", THRESH_PLUGINS_STOP_TIMEOUT or --set"}},
 		"where conversations go": {"transcript.dir: /net/elsewhere", []string{
 			"$WORK/thresh.yaml:1: transcript.dir" + is + ", THRESH_TRANSCRIPT_DIR or --set"}},
 		"a key by mistake": {"profiles.p.provider.keyEnv: sk-hidden", []string{
@@ -50,6 +59,48 @@ func TestWhatAProjectFileCannotSet(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "hidden") {
 				t.Errorf("a key is shown: %v", err)
+			}
+		})
+	}
+}
+
+// A profile of the user's may be what keeps plugins in.
+func TestAProjectFileCannotTakeTheUsersProfileOutOfForce(t *testing.T) {
+	const (
+		safe  = "profiles.safe: {plugins.isolation: strict, transcript.dir: /audit}\n"
+		other = "profiles.safe: {model.name: mine}\n"
+	)
+	for name, c := range map[string]struct {
+		user, project, env string
+		want               []string // nil: it is loaded
+	}{
+		"by none": {user: "profile: safe\n" + safe, project: `profile: ""`, want: []string{
+			`$WORK/thresh.yaml:1: profile: "" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
+				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+		"by another": {user: "profile: safe\n" + safe, project: "profile: mine\nprofiles.mine: {model.name: x}\n", want: []string{
+			`$WORK/thresh.yaml:1: profile: "mine" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
+				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+		"the same":                 {user: "profile: safe\n" + other, project: "profile: safe"},
+		"one without trusted keys": {user: "profile: safe\n" + other, project: `profile: ""`},
+		"one that is not in force": {user: safe, project: `profile: ""`},
+		"the environment decides":  {user: "profile: safe\n" + safe, project: `profile: ""`, env: "THRESH_PROFILE=safe"},
+		"the environment takes it": {user: "profile: safe\n" + safe, project: "profiles.mine: {model.name: x}\n", env: "THRESH_PROFILE=mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.write(m.userFile(), c.user)
+			m.write(m.projectFile(), c.project)
+			o := m.options()
+			if c.env != "" {
+				o = m.options(c.env)
+			}
+			if c.want == nil {
+				m.load(o)
+				return
+			}
+			_, err := config.Load(o)
+			if diff := cmp.Diff(c.want, m.messages(err)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
@@ -100,9 +151,11 @@ func TestTheTrustedSettings(t *testing.T) {
 		}
 	}
 	want := []string{
-		"transcript.dir", "plugins.dirs", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.maxHostCalls", "plugins.maxCrashes",
+		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "plugins.dirs",
+		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.maxHostCalls", "plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
-		"provider.kind", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
+		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile", "provider.timeout", "provider.idleTimeout", "provider.retries",
+		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -46,7 +46,8 @@ type catalog struct {
 }
 
 // discover scans the directories in order, without recursion. The first usable file with a name wins; a broken one never
-// hides a good one, nor one that g does not trust (nil: it trusts all). It starts nothing.
+// hides a good one, nor one that g does not trust (nil: it trusts all). A directory counts once, however it is spelled. It
+// starts nothing.
 func discover(dirs []string, g *guard) catalog {
 	var c catalog
 	owner := make(map[string]string) // name → path of the usable plugin
@@ -55,10 +56,14 @@ func discover(dirs []string, g *guard) catalog {
 		if abs, err := filepath.Abs(dir); err == nil {
 			dir = abs
 		}
-		if seen[dir] {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			real = dir // scan says what is wrong with it
+		}
+		if seen[real] {
 			continue
 		}
-		seen[dir] = true
+		seen[real] = true
 		d, found := scan(dir, g)
 		for i := range found {
 			f := &found[i]

@@ -33,9 +33,12 @@ func TestDiscover(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	file := write(t, root, "file", "", 0o644)
+	file, again := write(t, root, "file", "", 0o644), filepath.Join(root, "again")
+	if err := os.Symlink(first, again); err != nil {
+		t.Fatal(err)
+	}
 
-	got := discover([]string{first, second, first, filepath.Join(root, "none"), file}, nil)
+	got := discover([]string{first, second, first, again, filepath.Join(root, "none"), file}, nil)
 	wantDirs := []Directory{
 		{Path: first, Plugins: 1, Ignored: 2},
 		{Path: second, Plugins: 2},

@@ -71,32 +71,37 @@ func (m *Manager) judge(b *binary) (verdict, error) {
 	if bundled && m.trust.mode == IntegrityTOFU {
 		return verdict{}, nil
 	}
-	locked, ok, err := m.locked(b)
+	key := ledgerKey(b.path)
+	locked, ok, others, err := m.locked(key, b.sum)
 	switch {
 	case err != nil:
 		return verdict{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
 	case !ok && m.trust.mode == IntegrityLocked:
 		return verdict{}, fmt.Errorf("%w: it is not in the lock file %s", ErrUntrusted, m.trust.ledger.path)
 	case !ok:
+		if len(others) > 0 {
+			m.opts.Logger.Warn("a plugin is seen for the first time whose name is locked elsewhere for another file",
+				"strategy", b.name, "path", b.path, "sha256", b.sum, "locked", others)
+		}
 		return verdict{first: true}, nil
 	case locked.SHA256 != b.sum:
 		return verdict{}, fmt.Errorf("%w: the file has changed: its SHA-256 is %s, when it was locked it was %s", ErrUntrusted, b.sum, locked.SHA256)
 	}
-	moved := locked.Path != b.path
+	moved := ledgerKey(locked.Path) != key
 	return verdict{known: snapshot{sum: locked.SHA256, info: compact(locked.Info)}, first: moved && m.trust.mode == IntegrityTOFU}, nil
 }
 
-// locked looks a plugin up in the lock file, and among those that could not be written there.
-func (m *Manager) locked(b *binary) (Locked, bool, error) {
+// locked looks a plugin up in the lock file, and among those that could not be written there. It returns what recorded does.
+func (m *Manager) locked(key, sum string) (l Locked, ok bool, others []string, err error) {
 	m.mu.Lock()
-	l, ok := recorded(m.seen, b.path, b.sum)
+	l, ok, unwritten := recorded(m.seen, key, sum)
 	m.mu.Unlock()
 	if ok {
-		return l, true, nil
+		return l, true, nil, nil
 	}
 	plugins, err := m.trust.ledger.read()
-	l, ok = recorded(plugins, b.path, b.sum)
-	return l, ok, err
+	l, ok, others = recorded(plugins, key, sum)
+	return l, ok, append(others, unwritten...), err
 }
 
 // remember records a plugin that was seen for the first time.
@@ -104,8 +109,8 @@ func (m *Manager) remember(p *process) {
 	l := p.locked()
 	if m.trust.ledger.path != "" {
 		err := m.trust.ledger.change(func(plugins map[string]Locked) {
-			if _, taken := plugins[l.Path]; !taken { // another host may have been quicker
-				plugins[l.Path] = l
+			if _, taken := plugins[ledgerKey(l.Path)]; !taken { // another host may have been quicker
+				enter(plugins, l)
 			}
 		})
 		if err == nil {
@@ -116,7 +121,7 @@ func (m *Manager) remember(p *process) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen[l.Path] = l
+	enter(m.seen, l)
 }
 
 func (p *process) locked() Locked {
@@ -150,7 +155,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 	if len(done) > 0 {
 		if err := m.trust.ledger.change(func(plugins map[string]Locked) {
 			for _, l := range done {
-				plugins[l.Path] = l
+				enter(plugins, l)
 			}
 		}); err != nil {
 			return nil, errors.Join(append(errs, fmt.Errorf("writing the lock file %s: %w", m.trust.ledger.path, err))...)
@@ -158,7 +163,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 	}
 	m.mu.Lock()
 	for _, l := range done {
-		delete(m.seen, l.Path)
+		delete(m.seen, ledgerKey(l.Path))
 	}
 	strategies := slices.Collect(maps.Values(m.strategies))
 	m.mu.Unlock()

@@ -86,7 +86,7 @@ func firstWord(s string) string {
 
 // loader returns the path of the loader that a dynamically linked ELF program asks for, "" if it asks for none.
 func loader(program io.ReaderAt) string {
-	f, err := elf.NewFile(program)
+	f, err := elf.NewFile(withoutSections{program})
 	if err != nil {
 		return ""
 	}
@@ -97,4 +97,27 @@ func loader(program io.ReaderAt) string {
 		}
 	}
 	return ""
+}
+
+// withoutSections hides the table of sections of an ELF file. Nothing here needs it, and their names, which are read as a whole,
+// may be compressed: a file of some kilobytes could take any amount of memory.
+type withoutSections struct{ file io.ReaderAt }
+
+// ReadAt reads zeros where the header says where that table is and how long.
+func (w withoutSections) ReadAt(p []byte, off int64) (int, error) {
+	n, err := w.file.ReadAt(p, off)
+	var ident [elf.EI_NIDENT]byte
+	if _, bad := w.file.ReadAt(ident[:], 0); bad != nil {
+		return n, err
+	}
+	hidden := [][2]int64{{0x28, 0x30}, {0x3c, 0x40}} // e_shoff; e_shnum and e_shstrndx
+	if elf.Class(ident[elf.EI_CLASS]) == elf.ELFCLASS32 {
+		hidden = [][2]int64{{0x20, 0x24}, {0x30, 0x34}}
+	}
+	for _, field := range hidden {
+		if from, to := max(field[0]-off, 0), min(field[1]-off, int64(n)); from < to {
+			clear(p[from:to])
+		}
+	}
+	return n, err
 }

@@ -1,13 +1,13 @@
 package plugins
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +22,8 @@ type ledger struct {
 type Locked struct {
 	// SHA256 of the file, in hexadecimal.
 	SHA256 string `json:"sha256"`
-	// Path is where the file is. In the lock file it is the entry's key.
+	// Path is where the file is, as the directory is configured. The lock file has it as the entry's key, with the directory's
+	// real path.
 	Path string `json:"path,omitempty"`
 	// Info is what it said about itself.
 	Info json.RawMessage `json:"info"`
@@ -30,7 +31,7 @@ type Locked struct {
 	At time.Time `json:"at"`
 }
 
-// ledgerFile is the lock file's content. Plugins are by path: two directories may well hold plugins of the same name.
+// ledgerFile is the lock file's content. Plugins are by ledgerKey: two directories may well hold plugins of the same name.
 type ledgerFile struct {
 	Version int               `json:"version"`
 	Plugins map[string]Locked `json:"plugins"`
@@ -38,7 +39,8 @@ type ledgerFile struct {
 
 const (
 	ledgerVersion = 2
-	// nameVersion is the form in which plugins were by name, with the path beside it. The first change makes it the one above.
+	// nameVersion is the form in which plugins were by name, with the path beside it. The first change makes it the one above, in
+	// which what is no longer at its path keeps its name for a key, and so stands for the plugin wherever it is found next.
 	nameVersion = 1
 	// ledgerBytes bounds what is read: a thousand plugins with a thousand settings fit.
 	ledgerBytes = 64 << 20
@@ -46,7 +48,20 @@ const (
 	ledgerWait = 5 * time.Second
 )
 
-// read returns what the file holds, by path; nothing if there is none yet.
+// ledgerKey is what a plugin's file is called in the lock file: its name in the real directory, however that was spelled. The name
+// may itself be a symbolic link, as from steady to steady-1.2.3.
+func ledgerKey(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path // it is gone, or has never been
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// nameKey is what a plugin is called of which only the name is known.
+func nameKey(path string) string { return filepath.Base(path) }
+
+// read returns what the file holds, by ledgerKey; nothing if there is none yet.
 func (l ledger) read() (map[string]Locked, error) {
 	if l.path == "" {
 		return nil, nil
@@ -69,7 +84,11 @@ func (l ledger) read() (map[string]Locked, error) {
 	for key, locked := range file.Plugins {
 		switch file.Version {
 		case nameVersion:
-			plugins[cmp.Or(locked.Path, FilePrefix+key)] = locked
+			if _, err := os.Stat(locked.Path); err != nil {
+				plugins[FilePrefix+key] = locked
+				continue
+			}
+			plugins[ledgerKey(locked.Path)] = locked
 		case ledgerVersion:
 			locked.Path = key
 			plugins[key] = locked
@@ -81,20 +100,34 @@ func (l ledger) read() (map[string]Locked, error) {
 	return plugins, nil
 }
 
-// recorded returns what is locked for a plugin's file: the entry of its path, else one of the same name for the same bytes, as
-// a file that was moved or copied is what it was. Another plugin that happens to have the name in another directory is another
-// plugin.
-func recorded(plugins map[string]Locked, path, sum string) (Locked, bool) {
-	if l, ok := plugins[path]; ok {
-		return l, true
+// recorded returns what is locked for a plugin's file: the entry of its key, else one of the same name for the same bytes, as a
+// file that was moved or copied is what it was, else one that has nothing but the name. Another plugin that happens to have the
+// name in another directory is another plugin; others are the keys of those.
+func recorded(plugins map[string]Locked, key, sum string) (locked Locked, ok bool, others []string) {
+	if l, ok := plugins[key]; ok {
+		return l, true, nil
 	}
-	name := filepath.Base(path)
 	for other, l := range plugins {
-		if l.SHA256 == sum && filepath.Base(other) == name {
-			return l, true
+		if nameKey(other) != nameKey(key) {
+			continue
 		}
+		if l.SHA256 == sum {
+			return l, true, nil
+		}
+		others = append(others, other)
 	}
-	return Locked{}, false
+	if l, ok := plugins[nameKey(key)]; ok {
+		return l, true, nil
+	}
+	slices.Sort(others)
+	return Locked{}, false, others
+}
+
+// enter records a plugin. Where it is, is known from then on.
+func enter(plugins map[string]Locked, l Locked) {
+	key := ledgerKey(l.Path)
+	delete(plugins, nameKey(key))
+	plugins[key] = l
 }
 
 // change reads the file, lets f change what it holds, and replaces it. Hosts that do so at the same time wait for each other,

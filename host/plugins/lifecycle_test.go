@@ -325,3 +325,17 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNothingIsMadeAfterClose(t *testing.T) {
+	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: shortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	m := open(t, o) // it sees to it that nothing is left in the run directory
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Lock(t.Context(), "steady"); !errors.Is(err, ErrClosed) {
+		t.Errorf("Lock: %v", err)
+	}
+	if _, err := m.Strategy(t.Context(), "steady"); !errors.Is(err, ErrClosed) {
+		t.Errorf("Strategy: %v", err)
+	}
+}

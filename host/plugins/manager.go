@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/plugins/isolate"
 )
@@ -18,11 +19,12 @@ type Manager struct {
 	trust  trust
 	hashes hashes
 	checks func() []isolate.Check // what this machine can enforce, found out once
+	ticks  func(every time.Duration) (tick <-chan time.Time, stop func())
 
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
-	seen       map[string]Locked // by path: plugins that were seen for the first time and could not be written to the lock file
+	seen       map[string]Locked // by ledgerKey: plugins that were seen for the first time and could not be written to the lock file
 	run        *runDir           // nil before the first start
 	starter    *starter
 	running    sync.WaitGroup // starts and processes; nothing is added once closed is set
@@ -33,6 +35,7 @@ func New(o Options) *Manager {
 	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy), seen: make(map[string]Locked)}
 	m.trust = newTrust(m.opts)
 	m.checks = sync.OnceValue(isolate.Probe)
+	m.ticks = ticker
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	m.close = sync.OnceValue(m.shutDown)
 	return m
@@ -157,11 +160,14 @@ func (m *Manager) start(name string, s start) (*process, error) {
 	return p, err
 }
 
-// prepare makes what all processes share, the first time.
+// prepare makes what all processes share, the first time. Nothing is made once the manager is closed, as nobody would remove it.
 func (m *Manager) prepare() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.run != nil {
+	switch {
+	case m.closed:
+		return ErrClosed
+	case m.run != nil:
 		return nil
 	}
 	run, err := newRunDir(m.opts.RunDir)
@@ -169,9 +175,6 @@ func (m *Manager) prepare() error {
 		return err
 	}
 	m.run, m.starter = run, newStarter()
-	if m.closed {
-		return nil
-	}
 	watch, err := m.watch()
 	if err != nil {
 		m.opts.Logger.Warn("the plugin directories are not watched: new versions of plugins are not noticed", "error", err)

@@ -60,7 +60,7 @@ type Options struct {
 	// Isolation says what plugins are kept from; "" is [IsolationBestEffort]. It needs a program that calls
 	// [isolate.Main].
 	Isolation Isolation
-	// MaxMemoryBytes bounds the memory of one process, where it is isolated.
+	// MaxMemoryBytes bounds the private memory of one process, where it is isolated; see [isolate.Memory].
 	MaxMemoryBytes int
 	// Grants are what plugins get beyond the usual, by name.
 	Grants map[string]Grant

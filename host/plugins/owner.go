@@ -90,7 +90,7 @@ func (o *owner) acquire(answer chan lease) {
 		answer <- lease{err: ErrClosed}
 	case o.current != nil && o.current.alive():
 		o.lend(answer)
-	case o.current != nil, o.starting: // the end of a dead one is about to be noticed
+	case o.current != nil, o.starting, o.replacing: // the end of a dead one is about to be noticed, or another is on its way
 		o.waiting = append(o.waiting, answer)
 	case o.quarantined && !o.binary.differs():
 		answer <- lease{err: o.refusal(fmt.Errorf("%w: %d crashes within %v, the last: %w", ErrQuarantined, o.crashes.most, crashWindow, cause(o.failure)),
@@ -145,7 +145,7 @@ func (o *owner) dropUnlessKept() bool {
 	if o.kept {
 		return false
 	}
-	o.drop = o.starting
+	o.drop = o.starting || o.replacing
 	if o.current != nil {
 		o.current.end(errNotNeeded)
 	}

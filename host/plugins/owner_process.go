@@ -22,7 +22,7 @@ func (o *owner) startSoon(now time.Time) {
 
 // start starts a process. That takes time, and so does not happen here.
 func (o *owner) start() {
-	if o.starting || o.current != nil || o.closing {
+	if o.starting || o.replacing || o.current != nil || o.closing {
 		return
 	}
 	o.starting = true
@@ -55,6 +55,11 @@ func (o *owner) started(p *process, err error) {
 		o.waiting = nil
 		return
 	}
+	o.install(p)
+}
+
+// install makes a process that has just come up the one that is used, unless it came too late for that.
+func (o *owner) install(p *process) {
 	o.known = p.snapshot()
 	o.adopt(p)
 	switch {
@@ -74,8 +79,11 @@ func (o *owner) describe(p *process) {
 	}
 }
 
-// adopt makes p the process that takes the calls.
+// adopt makes p the process that takes the calls. One that took them so far does those that are under way.
 func (o *owner) adopt(p *process) {
+	if o.current != nil {
+		o.current.retire(errReplaced)
+	}
 	o.current = p
 	o.failure, o.quarantined = nil, false
 	o.crashes.isReady(time.Now())
@@ -117,6 +125,11 @@ func (o *owner) ended(p *process) {
 	} else {
 		o.to(StateDraining, "")
 	}
+	o.askAgain()
+}
+
+// askAgain has those who wait acquire anew, as what they waited for does not come.
+func (o *owner) askAgain() {
 	waiting := o.waiting
 	o.waiting = nil
 	for _, answer := range waiting {

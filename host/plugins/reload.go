@@ -48,25 +48,17 @@ func (o *owner) replace() {
 // replaced takes the result of replace: sessions move to the new process with their next call.
 func (o *owner) replaced(p *process, err error) {
 	o.replacing = false
+	defer o.lookOnceMore()
 	if err != nil {
 		o.active--
 		o.notReplaced(err)
-		o.lookOnceMore()
+		o.askAgain() // the old one crashed meanwhile, if somebody waits
 		return
 	}
-	old := o.current
-	o.binary, o.known = p.binary, p.snapshot()
+	o.binary = p.binary
 	o.describe(p)
 	o.crashes.forget()
-	o.adopt(p)
-	if old != nil {
-		old.retire(errReplaced)
-	}
-	if o.closing {
-		p.end(ErrClosed)
-	}
-	o.serve()
-	o.lookOnceMore()
+	o.install(p)
 }
 
 // notReplaced says why the new version is not used. The old one goes on, if it still runs.

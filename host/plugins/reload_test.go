@@ -66,6 +66,64 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	goneWithin(t, old, 5*time.Second)
 }
 
+// held puts a new version into dir that waits, when it is started for the first time, for somebody to close the pipe, and then
+// goes on as then says. It returns when it was started.
+func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
+	t.Helper()
+	elsewhere := pluginDir(t, "steady")
+	gate, mark := filepath.Join(elsewhere, "gate"), filepath.Join(elsewhere, "mark")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("#!/bin/sh\nif (set -C; : > %s) 2>/dev/null; then read -r _ < %s; %s; fi\nexec %s\n", mark, gate, then, filepath.Join(elsewhere, FilePrefix+"steady"))
+	install(t, write(t, t.TempDir(), "held", text, 0o755), filepath.Join(dir, FilePrefix+"steady"))
+	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pipe, elsewhere
+}
+
+// The old version crashes while the new one is on its way: who calls then waits for that one, and no other is started.
+func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
+	for what, then := range map[string]string{"which works": ":", "which does not": "exit 1"} {
+		t.Run(what, func(t *testing.T) {
+			dir := pluginDir(t, "steady")
+			o := reloading(dir)
+			o.Isolation = IsolationOff
+			m := open(t, o)
+			s := strategy(t, m, "steady")
+			pipe, elsewhere := held(t, dir, then)
+			kill(t, s)
+			eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+			answered := make(chan error, 1)
+			go func() {
+				_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+				answered <- err
+			}()
+			waits := func() bool {
+				waiting := make(chan int, 1)
+				s.do(func(o *owner) { waiting <- len(o.waiting) })
+				return <-waiting == 1
+			}
+			eventually(t, "somebody waits", waits)
+			m.Reset("steady") // so that no delay keeps a second one from being started
+			s.do(func(o *owner) {
+				if o.starting {
+					t.Error("a second process is started beside the new version")
+				}
+			})
+			if err := pipe.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-answered; err != nil {
+				t.Error(err)
+			}
+			eventually(t, "one process is left", func() bool { return len(processes(t, elsewhere)) == 1 })
+		})
+	}
+}
+
 func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 	dir := pluginDir(t, "needs-llm")
 	s := strategy(t, open(t, reloading(dir)), "needs-llm")

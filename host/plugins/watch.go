@@ -30,7 +30,9 @@ func (m *Manager) watched() []string {
 // notice looks at the directories again whenever something has happened there and then nothing more for a while: a file
 // that is being copied is not to be looked at halfway.
 func (m *Manager) notice(w *dirWatch) {
-	defer w.Close()
+	defer w.close()
+	tick, stop := m.ticks(identityTime)
+	defer stop()
 	const most = 10 // quiet times: so long does a directory in which something happens all the time wait
 	var quiet <-chan time.Time
 	var first time.Time
@@ -48,7 +50,11 @@ func (m *Manager) notice(w *dirWatch) {
 				return
 			}
 			m.opts.Logger.Warn("watching the plugin directories", "error", err) // events may be lost, so look
-			w.arm()
+			w.rearm()
+		case <-tick:
+			if !w.exchanged() {
+				continue
+			}
 		case <-quiet:
 			quiet = nil
 			m.rescan()
@@ -63,6 +69,12 @@ func (m *Manager) notice(w *dirWatch) {
 			quiet = time.After(m.opts.QuietTime)
 		}
 	}
+}
+
+// ticker is a clock of which time passes by itself, and how to stop it.
+func ticker(every time.Duration) (tick <-chan time.Time, stop func()) {
+	t := time.NewTicker(every)
+	return t.C, t.Stop
 }
 
 func (m *Manager) concerns(e fsnotify.Event) bool {

@@ -3,7 +3,11 @@ package plugins
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // runs reports whether the process that takes the strategy's calls was started from the directory.
@@ -79,7 +83,7 @@ func TestNothingElseIsWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
+	defer w.close()
 	watched := func(want ...string) {
 		t.Helper()
 		got := map[string]bool{}
@@ -102,5 +106,100 @@ func TestNothingElseIsWatched(t *testing.T) {
 	if !w.follow(<-w.Events) {
 		t.Error("a directory on the way to one is not followed")
 	}
-	watched(there, filepath.Join(home, "a", "b"))
+	watched(there, home, filepath.Join(home, "a", "b"))
+	if got := w.exchanged(); got {
+		t.Error("nothing has happened, and something is another")
+	}
+}
+
+// tree makes a directory "plugins" in dir, with a plugin that differs from other trees'.
+func tree(t *testing.T, dir string) {
+	t.Helper()
+	plugins := filepath.Join(dir, "plugins")
+	if err := os.MkdirAll(plugins, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	installOther(t, filepath.Join(plugins, FilePrefix+"steady"))
+}
+
+// rename puts what is at one path at another.
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// relink puts a symbolic link in the place of what is at path, in one step.
+func relink(t *testing.T, path, to string) {
+	t.Helper()
+	if err := os.Symlink(to, path+".new"); err != nil {
+		t.Fatal(err)
+	}
+	rename(t, path+".new", path)
+}
+
+// A deployment does not change files: it puts another directory in the place of one.
+func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
+	for name, test := range map[string]struct {
+		dir      string // below the root, where there are the trees v1 and v2
+		exchange func(t *testing.T, root string)
+		late     bool // it is only noticed when it is looked for
+	}{
+		"a link to it":      {"current", func(t *testing.T, root string) { relink(t, filepath.Join(root, "current"), "v2/plugins") }, false},
+		"a link on the way": {"way/plugins", func(t *testing.T, root string) { relink(t, filepath.Join(root, "way"), "v2") }, false},
+		"the one above": {"v1/plugins", func(t *testing.T, root string) {
+			rename(t, filepath.Join(root, "v1"), filepath.Join(root, "old"))
+			rename(t, filepath.Join(root, "v2"), filepath.Join(root, "v1"))
+		}, false},
+		"one further up": {"up/v1/plugins", func(t *testing.T, root string) {
+			rename(t, filepath.Join(root, "up"), filepath.Join(root, "old"))
+			rename(t, filepath.Join(root, "next"), filepath.Join(root, "up"))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for _, dir := range []string{"v1", "v2", "up/v1", "next/v1"} {
+				tree(t, filepath.Join(root, dir))
+			}
+			relink(t, filepath.Join(root, "current"), "v1/plugins")
+			relink(t, filepath.Join(root, "way"), "v1")
+			variant(t, filepath.Join(root, "v2", "plugins", FilePrefix+"steady"))
+			variant(t, filepath.Join(root, "next", "v1", "plugins", FilePrefix+"steady"))
+
+			m := open(t, reloading(filepath.Join(root, test.dir)))
+			tick := make(chan time.Time)
+			m.ticks = func(time.Duration) (<-chan time.Time, func()) { return tick, func() {} }
+			s := strategy(t, m, "steady")
+			first := pid(t, s)
+			test.exchange(t, root)
+			if test.late {
+				tick <- time.Now()
+			}
+			eventually(t, "the one that is there now runs", func() bool { return pid(t, s) != first })
+		})
+	}
+}
+
+func TestADirectoryThatCannotBeWatchedIsSaidOnce(t *testing.T) {
+	if os.Geteuid() == 0 { // who may read everything
+		if got := asNobody(t, t.Name()); !strings.Contains(got, "--- PASS") {
+			t.Errorf("as nobody: %s", got)
+		}
+		return
+	}
+	closed := filepath.Join(t.TempDir(), "closed")
+	if err := os.Mkdir(closed, 0); err != nil {
+		t.Fatal(err)
+	}
+	var log buffer
+	w, err := newDirWatch(hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: &log}), []string{closed, filepath.Join(t.TempDir(), "open")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	w.rearm()
+	if n := strings.Count(log.String(), "is not watched"); n != 1 || !strings.Contains(log.String(), closed) {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
 }

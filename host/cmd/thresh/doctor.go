@@ -28,7 +28,7 @@ var keptFrom = map[isolate.Measure]string{
 	isolate.Network:    "the network",
 	isolate.Processes:  "starting other programs",
 	isolate.Signals:    "signals, abstract sockets",
-	isolate.Memory:     "memory without end",
+	isolate.Memory:     "private memory without end",
 	isolate.Limits:     "open files, core dumps",
 }
 
@@ -38,8 +38,12 @@ func doctorCommand(a *app) *cobra.Command {
 		Short: "Show what this machine can keep plugins from",
 		Long: `Shows, measure by measure, whether this machine can isolate plugins, and the settings that are about that. It starts no plugin.
 
-Not limited anywhere: processor time, the number of threads (but for the memory that they take), and sockets of other
-programs that lie in the file system and that your user may connect to. Run thresh as a user who can reach none that matter.
+Not limited anywhere: processor time, the number of threads (but for the memory that they take), memory that is made to be
+shared (the limit is on private memory), and sockets of other programs that lie in the file system and that your user may connect
+to by their path. Run thresh as a user who can reach none that matter.
+
+A plugin that was started by hand (--attach) is not isolated, and the socket over which it asks the host lies in the
+temporary directory (TMPDIR), not in the host's private one.
 
 What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.network, .processes and .read.`,
 		Args: args(cobra.NoArgs),

@@ -19,7 +19,7 @@ const (
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract sockets.
 	Signals Measure = "signals"
-	// Memory: a hard limit.
+	// Memory: a hard limit on what is private. Memory that is made to be shared counts for no limit that needs no root.
 	Memory Measure = "memory"
 	// Limits: open files, the size of a written file, no core dumps.
 	Limits Measure = "limits"

@@ -193,15 +193,28 @@ func TestNetwork(t *testing.T) {
 
 func TestProcesses(t *testing.T) {
 	all := everything(t, Processes)
-	attempts := []string{"thread", "start:/bin/true", "fork", "ptrace"}
+	attempts := []string{"thread", "start:/bin/true", "fork", "clone3", "namespace"}
 	const no, none = "operation not permitted", "function not implemented"
-	if diff := cmp.Diff(map[string]string{"thread": "done", "start": no, "fork": no, "ptrace": none, "clone3": none},
-		try(t, Spec{Apply: all}, append(attempts, "clone3")...)); diff != "" {
+	if diff := cmp.Diff(map[string]string{"thread": "done", "start": no, "fork": no, "clone3": none, "namespace": no},
+		try(t, Spec{Apply: all}, attempts...)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]string{"thread": "done", "start": "done", "fork": "done", "ptrace": none},
+	if diff := cmp.Diff(map[string]string{"thread": "done", "start": "done", "fork": "done", "clone3": none, "namespace": no},
 		try(t, Spec{Apply: all, Processes: true}, attempts...)); diff != "" {
 		t.Error("granted:", diff)
+	}
+}
+
+// Calls that lead around the rest are closed whatever is granted.
+func TestCallsThatAreForbiddenToAll(t *testing.T) {
+	all := everything(t, Network, Processes)
+	attempts := []string{"ptrace", "fsopen", "fsmount", "move-mount", "open-tree", "mount-setattr"}
+	want := map[string]string{}
+	for _, call := range attempts {
+		want[call] = "function not implemented"
+	}
+	if diff := cmp.Diff(want, try(t, Spec{Apply: all, Network: true, Processes: true}, attempts...)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -31,7 +31,7 @@ func Probe() []Check {
 		filters(Network),
 		filters(Processes),
 		signals,
-		{Memory, true, "RLIMIT_DATA, GOMEMLIMIT"},
+		{Memory, true, "RLIMIT_DATA (private memory, not shared), GOMEMLIMIT"},
 		{Limits, true, "open files, file size, core dumps"},
 	}
 }

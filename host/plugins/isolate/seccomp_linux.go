@@ -27,9 +27,14 @@ var architectures = map[string]architecture{
 var forbidden = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 }
+
+// namespaces are the flags of clone by which a process comes to see the system as it likes, root of its own included: much of
+// the kernel can only be reached from there. (CLONE_NEWTIME is none of clone's.)
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // Where things stand in what a filter sees of a call (struct seccomp_data).
 const (
@@ -40,8 +45,8 @@ const (
 	x32 = 0x40000000
 )
 
-// filterCalls forbids the calls in forbidden, sockets of any kind but those in the file system, and new processes, as far as
-// that is asked for and not granted. The answer is an error that programs know how to deal with.
+// filterCalls forbids the calls in forbidden, new namespaces, sockets of any kind but those in the file system, and new
+// processes; the latter two as far as that is asked for and not granted. The answer is an error that programs know how to deal with.
 func filterCalls(spec Spec) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -60,7 +65,7 @@ func filterCalls(spec Spec) error {
 	return nil
 }
 
-// refusal is what a filter refuses beside the calls in forbidden.
+// refusal is what a filter refuses beside the calls in forbidden and new namespaces.
 type refusal struct{ sockets, processes bool }
 
 // filter is the program that the kernel runs for a call. It is a plain list, and the calls that matter come last in it: since
@@ -95,16 +100,21 @@ func filter(arch architecture, r refusal) []unix.SockFilter {
 		for _, call := range arch.forks {
 			program = append(program, skipUnless(unix.BPF_JEQ, call, 1), refuse(unix.EPERM))
 		}
-		program = append(program,
-			// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses clone.
-			skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), refuse(unix.ENOSYS),
-			skipUnless(unix.BPF_JEQ, unix.SYS_CLONE, 4),
-			load(callArg0), // its flags; the rest of the program is not reached with them loaded
-			skipUnless(unix.BPF_JSET, unix.CLONE_THREAD, 1),
-			allow,
-			refuse(unix.EPERM),
-		)
 	}
+	program = append(program,
+		// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses clone.
+		skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), refuse(unix.ENOSYS))
+	clone := []unix.SockFilter{
+		load(callArg0), // its flags; the rest of the program is not reached with them loaded
+		skipUnless(unix.BPF_JSET, namespaces, 1), refuse(unix.EPERM),
+	}
+	if r.processes {
+		clone = append(clone, skipUnless(unix.BPF_JSET, unix.CLONE_THREAD, 1), allow, refuse(unix.EPERM))
+	} else {
+		clone = append(clone, allow)
+	}
+	program = append(program, skipUnless(unix.BPF_JEQ, unix.SYS_CLONE, uint8(len(clone))))
+	program = append(program, clone...)
 	if r.sockets {
 		program = append(program,
 			skipUnless(unix.BPF_JEQ, unix.SYS_SOCKET, 4),

@@ -59,8 +59,13 @@ func attempt(name, on string) (string, error) {
 		return done, raw(unix.SYS_CLONE, uintptr(unix.SIGCHLD))
 	case "clone3":
 		return done, raw(unix.SYS_CLONE3, 0)
-	case "ptrace":
-		return done, raw(unix.SYS_PTRACE, 0)
+	case "namespace":
+		return done, raw(unix.SYS_CLONE, uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.SIGCHLD))
+	case "ptrace", "fsopen", "fsmount", "move-mount", "open-tree", "mount-setattr":
+		return done, raw(map[string]uintptr{
+			"ptrace": unix.SYS_PTRACE, "fsopen": unix.SYS_FSOPEN, "fsmount": unix.SYS_FSMOUNT, "move-mount": unix.SYS_MOVE_MOUNT,
+			"open-tree": unix.SYS_OPEN_TREE, "mount-setattr": unix.SYS_MOUNT_SETATTR,
+		}[name], 0)
 	case "thread":
 		ok := make(chan bool)
 		for range 20 { // each its own
