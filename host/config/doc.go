@@ -16,9 +16,10 @@
 //	session      Config.With
 //
 // The project file is read because it is there, and so may be a stranger's. It cannot make settings that are [Spec.Trusted]:
-// which programs run and what they are kept from (plugins.dirs, .integrity, .lockFile, .isolation, .grants and the limits of
-// plugins), where the conversation is written (transcript.dir), and where it and a key are sent (a provider's kind, baseURL,
-// keyEnv and keyFile). Nor can it choose a profile that makes one of them.
+// which programs run and what they are kept from (plugins.dirs, .integrity, .lockFile, .isolation, .grants, and the limits and
+// timeouts of plugins), where the conversation is written (transcript.dir), where it and a key are sent and at what cost (what a
+// provider's profile says, compression.llm.maxCalls and .maxTokens), and what the host listens on (metrics.listen). Nor can it
+// choose a profile that makes one of them, or take one that the user chose out of force.
 //
 // A file given by name stands in for the user file and the project file (the null device for none). A layer replaces a list as a whole. Null means
 // "not set here", and so does an environment variable that is empty.

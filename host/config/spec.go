@@ -59,7 +59,7 @@ type Spec struct {
 	// PerHost says that the setting concerns the whole host, so that setting it for one session means nothing.
 	PerHost bool
 	// Trusted says that a project file cannot set it: who clones a repository did not ask its author which programs run
-	// here, what they are kept from, or where conversations and keys go. See [LayerProjectFile].
+	// here, what they are kept from, what may be spent, or where conversations and keys go. See [LayerProjectFile].
 	Trusted bool
 
 	// optional says that an empty path means none.
