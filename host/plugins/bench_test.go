@@ -2,8 +2,10 @@ package plugins
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -87,31 +89,68 @@ func takeTurns(b *testing.B, turns map[string]func() time.Duration) {
 
 // What a new version of the file costs those who call meanwhile: an iteration is a reload, from the new file to the first
 // call of the new process. max-call-ns is the slowest of all calls and p50-call-ns the one in the middle; start-ns is
-// what one start takes when nothing else is going on, which the slowest call should not exceed. quiet-max-call-ns is the
-// slowest call of a second without a reload: where that is large, the machine is busy with something else.
+// what one start takes when nothing else is going on. quiet-max-call-ns is the
+// slowest call of a second without a reload: where that is large, the machine is busy with something else. Callers and a start
+// share the processors, so that under load a start takes longer: loaded-start-ns is the longest of 20, and
+// slower-than-a-start/op how many calls of each reload took longer than that.
 func BenchmarkReloadUnderLoad(b *testing.B) {
 	isolates(b)
 	dir := pluginDir(b, "steady")
 	m := open(b, reloading(dir))
 	bare := median(starts(b, m, 5))
+	versions := versions(b, filepath.Join(dir, FilePrefix+"steady"), 16)
 	s := strategy(b, m, "steady")
 	quiet, stop := context.WithTimeout(b.Context(), time.Second)
 	defer stop()
 	before := callers(quiet, b, s)()
 	ctx, stop := context.WithCancel(b.Context())
 	calls := callers(ctx, b, s)
+	loaded := starts(b, m, 20)
 	for b.Loop() {
 		old := pid(b, s)
-		variant(b, filepath.Join(dir, FilePrefix+"steady"))
+		install(b, versions(), filepath.Join(dir, FilePrefix+"steady"))
 		eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
 	}
 	stop()
 	all := calls()
 	b.ReportMetric(float64(bare), "start-ns")
+	b.ReportMetric(float64(slices.Max(loaded)), "loaded-start-ns")
 	b.ReportMetric(float64(slices.Max(before)), "quiet-max-call-ns")
 	b.ReportMetric(float64(slices.Max(all)), "max-call-ns")
 	b.ReportMetric(float64(median(all)), "p50-call-ns")
 	b.ReportMetric(float64(len(all))/float64(b.N), "calls/op")
+	slow := 0
+	for _, d := range all {
+		if d > slices.Max(loaded) {
+			slow++
+		}
+	}
+	b.ReportMetric(float64(slow)/float64(b.N), "slower-than-a-start/op")
+}
+
+// versions makes n files that differ from one at path, and returns one after the other, under a name that is free. They are
+// written before anything is measured: writing competes with the calls.
+func versions(b *testing.B, path string, n int) (next func() string) {
+	b.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), append(text, fmt.Sprint("version ", i)...), 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	i := -1
+	return func() string {
+		i++
+		link := filepath.Join(dir, fmt.Sprint("next ", i))
+		if err := os.Link(filepath.Join(dir, fmt.Sprint(i%n)), link); err != nil {
+			b.Fatal(err)
+		}
+		return link
+	}
 }
 
 // callers has a few callers call a strategy until ctx ends. wait returns how long each call took.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // ledger is the lock file: what each plugin was when it was first seen, or when people last said that it is good.
@@ -158,7 +161,10 @@ func (l ledger) change(f func(map[string]Locked)) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(l.path, append(raw, '\n'))
+	return atomicfile.Write(l.path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(raw, '\n'))
+		return err
+	})
 }
 
 // lockDirectory waits until nobody else has the directory locked.
@@ -178,23 +184,4 @@ func lockDirectory(dir string) (unlock func(), err error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// replaceFile writes a file beside the one at path and then puts it in its place.
-func replaceFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/history"
 	"github.com/thresh-dev/thresh/host/plugins/isolate"
+	_ "github.com/thresh-dev/thresh/host/plugins/isolate/early"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )

@@ -94,9 +94,9 @@ func failure(err error) *Error {
 	case errors.As(err, &answer):
 		data.Kind = "answer"
 	case errors.As(err, &setting), errors.Is(err, host.ErrFixed), errors.Is(err, host.ErrBadSetting),
-		errors.Is(err, window.ErrNoLLM), errors.Is(err, llm.ErrProfile):
+		errors.Is(err, window.ErrNoLLM), errors.Is(err, llm.ErrProfile), errors.Is(err, host.ErrNoTranscript):
 		data.Kind = "setting"
-	case errors.Is(err, host.ErrInvalidEntry):
+	case errors.Is(err, host.ErrInvalidEntry), errors.Is(err, host.ErrNotRecorded):
 		data.Kind = "entry"
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		data.Kind = "strategy"

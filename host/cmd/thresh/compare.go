@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/compare"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/pricing"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // comparison is what the flags of compare ask for.
@@ -19,6 +20,7 @@ type comparison struct {
 	vary       []string
 	prices     []string
 	report     string
+	reported   bool // --report was given
 	parallel   int
 	sessions   bool
 }
@@ -92,8 +94,14 @@ func compareCommand(a *app) *cobra.Command {
 
 // compare does what the command line says. Nothing is read or run before all of it is known to make sense.
 func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
+	c.reported = cmd.Flags().Changed("report")
 	if err := c.check(a.output, files); err != nil {
 		return usage(cmd, err)
+	}
+	if c.report != "" {
+		if err := atomicfile.Check(c.report); err != nil { // better now than after all the work
+			return fmt.Errorf("--report: %w", err)
+		}
 	}
 	h, err := a.open(cmd)
 	if err != nil {
@@ -155,6 +163,8 @@ func (c comparison) check(output string, files []string) error {
 		return errors.New("'-' is standard input and can be read only once")
 	case c.report == "-":
 		return errors.New("--report needs the name of a file, not '-': standard output has the table")
+	case c.reported && c.report == "":
+		return errors.New("--report needs the name of a file")
 	case c.parallel < 0:
 		return fmt.Errorf("--parallel is how many replays run at a time, not %d", c.parallel)
 	}
@@ -238,6 +248,10 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		err = a.printCompared(r, c.sessions)
 	}
 	if c.report == "" {
+		return err
+	}
+	if r.Incomplete {
+		fmt.Fprintln(a.err, "thresh: no report is written, as the comparison is incomplete")
 		return err
 	}
 	return errors.Join(err, writeReport(c.report, r))

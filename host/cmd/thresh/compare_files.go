@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/compare"
 	"github.com/thresh-dev/thresh/host/compare/htmlreport"
+	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
 // readAll reads the sessions. What cannot be read is reported, and makes the whole fail at the end.
@@ -62,25 +61,13 @@ func sessionNames(files []string) map[string]string {
 	return names
 }
 
-// writeReport writes the page beside its place first: whoever looks at an earlier one sees that, or the whole new one.
-func writeReport(path string, r *compare.Report) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("--report: %w", err)
-		}
-	}()
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+// writeReport writes the page.
+func writeReport(path string, r *compare.Report) error {
+	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
+		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: host.Version()})
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("--report: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	err = htmlreport.Write(f, r, htmlreport.Options{Made: time.Now(), Version: host.Version()})
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }

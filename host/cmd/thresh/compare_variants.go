@@ -86,8 +86,13 @@ func (a *app) variants(cmd *cobra.Command, h *host.Host, names []string, axes []
 	} else if names = a.allOf(found); len(names) == 0 {
 		return nil, nil, fmt.Errorf("no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
 	}
+	tried := map[string]bool{}
 	for _, name := range names {
-		for _, settings := range combinations(concerning(axes, name, strategies[name])) {
+		own := concerning(axes, name, strategies[name])
+		for _, a := range own {
+			tried[a.key] = true
+		}
+		for _, settings := range combinations(own) {
 			v := compare.Variant{Name: variantName(name, settings, axes), Strategy: name, Settings: asMap(settings)}
 			if _, err := h.Config().WithAll(overrides(v.Settings)...); err != nil { // right in themselves, wrong together
 				return nil, nil, usage(cmd, err)
@@ -95,6 +100,11 @@ func (a *app) variants(cmd *cobra.Command, h *host.Host, names []string, axes []
 			if out = append(out, v); len(out) > maxCompared {
 				return nil, nil, usage(cmd, fmt.Errorf("more than %d variants: give fewer strategies or values", maxCompared))
 			}
+		}
+	}
+	for _, a := range axes {
+		if !tried[a.key] {
+			return nil, nil, usage(cmd, fmt.Errorf("--vary: %s concerns none of the strategies compared: %s", a.key, strings.Join(names, ", ")))
 		}
 	}
 	lacking, err = a.lackingModels(h, out, strategies)

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/thresh-dev/thresh/host"
+	_ "github.com/thresh-dev/thresh/host/plugins/isolate/early" // a launcher need not initialise all of this program
 )
 
 func main() {
@@ -35,12 +36,12 @@ func main() {
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, syscall.EPIPE): // a reader that has had enough, such as head, is no failure
 		return 0
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
 		return 2
-	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // nobody reads any more, and knows it
+	case errors.Is(err, errReported):
 		return 1
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")

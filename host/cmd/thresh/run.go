@@ -28,8 +28,11 @@ signal, with every plugin gone.
   todos.set         {session, todos}            → {}
   usage.report      {session, promptTokens}     → {}
   history.get       {session}                   → {history, tokens, revision}
-  history.recorded  {session, id}             → {entries}: what was added under an entry's or a call's id (transcript.dir)
+  history.recorded  {session, id}               → {entries}: what was added under the id of an entry or of a call
   session.close     {session}                   → {}
+
+An entry's id is the host's own (e1, e2, …, as outcomes name it), whatever fields the entry has; history.recorded needs
+transcript.dir.
 
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.
 

@@ -1,0 +1,85 @@
+package atomicfile_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
+	}
+}
+
+func only(t *testing.T, dir string, want int) {
+	t.Helper()
+	if left, _ := os.ReadDir(dir); len(left) != want {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, s := range []string{"new", "newer"} {
+		if err := atomicfile.Write(path, 0o600, text(s)); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, path, s)
+	}
+	if info, _ := os.Stat(path); info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	full := errors.New("full")
+	if err := atomicfile.Write(path, 0o600, func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return full }); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+	holds(t, path, "newer")
+	only(t, dir, 1)
+}
+
+func TestALinkStaysALink(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o600), os.Symlink("f", link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Write(link, 0o600, text("new")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new")
+	if target, err := os.Readlink(link); err != nil || target != "f" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+}
+
+func TestWhatIsNoRegularFileStays(t *testing.T) {
+	dir := t.TempDir()
+	pipe, below := filepath.Join(dir, "pipe"), filepath.Join(dir, "file", "f")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(filepath.Dir(below), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, pipe, below, filepath.Join(dir, "missing", "f")} {
+		if err := atomicfile.Write(path, 0o600, text("x")); err == nil {
+			t.Errorf("%s was written", path)
+		}
+		if err := atomicfile.Check(path); err == nil {
+			t.Errorf("%s is said to be writable", path)
+		}
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is %v, %v", info.Mode(), err)
+	}
+	only(t, dir, 2)
+}
