@@ -36,12 +36,12 @@ func main() {
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // a reader that has had enough, such as head, is no failure
+	case err == nil:
 		return 0
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
 		return 2
-	case errors.Is(err, errReported):
+	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // nobody reads any more, and knows it
 		return 1
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")
