@@ -50,7 +50,7 @@ type Host struct {
 	plugins *plugins.Manager
 	tokens  *tokens.Registry
 	models  models
-	prices  *pricing.Catalog
+	prices  func() (*pricing.Catalog, error) // read when they are first asked for
 
 	calibrations calibrations
 
@@ -68,9 +68,17 @@ func Open(o Options) (*Host, error) {
 		return nil, err
 	}
 	set := c.Settings()
-	prices, err := pricing.Load(set.Model.PriceFile)
-	if err != nil {
-		return nil, fmt.Errorf("model.priceFile: %w", err)
+	prices := sync.OnceValues(func() (*pricing.Catalog, error) {
+		c, err := pricing.Load(set.Model.PriceFile)
+		if err != nil {
+			return nil, fmt.Errorf("model.priceFile: %w", err)
+		}
+		return c, nil
+	})
+	if set.Model.PriceFile != "" {
+		if _, err := prices(); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := priceList(prices, set); err != nil {
 		return nil, err

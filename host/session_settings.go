@@ -153,19 +153,23 @@ func (h *Host) PriceList(c *config.Config) (*pricing.List, error) {
 	return priceList(h.prices, c.Settings())
 }
 
-func priceList(prices *pricing.Catalog, set config.Settings) (*pricing.List, error) {
-	switch set.Model.PriceList {
-	case "none":
+func priceList(prices func() (*pricing.Catalog, error), set config.Settings) (*pricing.List, error) {
+	name := set.Model.PriceList
+	if name == "none" || name == "auto" && set.Model.Name == "" {
 		return nil, nil
-	case "auto":
-		return prices.ForModel(set.Model.Name), nil
-	default:
-		l, err := prices.Named(set.Model.PriceList)
-		if err != nil {
-			return nil, fmt.Errorf("model.priceList: %w", err)
-		}
-		return l, nil
 	}
+	catalog, err := prices()
+	if err != nil {
+		return nil, err
+	}
+	if name == "auto" {
+		return catalog.ForModel(set.Model.Name), nil
+	}
+	l, err := catalog.Named(name)
+	if err != nil {
+		return nil, fmt.Errorf("model.priceList: %w", err)
+	}
+	return l, nil
 }
 
 // retention is a setting that may be any number as a count of results. Below 1 the strategy counts it as 1 itself.

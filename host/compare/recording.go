@@ -6,7 +6,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/tokens"
-	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -77,12 +76,7 @@ func record(ctx context.Context, h *host.Host, s Session) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{session: s, counted: counted, pairs: turns.Pair(s.Transcript.Entries), boundary: map[int]bool{}, words: map[string]int32{}}
-	for _, b := range s.Transcript.Boundaries {
-		if b.Replaces() {
-			r.boundary[b.Index] = true
-		}
-	}
+	r := &recording{session: s, counted: counted, pairs: turns.Pair(s.Transcript.Entries), boundary: s.Transcript.Replaced(), words: map[string]int32{}}
 	r.findTurns()
 	used := r.findUsed()
 	repeats := r.findRepeats()
@@ -95,44 +89,27 @@ func record(ctx context.Context, h *host.Host, s Session) (*recording, error) {
 
 func (r *recording) entries() []content.Content { return r.session.Transcript.Entries }
 
-// begins reports whether the model was asked before an entry.
-func (r *recording) begins(i int) bool {
-	e := r.entries()
-	return e[i].Speaker == content.AI && (i == 0 || r.boundary[i] || e[i-1].Speaker != content.AI)
-}
-
-// findTurns goes by the same rules as a replay.
+// findTurns finds the requests, and what each of them would have counted if nothing had been done.
 func (r *recording) findTurns() {
-	entries, usage := r.entries(), r.session.Transcript.Usage
-	unpruned, boundary := r.counted.Baseline(), false
-	var at time.Time // of the last entry that has one
-	turn := func(i int) {
-		t := recordedTurn{entry: i, boundary: boundary, unpruned: unpruned.Tokens(), at: at}
-		for len(usage) > 0 && usage[0].Entry < i {
-			usage = usage[1:]
-		}
-		if len(usage) > 0 && usage[0].Entry == i {
-			t.reported = usage[0].PromptTokens
-		}
-		r.timed = r.timed || !t.at.IsZero()
-		boundary = false
-		r.turns = append(r.turns, t)
+	requests, unpruned := r.session.Transcript.Requests(), r.counted.Baseline()
+	turn := func() {
+		t := requests[0]
+		r.turns = append(r.turns, recordedTurn{entry: t.Entry, boundary: t.Boundary, unpruned: unpruned.Tokens(), at: t.At, reported: t.Reported})
+		r.timed = r.timed || !t.At.IsZero()
+		requests = requests[1:]
 	}
-	for i := range entries {
+	for i := range r.entries() {
 		if r.boundary[i] {
-			unpruned, boundary = r.counted.Baseline(), true
+			unpruned = r.counted.Baseline()
 		}
-		if r.begins(i) {
-			turn(i)
+		if len(requests) > 0 && requests[0].Entry == i {
+			turn()
 		}
 		unpruned.Add(r.counted.Slice(i, i+1))
 		r.total += r.counted.Tokens(i)
-		if recorded, ok := transcript.Time(entries[i]); ok {
-			at = recorded
-		}
 	}
-	if n := len(entries); n > 0 && entries[n-1].Speaker != content.AI {
-		turn(n)
+	if len(requests) > 0 { // the one that was never answered
+		turn()
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/thresh-dev/thresh/host/transcript"
 	"github.com/thresh-dev/thresh/host/window"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Turn is one request of the recorded session: what the history counted, in tokens, and what was done to it.
@@ -152,27 +151,21 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 		o.Counted = &counted
 		r.options.Counted = &counted
 	}
-	r.usage, r.times = t.Usage, timesOf(t)
-	boundaries := map[int]bool{}
-	for _, b := range t.Boundaries {
-		if b.Replaces() {
-			boundaries[b.Index] = true
-		}
-	}
+	replaced, requests := t.Replaced(), t.Requests()
 	for i, c := range t.Entries {
-		if r.session == nil || boundaries[i] {
+		if r.session == nil || replaced[i] {
 			if err := r.begin(); err != nil {
 				return err
 			}
-			if boundaries[i] {
-				r.boundary = true
+			if replaced[i] {
 				r.report.Totals.Boundaries++
 			}
 		}
-		if c.Speaker == content.AI && (i == 0 || boundaries[i] || t.Entries[i-1].Speaker != content.AI) {
-			if err := r.turn(ctx, i); err != nil {
+		if len(requests) > 0 && requests[0].Entry == i {
+			if err := r.turn(ctx, requests[0]); err != nil {
 				return fmt.Errorf("turn %d (before entry %d): %w", len(r.report.Turns)+1, i, err)
 			}
+			requests = requests[1:]
 		}
 		if err := check.Content(c); err != nil { // Add would name it "entry 0"
 			return fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), host.ErrInvalidEntry, err)
@@ -190,8 +183,8 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 			o.Progress(i+1, len(t.Entries))
 		}
 	}
-	if n := len(t.Entries); n > 0 && t.Entries[n-1].Speaker != content.AI {
-		if err := r.turn(ctx, n); err != nil { // the request that was never answered
+	if len(requests) > 0 { // the one that was never answered
+		if err := r.turn(ctx, requests[0]); err != nil {
 			return fmt.Errorf("turn %d (at the end): %w", len(r.report.Turns)+1, err)
 		}
 	}
@@ -206,27 +199,11 @@ func line(t *transcript.Transcript, entry int) string {
 	return fmt.Sprintf(" (line %d)", t.Lines[entry])
 }
 
-// timesOf says for each position in a transcript when a request was sent that held the entries before it: when the last of
-// them that has a time was recorded.
-func timesOf(t *transcript.Transcript) []time.Time {
-	times := make([]time.Time, len(t.Entries)+1)
-	for i, c := range t.Entries {
-		times[i+1] = times[i]
-		if at, ok := transcript.Time(c); ok {
-			times[i+1] = at
-		}
-	}
-	return times
-}
-
 type runner struct {
 	host     *host.Host
 	options  Options
-	usage    []transcript.Usage // what is left of the recorder's
-	times    []time.Time        // when a request was sent, by the entry that answers it
 	session  *host.Session
 	report   Report
-	boundary bool           // the next turn is the first after one
 	baseline *host.Baseline // everything that was added since the last boundary
 	problems int
 	tasks    todos.Tracker // of the whole session: the recorder's compactions keep the list
@@ -253,21 +230,21 @@ func (r *runner) close() error {
 	return s.Close()
 }
 
-func (r *runner) turn(ctx context.Context, entry int) error {
+func (r *runner) turn(ctx context.Context, request transcript.Request) error {
 	if err := r.session.SetTodos(r.tasks.Todos()); err != nil {
 		return err
 	}
-	p, err := r.session.Prepare(ctx, host.PrepareOptions{At: r.times[entry]})
+	p, err := r.session.Prepare(ctx, host.PrepareOptions{At: request.At})
 	var overflow *window.ContextOverflowError
 	if err != nil && !errors.As(err, &overflow) {
 		return err
 	}
 	out, unpruned := p.Outcome, r.baseline.Tokens()
 	turn := Turn{
-		Turn: len(r.report.Turns) + 1, Entry: entry, Unpruned: unpruned, Boundary: r.boundary,
+		Turn: len(r.report.Turns) + 1, Entry: request.Entry, Unpruned: unpruned, Boundary: request.Boundary,
 		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
 		Optimize: out.Optimize, Compress: out.Compress,
-		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: r.times[entry], Reported: r.recorded(entry),
+		Ladder: out.Ladder, Stable: out.Stable, Projected: out.Projected, At: request.At, Reported: request.Reported,
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 	}
 	if turn.Reported > 0 { // the recorder's request was not pruned
@@ -276,24 +253,12 @@ func (r *runner) turn(ctx context.Context, entry int) error {
 	if overflow != nil {
 		turn.Overflow = overflow.Error()
 	}
-	r.boundary = false
 	r.problems = len(out.Problems)
 	r.report.Turns = append(r.report.Turns, turn)
 	if r.options.Turn != nil {
 		r.options.Turn(turn, p)
 	}
 	return nil
-}
-
-// recorded is the recorder's count of the request that entry answers, 0 if there is none.
-func (r *runner) recorded(entry int) int {
-	for len(r.usage) > 0 && r.usage[0].Entry < entry {
-		r.usage = r.usage[1:]
-	}
-	if len(r.usage) == 0 || r.usage[0].Entry != entry {
-		return 0
-	}
-	return r.usage[0].PromptTokens
 }
 
 func (r *runner) finish() Report {

@@ -1,0 +1,65 @@
+package transcript
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Request is one time that the recorded agent called its model.
+type Request struct {
+	// Entry is the first entry that answers it; the number of entries if nothing does. It held what stands before that, from
+	// the last [Boundary] that replaced the context on.
+	Entry int
+	// Boundary says that the recorder had compacted since the request before.
+	Boundary bool
+	// At is when the last entry before it that has a time was recorded; zero if none has.
+	At time.Time
+	// Reported is the recorder's count of the prompt, in tokens; 0 if it has none.
+	Reported int
+}
+
+// Requests returns the requests that the recorded agent made, in order: one before each run of entries of the AI, and one at
+// the end that was never answered.
+func (t *Transcript) Requests() []Request {
+	replaced, usage := t.Replaced(), t.Usage
+	var out []Request
+	var next Request
+	ask := func(entry int) {
+		next.Entry, next.Reported = entry, 0
+		for len(usage) > 0 && usage[0].Entry < entry {
+			usage = usage[1:]
+		}
+		if len(usage) > 0 && usage[0].Entry == entry {
+			next.Reported = usage[0].PromptTokens
+		}
+		out = append(out, next)
+		next.Boundary = false
+	}
+	before := content.Human
+	for i, c := range t.Entries {
+		next.Boundary = next.Boundary || replaced[i]
+		if c.Speaker == content.AI && (before != content.AI || replaced[i]) {
+			ask(i)
+		}
+		if at, ok := Time(c); ok {
+			next.At = at
+		}
+		before = c.Speaker
+	}
+	if len(t.Entries) > 0 && before != content.AI {
+		ask(len(t.Entries))
+	}
+	return out
+}
+
+// Replaced returns the entries before which the recorder's compactions took everything out of the context.
+func (t *Transcript) Replaced() map[int]bool {
+	out := map[int]bool{}
+	for _, b := range t.Boundaries {
+		if b.Replaces() {
+			out[b.Index] = true
+		}
+	}
+	return out
+}
