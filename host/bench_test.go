@@ -3,8 +3,6 @@ package host_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -19,16 +17,9 @@ import (
 // benchPlugins builds the strategies that ship and one that does nothing, and returns their directory.
 func benchPlugins(b *testing.B) string {
 	b.Helper()
-	dir := b.TempDir()
-	for name, pkg := range map[string]string{
+	return strategies(b, map[string]string{
 		"high-density": "../plugins/highdensity", "top-down-truncation": "../plugins/topdown", "idle": "./testdata/idle",
-	} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("%v\n%s", err, out)
-		}
-	}
-	return dir
+	})
 }
 
 func openHost(b *testing.B, dir string, settings ...config.Override) *host.Host {

@@ -5,11 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/buildtest"
 	"github.com/thresh-dev/thresh/internal/gen"
 )
 
@@ -33,11 +32,8 @@ func instant(b *testing.B) string {
 func strategies(b *testing.B, packages map[string]string) string {
 	b.Helper()
 	dir := b.TempDir()
-	for name, pkg := range packages {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("%v\n%s", err, out)
-		}
+	if err := buildtest.Strategies(dir, packages); err != nil {
+		b.Fatal(err)
 	}
 	return dir
 }

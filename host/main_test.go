@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/buildtest"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -29,17 +28,14 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		for name, pkg := range map[string]string{
+		err = buildtest.Strategies(dir, map[string]string{
 			"high-density": "../plugins/highdensity", "top-down-truncation": "../plugins/topdown",
 			"middle-out": "../plugins/middleout", "one-shot": "../plugins/oneshot",
 			"gate": "./cmd/thresh/testdata/gate", "out-of-bounds": "./plugins/testdata/faulty",
-		} {
-			cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if text, err := cmd.CombinedOutput(); err != nil {
-				fmt.Fprintf(os.Stderr, "building %s: %v\n%s", name, err, text)
-				return 1
-			}
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 		pluginDir = dir
 		if code := m.Run(); code != 0 {

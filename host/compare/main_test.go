@@ -3,8 +3,6 @@ package compare_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -12,6 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/buildtest"
 )
 
 // dir is removed when the tests are over.
@@ -31,17 +30,10 @@ func TestMain(m *testing.M) {
 
 // built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a bad one.
 var built = sync.OnceValue(func() error {
-	for name, source := range map[string]string{
+	return buildtest.Strategies(dir, map[string]string{
 		"high-density": "../../plugins/highdensity", "top-down-truncation": "../../plugins/topdown", "one-shot": "../../plugins/oneshot",
 		"forgetful": "./testdata/forgetful",
-	} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), source)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", source, err, text)
-		}
-	}
-	return nil
+	})
 })
 
 // open opens a host with settings over the defaults.

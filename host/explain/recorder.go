@@ -45,13 +45,9 @@ type ruleKey struct{ step, rule string }
 func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy *tools.Taxonomy) *Recorder {
 	r := &Recorder{
 		entries: []Entry{}, transcript: t, tokens: tokens, taxonomy: taxonomy, what: Describe(t.Entries, taxonomy),
-		boundaries: map[int]bool{}, places: map[string]place{}, problems: map[problem]bool{}, rules: map[ruleKey]*Rule{},
+		boundaries: t.Replaced(), places: map[string]place{}, problems: map[problem]bool{}, rules: map[ruleKey]*Rule{},
 	}
-	for _, b := range t.Boundaries {
-		if b.Replaces() && b.Index > 0 && b.Index < len(t.Entries) {
-			r.boundaries[b.Index] = true
-		}
-	}
+	delete(r.boundaries, len(t.Entries)) // nothing comes behind it that could replace anything
 	return r
 }
 

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,8 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/goleak"
+
+	"github.com/thresh-dev/thresh/internal/buildtest"
 )
 
 // pluginDir holds the strategies of the tests.
@@ -27,15 +27,12 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		for name, pkg := range map[string]string{
+		err = buildtest.Strategies(dir, map[string]string{
 			"high-density": "../../plugins/highdensity", "one-shot": "../../plugins/oneshot", "gate": "../cmd/thresh/testdata/gate",
-		} {
-			cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-"+name), pkg)
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if text, err := cmd.CombinedOutput(); err != nil {
-				fmt.Fprintf(os.Stderr, "building %s: %v\n%s", name, err, text)
-				return 1
-			}
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 		pluginDir = dir
 		if code := m.Run(); code != 0 {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/replay"
 	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/internal/buildtest"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -31,10 +30,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "thresh-strategy-high-density"), "../../plugins/highdensity")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the plugin: %v\n%s", err, text)
+		if err := buildtest.Strategies(dir, map[string]string{"high-density": "../../plugins/highdensity"}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		pluginDir = dir

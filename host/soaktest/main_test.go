@@ -3,14 +3,13 @@ package soaktest
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/plugins"
+
+	"github.com/thresh-dev/thresh/internal/buildtest"
 )
 
 // strategies are the plugins that ship, by name, with the folder of each.
@@ -45,12 +44,9 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
+	packages := map[string]string{}
 	for name, folder := range strategies {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, plugins.FilePrefix+name), "../../plugins/"+folder)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", name, err, text)
-		}
+		packages[name] = "../../plugins/" + folder
 	}
-	return nil
+	return buildtest.Strategies(dir, packages)
 }

@@ -1,15 +1,17 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host/plugins"
+
+	"github.com/thresh-dev/thresh/internal/buildtest"
 )
 
 // bin holds what the tests run: bad, and the four plugins that are shipped, under their names.
@@ -52,18 +54,11 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
-	programs := map[string]string{"bad": "./testdata/bad"}
+	packages := map[string]string{}
 	for name, folder := range shipped {
-		programs[plugins.FilePrefix+name] = "../../plugins/" + folder
+		packages[name] = "../../plugins/" + folder
 	}
-	for out, pkg := range programs {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", out, err, text)
-		}
-	}
-	return nil
+	return errors.Join(buildtest.Strategies(dir, packages), buildtest.Program(filepath.Join(dir, "bad"), "./testdata/bad"))
 }
 
 // bad returns a binary with one fault. It is a hard link: nobody likes links that lead out of a plugin directory.
