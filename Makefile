@@ -52,7 +52,7 @@ race: ## all tests, with the race detector where there is a C compiler
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
-	$(GO) test ./host/soaktest -count=1 -v -soak $(SOAK)
+	$(GO) test ./host/internal/soaktest -count=1 -v -soak $(SOAK)
 
 tools:
 	@mkdir -p $(TOOLS)

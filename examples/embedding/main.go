@@ -18,7 +18,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	_ "github.com/thresh-dev/thresh/host/plugins/isolate/early" // plugins start faster
+	_ "github.com/thresh-dev/thresh/host/early" // plugins start faster
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 func main() {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/llm"
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 const asked = `Write one <state_snapshot>.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 // answer plays the model.

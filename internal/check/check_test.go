@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/gen"
-	"github.com/thresh-dev/thresh/internal/summarytest"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )

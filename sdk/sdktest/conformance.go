@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/samples"
+	"github.com/thresh-dev/thresh/internal/testkit/samples"
 	"github.com/thresh-dev/thresh/sdk"
 )
 

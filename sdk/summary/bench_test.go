@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/summarytest"
+	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/summarytest"
+	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/summary"
 	"github.com/thresh-dev/thresh/sdk/tools"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/gen"
-	"github.com/thresh-dev/thresh/internal/summarytest"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )

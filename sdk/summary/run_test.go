@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/internal/summarytest"
+	"github.com/thresh-dev/thresh/internal/testkit/summarytest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/summary"

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )

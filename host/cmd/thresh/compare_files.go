@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/compare"
-	"github.com/thresh-dev/thresh/host/compare/htmlreport"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
@@ -64,7 +64,7 @@ func sessionNames(files []string) map[string]string {
 // writeReport writes the page.
 func writeReport(path string, r *compare.Report) error {
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
-		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: host.Version()})
+		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: engine.Version()})
 	})
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/compare"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
 // printCompared prints the totals, before them the sessions if they are asked for, and then what to read with care.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/compare"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -59,7 +59,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 
 // variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are among
 // them, and named: that is no failure, as the others can be compared without.
-func (a *app) variants(cmd *cobra.Command, h *host.Host, names []string, axes []axis) (out []compare.Variant, lacking map[string]bool, err error) {
+func (a *app) variants(cmd *cobra.Command, h *engine.Host, names []string, axes []axis) (out []compare.Variant, lacking map[string]bool, err error) {
 	found, err := listed(h.Plugins(cmd.Context()), h.Config())
 	if err == nil {
 		err = cmd.Context().Err()
@@ -204,7 +204,7 @@ func asMap(settings []chosen) map[string]string {
 }
 
 // lackingModels returns the strategies that need a model and have none, and says what to configure.
-func (a *app) lackingModels(h *host.Host, variants []compare.Variant, found map[string]plugins.Listing) (map[string]bool, error) {
+func (a *app) lackingModels(h *engine.Host, variants []compare.Variant, found map[string]plugins.Listing) (map[string]bool, error) {
 	lacking := map[string]bool{}
 	var names []string
 	var missing error

@@ -3,20 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/window"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // compressResult is what came of a Compress, as JSON.
 type compressResult struct {
-	Kind         window.Kind       `json:"kind"`
+	Kind         prepare.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
 	History      []content.Content `json:"history"`
 	Metadata     compressMetadata  `json:"metadata"`
 	TokensBefore int               `json:"tokensBefore"`
 	TokensAfter  int               `json:"tokensAfter"`
-	LLM          *window.Spent     `json:"llm,omitempty"`
+	LLM          *prepare.Spent    `json:"llm,omitempty"`
 }
 
 // compressMetadata is a strategy's metadata with what the host knows itself (REQ-HD-008.5).

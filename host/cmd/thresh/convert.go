@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 func convertCommand(a *app) *cobra.Command {

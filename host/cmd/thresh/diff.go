@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/explain"
-	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 func diffCommand(a *app) *cobra.Command {

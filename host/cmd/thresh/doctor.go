@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
 // doctorReport is what doctor prints for programs.
@@ -59,7 +59,7 @@ What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.
 			set := c.Settings().Plugins
 			report := doctorReport{
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
-				LockFile: set.LockFile, Checks: host.Isolation(),
+				LockFile: set.LockFile, Checks: engine.Isolation(),
 			}
 			if a.output == "json" {
 				return a.printJSON(report)

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/explain"
-	"github.com/thresh-dev/thresh/host/history"
-	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // explained is one session's explanation.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/llm"
+	"github.com/thresh-dev/thresh/host/internal/llm"
 )
 
 // llmCheck is what a check of a profile found.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 // TestAModelThatCannotBeUsedIsOneClearError of each command that needs it.

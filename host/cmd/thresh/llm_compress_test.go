@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/gen"
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 const (

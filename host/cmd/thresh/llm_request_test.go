@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 // planned is a session in which the agent wrote a list of tasks before it went to work.

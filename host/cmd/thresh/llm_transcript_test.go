@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/internal/llmtest"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
 // pointer is the note of REQ-HD-012.2, which the path follows.

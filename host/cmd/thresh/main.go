@@ -13,12 +13,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/thresh-dev/thresh/host"
-	_ "github.com/thresh-dev/thresh/host/plugins/isolate/early" // a launcher need not initialise all of this program
+	_ "github.com/thresh-dev/thresh/host/early" // a launcher need not initialise all of this program
+	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
 func main() {
-	host.ReexecMain()
+	engine.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// Asked for, SIGPIPE becomes an error of the write: whoever reads our output may go at any time, and plugins must be
 	// ended properly then too.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/todos"
-	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -58,7 +58,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 }
 
 // load opens a host with one session that holds the recorded one. The caller closes the host.
-func (a *app) load(cmd *cobra.Command, name string) (*host.Host, *host.Session, error) {
+func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Session, error) {
 	h, err := a.open(cmd)
 	if err != nil {
 		return nil, nil, err
@@ -71,12 +71,12 @@ func (a *app) load(cmd *cobra.Command, name string) (*host.Host, *host.Session, 
 	return h, s, nil
 }
 
-func (a *app) restore(ctx context.Context, h *host.Host, name string) (*host.Session, error) {
+func (a *app) restore(ctx context.Context, h *engine.Host, name string) (*engine.Session, error) {
 	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(host.SessionOptions{})
+	s, err := h.Session(engine.SessionOptions{})
 	if err != nil {
 		return nil, err
 	}

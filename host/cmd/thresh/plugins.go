@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
 func pluginsCommand(a *app) *cobra.Command {

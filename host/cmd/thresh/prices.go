@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/pricing"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
 func pricesCommand(a *app) *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/prompts"
+	"github.com/thresh-dev/thresh/host/internal/prompts"
 )
 
 func promptsCommand(a *app) *cobra.Command {

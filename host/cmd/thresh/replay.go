@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/host/replay"
-	"github.com/thresh-dev/thresh/host/transcript"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 )
 
 // replayed is one file's report.
@@ -66,7 +66,7 @@ reported, and the others are replayed all the same.`,
 }
 
 // replayAll replays file after file. What failed is reported in its place and makes the whole fail at the end.
-func (a *app) replayAll(ctx context.Context, h *host.Host, files []string) ([]replayed, error) {
+func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]replayed, error) {
 	results := make([]replayed, 0, len(files))
 	bar := newProgress(a.err)
 	failures := 0

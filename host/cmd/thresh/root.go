@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
 // app is what all commands share: the streams and the common flags.
@@ -42,7 +42,7 @@ func newRoot(a *app) *cobra.Command {
 		Use:           "thresh",
 		Short:         "Keep an agent's history under its context limit",
 		Long:          rootHelp,
-		Version:       host.Version(),
+		Version:       engine.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -146,32 +146,32 @@ func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
 }
 
 // open opens a host for a command. The caller closes it.
-func (a *app) open(cmd *cobra.Command) (*host.Host, error) {
+func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	options, _, err := a.hostOptions(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(options)
+	return engine.Open(options)
 }
 
 // hostOptions are what the common flags, and others that are short for a setting, make of a host, and its settings.
-func (a *app) hostOptions(cmd *cobra.Command, more ...config.Override) (host.Options, config.Settings, error) {
+func (a *app) hostOptions(cmd *cobra.Command, more ...config.Override) (engine.Options, config.Settings, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {
-		return host.Options{}, config.Settings{}, err
+		return engine.Options{}, config.Settings{}, err
 	}
 	o.Overrides = append(o.Overrides, more...)
 	c, err := config.Load(o)
 	if err != nil {
-		return host.Options{}, config.Settings{}, err
+		return engine.Options{}, config.Settings{}, err
 	}
 	attach, err := a.attach(cmd)
 	if err != nil {
-		return host.Options{}, config.Settings{}, err
+		return engine.Options{}, config.Settings{}, err
 	}
 	set := c.Settings()
 	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level), Output: a.err})
-	return host.Options{Config: o, Logger: logger, Attach: attach}, set, nil
+	return engine.Options{Config: o, Logger: logger, Attach: attach}, set, nil
 }
 
 // attach takes --attach apart. It is a flag and nothing else: a file of settings could name anybody's socket.

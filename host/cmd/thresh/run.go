@@ -6,10 +6,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/metrics/endpoint"
-	"github.com/thresh-dev/thresh/host/stdio"
+	"github.com/thresh-dev/thresh/host/internal/door/stdio"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -55,7 +55,7 @@ With metrics.listen it also serves what it measures (turns, tokens, plugins, cos
 }
 
 // openMeasured opens a host and, with the setting metrics.listen, serves what it measures. The caller calls done.
-func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *host.Host, done func(), err error) {
+func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *engine.Host, done func(), err error) {
 	var short []config.Override
 	if cmd.Flags().Changed("metrics") {
 		short = append(short, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
@@ -67,7 +67,7 @@ func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *host.Host, don
 	stop := func() error { return nil }
 	if set.Metrics.Listen != "" {
 		e, err := endpoint.Listen(set.Metrics.Listen, endpoint.Options{
-			Version: host.Version(), Log: options.Logger.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+			Version: engine.Version(), Log: options.Logger.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 		})
 		if err != nil {
 			return nil, nil, fmt.Errorf("metrics.listen: %w", err)
@@ -75,7 +75,7 @@ func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *host.Host, don
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
 		options.Meter, stop = e.Meter(), e.Close
 	}
-	if h, err = host.Open(options); err != nil {
+	if h, err = engine.Open(options); err != nil {
 		_ = stop()
 		return nil, nil, err
 	}

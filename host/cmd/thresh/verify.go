@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/verify"
+	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
 func verifyCommand(a *app) *cobra.Command {

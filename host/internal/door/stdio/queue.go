@@ -1,0 +1,104 @@
+package stdio
+
+import (
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+)
+
+// queue runs the requests for one session id one after another, in the order in which they came. A prepare goes on in the
+// background; what waits for it stops the queue, what does not passes by.
+type queue struct {
+	session *engine.Session // nil before it is opened and after it is closed; used by jobs only
+	prepare chan struct{}   // closed when the last prepare has ended; nil if there was none; used by jobs only
+
+	waiting []job // guarded by queues.mu, as is running
+	running bool
+}
+
+// job is one request.
+type job struct {
+	run func(*queue)
+	// waits says that it takes effect only when the prepares before it have ended.
+	waits bool
+}
+
+// inBackground runs f when the prepares before it have ended, and does not wait for that.
+func (q *queue) inBackground(f func()) {
+	before, ended := q.prepare, make(chan struct{})
+	q.prepare = ended
+	go func() {
+		defer close(ended)
+		if before != nil {
+			<-before
+		}
+		f()
+	}()
+}
+
+// queues are the queues of all ids that are in use.
+type queues struct {
+	mu   sync.Mutex
+	byID map[string]*queue
+}
+
+// push puts a job at the end of the queue of an id. It returns false if there is none and create is not set.
+func (all *queues) push(id string, j job, create bool) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	q := all.byID[id]
+	if q == nil {
+		if !create {
+			return false
+		}
+		q = &queue{}
+		all.byID[id] = q
+	}
+	q.waiting = append(q.waiting, j)
+	if !q.running {
+		q.running = true
+		go all.run(id, q)
+	}
+	return true
+}
+
+func (all *queues) run(id string, q *queue) {
+	for {
+		j, ok := all.next(id, q)
+		if !ok {
+			return
+		}
+		if j.waits && q.prepare != nil {
+			<-q.prepare
+		}
+		j.run(q)
+	}
+}
+
+// next takes the first job. When there is none, the queue rests, and goes if no session is open in it.
+func (all *queues) next(id string, q *queue) (job, bool) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.running = false
+		if q.session == nil {
+			delete(all.byID, id)
+		}
+		return job{}, false
+	}
+	j := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	return j, true
+}
+
+// close closes the sessions that are still open. No job may be waiting or running.
+func (all *queues) close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for id, q := range all.byID {
+		if q.session != nil {
+			_ = q.session.Close() // it never fails: there is nothing to flush
+		}
+		delete(all.byID, id)
+	}
+}

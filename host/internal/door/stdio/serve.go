@@ -1,0 +1,200 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+)
+
+const (
+	// maxLine bounds one message, in bytes.
+	maxLine = 256 << 20
+	// maxUnanswered bounds how many requests are worked on or wait; reading stops until there are fewer.
+	maxUnanswered = 512
+)
+
+// Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; when ctx is
+// done it cancels them. Both are a clean end, so that the error is about the streams only. Sessions that are still open are
+// closed; h is not.
+func Serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer) error {
+	return serve(ctx, h, in, out, maxLine)
+}
+
+func serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer, longest int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &server{
+		ctx: ctx, host: h, out: out, broken: cancel,
+		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
+	}
+	lines := make(chan line)
+	ended := make(chan error, 1)
+	go func() { ended <- readLines(ctx, in, longest, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
+	defer s.queues.close()                                      // when the work is done
+	for {
+		select {
+		case l := <-lines:
+			s.handle(l)
+		case err := <-ended:
+			s.work.Wait()
+			return errors.Join(err, s.writeError())
+		case <-ctx.Done():
+			s.work.Wait()
+			return s.writeError()
+		}
+	}
+}
+
+type server struct {
+	ctx    context.Context
+	host   *engine.Host
+	broken context.CancelCauseFunc // called when out cannot be written to
+	queues queues
+	work   sync.WaitGroup
+	slots  chan struct{}
+
+	mu       sync.Mutex // guards what follows
+	out      io.Writer
+	writeErr error
+}
+
+// handle starts what one line asks for.
+func (s *server) handle(l line) {
+	text := bytes.TrimSpace(l.text)
+	if len(text) == 0 && l.problem == nil {
+		return
+	}
+	r, bad := request{}, l.problem
+	if bad == nil {
+		r, bad = parse(text)
+	}
+	if bad != nil {
+		s.write(response{Version: "2.0", ID: r.replyID(), Error: bad})
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.ctx.Done():
+		return
+	}
+	s.work.Add(1)
+	done := func(result any, err error) {
+		s.reply(r.ID, result, err)
+		<-s.slots
+		s.work.Done()
+	}
+	if err := s.start(r, done); err != nil {
+		done(nil, err)
+	}
+}
+
+// start puts a request behind those of the same session. An error says that it was not started, so that done is not called.
+func (s *server) start(r request, done func(any, error)) error {
+	if r.Method == "session.open" {
+		return s.open(r.Params, done)
+	}
+	m, ok := methods()[r.Method]
+	if !ok {
+		return unknownMethod(r.Method)
+	}
+	id, err := sessionID(r.Params)
+	if err != nil {
+		return err
+	}
+	job := job{waits: m.waits, run: func(q *queue) {
+		if q.session == nil {
+			done(nil, notOpen(id))
+			return
+		}
+		m.call(s.ctx, q, r.Params, done)
+	}}
+	if !s.queues.push(id, job, false) {
+		return notOpen(id)
+	}
+	return nil
+}
+
+// open opens a session behind what else was asked of its id, for example that an earlier session be closed.
+func (s *server) open(raw json.RawMessage, done func(any, error)) error {
+	var p struct {
+		ID       string         `json:"id"`
+		Settings map[string]any `json:"settings"`
+	}
+	if err := decodeParams(raw, &p); err != nil {
+		return err
+	}
+	if p.ID == "" {
+		p.ID = rand.Text()
+	}
+	s.queues.push(p.ID, job{waits: true, run: func(q *queue) {
+		session, err := s.host.Session(engine.SessionOptions{ID: p.ID, Settings: p.Settings})
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		q.session = session
+		done(struct {
+			Session string `json:"session"`
+		}{session.ID()}, nil)
+	}}, true)
+	return nil
+}
+
+func sessionID(raw json.RawMessage) (string, error) {
+	if err := byName(raw); err != nil {
+		return "", err
+	}
+	var p sessionParams
+	if err := json.Unmarshal(raw, &p); err != nil || p.Session == "" {
+		return "", &Error{Code: CodeParams, Message: `params: "session" is missing: it is what session.open returned`}
+	}
+	return p.Session, nil
+}
+
+func notOpen(id string) error {
+	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id), Data: &ErrorData{Kind: "session"}}
+}
+
+func (s *server) reply(id json.RawMessage, result any, err error) {
+	if id == nil {
+		return // a notification
+	}
+	r := response{Version: "2.0", ID: id, Result: result}
+	if err != nil {
+		r.Result, r.Error = nil, failure(err)
+	}
+	s.write(r)
+}
+
+// write sends one message in one piece.
+func (s *server) write(r response) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		buf.Reset()
+		_ = enc.Encode(response{Version: "2.0", ID: r.ID, Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.writeErr != nil {
+		return
+	}
+	if _, err := s.out.Write(buf.Bytes()); err != nil {
+		s.writeErr = fmt.Errorf("write a reply: %w", err)
+		s.broken(s.writeErr)
+	}
+}
+
+func (s *server) writeError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeErr
+}

@@ -1,0 +1,196 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+)
+
+// open opens a host without plugins.
+func open(t testing.TB) *engine.Host {
+	t.Helper()
+	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
+	o.Overrides = []config.Override{{Key: "plugins.dirs", Value: []string{t.TempDir()}, Source: "test"}}
+	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// lines are the replies to some input.
+func lines(t testing.TB, longest int, input string) []string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := serve(t.Context(), open(t), strings.NewReader(input), &out, longest); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(out.String()), "\n")
+}
+
+func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	got := lines(t, 1000, long+"\n"+`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`+"\n"+long)
+	want := []string{
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"session":"s"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(slices.Values(got))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMoreRequestsThanMayWait(t *testing.T) {
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"session.open","params":{"id":"s"}}` + "\n")
+	const n = 3 * maxUnanswered
+	for i := range n {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}}`+"\n", i+1)
+	}
+	got := lines(t, maxLine, in.String())
+	if len(got) != n+1 {
+		t.Fatalf("%d replies", len(got))
+	}
+	for i, line := range got { // one session's requests are answered in their order
+		var r struct {
+			ID     int
+			Result struct{ Revision int }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != i || r.Result.Revision != i {
+			t.Fatalf("reply %d: %s", i, line)
+		}
+	}
+}
+
+func TestFailedOpensLeaveNoQueue(t *testing.T) {
+	var out bytes.Buffer
+	s := &server{ctx: t.Context(), host: open(t), out: &out, queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered)}
+	for i := range 100 {
+		s.handle(line{text: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s%d","settings":{"nosuch":1}}}`, i)})
+	}
+	s.work.Wait()
+	for {
+		s.queues.mu.Lock()
+		left := len(s.queues.byID)
+		s.queues.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%d queues are left", left)
+		default:
+		}
+	}
+}
+
+func TestSessionsThatAreLeftOpenAreClosed(t *testing.T) {
+	h := open(t)
+	for range 2 { // the second time, the id is free again
+		var out bytes.Buffer
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`)
+		if err := Serve(t.Context(), h, in, &out); err != nil || !strings.Contains(out.String(), `"result"`) {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	}
+}
+
+type failing struct{ after int }
+
+var errGone = errors.New("nobody is there")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.after--; f.after < 0 {
+		return 0, errGone
+	}
+	return len(p), nil
+}
+
+func TestAWriteThatFailsEndsServe(t *testing.T) {
+	in, feed := io.Pipe() // it never ends
+	defer feed.Close()
+	go fmt.Fprint(feed, strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"nosuch"}`+"\n", 3))
+	if err := Serve(t.Context(), open(t), in, &failing{after: 1}); !errors.Is(err, errGone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAReadThatFailsIsSaid(t *testing.T) {
+	in := io.MultiReader(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"session.open"}`+"\n"), broken{})
+	var out bytes.Buffer
+	if err := Serve(t.Context(), open(t), in, &out); !errors.Is(err, errGone) {
+		t.Errorf("got %v", err)
+	}
+	if !strings.Contains(out.String(), `"result"`) {
+		t.Errorf("what was read before is answered: %s", out.String())
+	}
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errGone }
+
+func TestTheKindOfAFailure(t *testing.T) {
+	_, setting := open(t).Session(engine.SessionOptions{Settings: map[string]any{"nosuch": 1}})
+	for want, err := range map[string]error{
+		"overflow": fmt.Errorf("x: %w", &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"}),
+		"answer":   fmt.Errorf("x: %w", &history.AnswerError{Err: history.ErrConflict}),
+		"setting":  setting,
+		"entry":    fmt.Errorf("x: %w", engine.ErrInvalidEntry),
+		"strategy": fmt.Errorf("x: %w", plugins.ErrUnknownStrategy),
+		"session":  fmt.Errorf("x: %w", engine.ErrClosed),
+		"canceled": fmt.Errorf("x: %w", context.Canceled),
+		"plugin":   fmt.Errorf("x: %w", &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true}),
+		"internal": errors.New("x"),
+	} {
+		got := failure(err)
+		if got.Code != CodeFailed || got.Data.Kind != want || got.Message != err.Error() {
+			t.Errorf("%s: %+v %+v", want, got, got.Data)
+		}
+		if retryable := want == "plugin"; got.Data.Retryable != retryable {
+			t.Errorf("%s: retryable %v", want, got.Data.Retryable)
+		}
+		if want == "overflow" && (got.Data.MissingTokens != 3 || got.Data.Plugin != "s") {
+			t.Errorf("%s: %+v", want, got.Data)
+		}
+	}
+}
+
+// FuzzServe feeds any bytes: each reply is one line of JSON, and Serve ends well.
+func FuzzServe(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}}` + "\n" +
+		`{"jsonrpc":"2.0","id":3,"method":"window.prepare","params":{"session":"s"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":4,"method":"session.close","params":{"session":"s"}}`))
+	f.Add([]byte("[]\n{}\nnull\n\"\"\n{\"id\":[]}\n{\"jsonrpc\":\"2.0\",\"method\":\"\"}"))
+	h := open(f)
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var out bytes.Buffer
+		if err := serve(t.Context(), h, bytes.NewReader(input), &out, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")) {
+			if len(line) > 0 && !json.Valid(line) {
+				t.Fatalf("not JSON: %q", line)
+			}
+		}
+	})
+}

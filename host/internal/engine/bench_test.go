@@ -1,0 +1,179 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// benchPlugins builds the strategies that ship and one that does nothing, and returns their directory.
+func benchPlugins(b *testing.B) string {
+	b.Helper()
+	return strategies(b, map[string]string{
+		"high-density": "../../../plugins/highdensity", "top-down-truncation": "../../../plugins/topdown", "idle": "./testdata/idle",
+	})
+}
+
+func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Host {
+	b.Helper()
+	set := []config.Override{
+		{Key: "plugins.dirs", Value: []string{dir}}, {Key: "model.name", Value: "gpt-4"}, {Key: "model.contextLimit", Value: 4_000_000},
+	}
+	h, err := engine.Open(engine.Options{Config: config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: append(set, settings...)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { h.Close() })
+	return h
+}
+
+// BenchmarkWindow is a whole turn over 5,000 entries, about a million tokens: "idle" sends the history to a strategy that
+// does nothing, "high-density" prunes it. The history is made anew for each turn, so that there is something to prune;
+// that and counting are not measured.
+func BenchmarkWindow(b *testing.B) {
+	dir := benchPlugins(b)
+	entries := gen.Session(5000, 1)
+	for _, strategy := range []string{"idle", "high-density"} {
+		b.Run(strategy, func(b *testing.B) {
+			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: strategy})
+			b.ReportAllocs()
+			var hostTime, pluginTime float64
+			for b.Loop() {
+				b.StopTimer()
+				s := session(b, h, entries)
+				b.StartTimer()
+				p, err := s.Prepare(b.Context(), engine.PrepareOptions{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				hostTime += float64(p.Outcome.HostTime.Nanoseconds())
+				pluginTime += float64(p.Outcome.PluginTime().Nanoseconds())
+				s.Close()
+				b.StartTimer()
+			}
+			b.ReportMetric(hostTime/float64(b.N), "host-ns/op")
+			b.ReportMetric(pluginTime/float64(b.N), "plugin-ns/op")
+		})
+	}
+}
+
+// BenchmarkCompress is one Compress of histories of growing size: twice the entries should take at most 2.3 times as long.
+func BenchmarkCompress(b *testing.B) {
+	dir := benchPlugins(b)
+	for _, strategy := range []string{"high-density", "top-down-truncation"} {
+		for _, n := range []int{1250, 2500, 5000} {
+			b.Run(fmt.Sprintf("%s/%d", strategy, n), func(b *testing.B) {
+				h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: strategy},
+					config.Override{Key: "model.contextLimit", Value: n * 100}) // so that about half has to go
+				entries := gen.Session(n, 1)
+				for b.Loop() {
+					b.StopTimer()
+					s := session(b, h, entries)
+					b.StartTimer()
+					if _, err := s.Compress(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					s.Close()
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkTurn adds three entries to a history of 5,000 and prepares it with a strategy that is not continuous: the
+// host's own work on an ordinary turn.
+func BenchmarkTurn(b *testing.B) {
+	dir := benchPlugins(b)
+	for _, n := range []int{500, 5000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "top-down-truncation"},
+				config.Override{Key: "model.contextLimit", Value: 1_000_000_000})
+			entries := gen.Session(n+3, 1)
+			s := session(b, h, entries[:n])
+			for b.Loop() {
+				if _, _, err := s.Restore(entries[n:]...); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSessionMemory reports what a further session of 5,000 entries keeps resident, as a multiple of its text. The
+// entries come in as JSON, as from a file or an agent, and the history is prepared once.
+func BenchmarkSessionMemory(b *testing.B) {
+	h := openHost(b, benchPlugins(b), config.Override{Key: "compression.strategy", Value: "idle"})
+	var raw [][]byte
+	text := 0
+	for _, c := range gen.Session(5000, 1) {
+		raw = append(raw, c.AppendJSON(nil))
+		text += len(raw[len(raw)-1])
+	}
+	open := func() {
+		entries := make([]content.Content, len(raw))
+		for i := range raw {
+			if err := entries[i].UnmarshalJSON(raw[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s := session(b, h, entries)
+		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	open() // the first one pays for the tokenizer
+	before := resident(b)
+	n := 0
+	for b.Loop() {
+		open()
+		n++
+	}
+	b.ReportMetric(float64(resident(b)-before)/float64(text*n), "rss-bytes/text-byte")
+}
+
+func session(b *testing.B, h *engine.Host, entries []content.Content) *engine.Session {
+	b.Helper()
+	s, err := h.Session(engine.SessionOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, _, err := s.Restore(entries...); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// resident is the process's resident memory in bytes once free memory went back to the system, as it does in time by itself.
+func resident(b *testing.B) int {
+	b.Helper()
+	debug.FreeOSMemory()
+	raw, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip("no /proc here: resident memory cannot be read")
+	}
+	for line := range strings.Lines(string(raw)) {
+		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(kb), " kB"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n << 10
+		}
+	}
+	b.Fatal("no VmRSS in /proc/self/status")
+	return 0
+}

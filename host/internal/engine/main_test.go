@@ -1,0 +1,119 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// pluginDir holds the strategies of the tests: those that are shipped, gate, and one that answers what cannot be applied.
+var pluginDir string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "host")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		err = buildtest.Strategies(dir, map[string]string{
+			"high-density": "../../../plugins/highdensity", "top-down-truncation": "../../../plugins/topdown",
+			"middle-out": "../../../plugins/middleout", "one-shot": "../../../plugins/oneshot",
+			"gate": "./cmd/thresh/testdata/gate", "out-of-bounds": "./plugins/testdata/faulty",
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		pluginDir = dir
+		if code := m.Run(); code != 0 {
+			return code
+		}
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+			return 1
+		}
+		return 0
+	}())
+}
+
+// open opens a host that knows nothing of the machine, with settings as --set has them.
+func open(t testing.TB, settings map[string]any) *engine.Host {
+	t.Helper()
+	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
+	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
+	for key, value := range settings {
+		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
+	}
+	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func begin(t testing.TB, h *engine.Host, settings map[string]any) *engine.Session {
+	t.Helper()
+	s, err := h.Session(engine.SessionOptions{Settings: settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func add(t testing.TB, s *engine.Session, entries ...content.Content) {
+	t.Helper()
+	if _, _, err := s.Add(entries...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func prepare(t testing.TB, s *engine.Session) engine.Prepared {
+	t.Helper()
+	p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func says(speaker content.Speaker, text string) content.Content {
+	return content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+// texts are the first texts of entries.
+func texts(history []content.Content) (out []string) {
+	for _, c := range history {
+		text, _ := c.Blocks[0].(content.Text)
+		out = append(out, text.Text)
+	}
+	return out
+}
+
+// must fails the test unless err is as wanted.
+func must(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// soon is how long a test waits for what takes a moment on an idle machine.
+const soon = 20 * time.Second

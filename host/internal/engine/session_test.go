@@ -1,0 +1,325 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// applied optimises a session for good, and returns what a second look finds.
+func applied(t *testing.T, s *engine.Session) (sdk.DensityMetadata, error) {
+	t.Helper()
+	prepare(t, s)
+	_, again, err := s.PlanOptimize(t.Context())
+	return again.Metadata, err
+}
+
+func TestTheThresholdOfTheSessionWins(t *testing.T) {
+	h := open(t, map[string]any{"compression.threshold": 0.6, "model.contextLimit": 100_000})
+	for name, c := range map[string]struct {
+		settings map[string]any
+		want     prepare.Limits
+	}{
+		"the host's":    {nil, prepare.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 60_000}},
+		"the session's": {map[string]any{"compression.threshold": "0.5"}, prepare.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
+		"with a budget": {map[string]any{"model.completionBudget": 20_000}, prepare.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
+	} {
+		if diff := cmp.Diff(c.want, prepare(t, begin(t, h, c.settings)).Outcome.Limits); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	own := prepare.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default", Trigger: 170_000}
+	if diff := cmp.Diff(own, prepare(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
+		t.Errorf("the strategy's:\n%s", diff)
+	}
+}
+
+func TestSetRefusesWhatIsWrong(t *testing.T) {
+	h := open(t, nil)
+	s := begin(t, h, nil)
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"compression.treshold", 0.5, "compression.threshold"},
+		{"compression.threshold", 2, "at most 1"},
+		{"compression.threshold", "high", "a number"},
+		{"model.contextLimit", 1.5, "an integer"},
+		{"compression.density.tools", `[{"names":["x"]}]`, "compression.density.tools"},
+		{"model.completionBudget", 300_000, "model.contextLimit"},
+		{"model.priceList", "anthropic-sonet", "anthropic-sonnet"},
+	} {
+		var wrong *config.Error
+		if err := s.Set(c.key, c.value); err == nil || !strings.Contains(err.Error(), c.key) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s = %v: %v", c.key, c.value, err)
+		} else if c.key != "compression.density.tools" && c.key != "model.priceList" && !errors.As(err, &wrong) {
+			t.Errorf("%s = %v: a %T", c.key, c.value, err)
+		}
+	}
+	if _, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.threshold": 0}}); err == nil {
+		t.Error("a session was opened with a threshold of 0")
+	}
+	add(t, s, says(content.Human, "counted"))
+	must(t, s.Set("model.encoding", "p50k_base"), engine.ErrFixed)
+	must(t, s.Set("compression.threshold", "0.7"), nil)
+	must(t, s.Set("compression.strategy", "nosuch"), nil) // it may appear until it is needed
+	_, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+	must(t, err, plugins.ErrUnknownStrategy)
+	must(t, s.Set("compression.strategy", nil), nil)
+	prepare(t, s)
+}
+
+func TestAddTakesAllOrNothing(t *testing.T) {
+	s := begin(t, open(t, nil), nil)
+	_, _, err := s.Add(says(content.Human, "good"), says("robot", "bad"))
+	must(t, err, engine.ErrInvalidEntry)
+	if err == nil || !strings.Contains(err.Error(), "entry 1") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(s.History().Entries); n != 0 {
+		t.Errorf("%d entries were added", n)
+	}
+	if revision, total, err := s.Add(says(content.Human, "good")); revision != 1 || total <= 0 || err != nil {
+		t.Errorf("revision %d, %d tokens, %v", revision, total, err)
+	}
+	if _, _, err := s.Restore(says("robot", "bad")); err != nil {
+		t.Errorf("Restore: %v", err)
+	}
+	p := prepare(t, s)
+	if diff := cmp.Diff([]string{"good"}, texts(p.History)); diff != "" || len(p.Outcome.Problems) != 1 {
+		t.Errorf("problems %v, prepared:\n%s", p.Outcome.Problems, diff)
+	}
+}
+
+func TestABadAnswerLeavesTheHistory(t *testing.T) {
+	s := begin(t, open(t, nil), map[string]any{"compression.strategy": "out-of-bounds"})
+	add(t, s, says(content.Human, "x"))
+	before := s.History()
+	p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+	var answer *history.AnswerError
+	if !errors.As(err, &answer) || !errors.Is(err, history.ErrOutOfBounds) {
+		t.Errorf("got %v", err)
+	}
+	if len(p.History) != 1 || s.History().Revision != before.Revision {
+		t.Errorf("%d entries prepared, revision %d after %d", len(p.History), s.History().Revision, before.Revision)
+	}
+}
+
+// working is a session whose strategy is at work on a Prepare until release is called; done is closed then.
+func working(t *testing.T, h *engine.Host, entries ...content.Content) (s *engine.Session, done chan error, release func()) {
+	t.Helper()
+	dir := t.TempDir()
+	gate := filepath.Join(dir, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = begin(t, h, map[string]any{"compression.strategy": "gate", "workspace.root": dir})
+	add(t, s, entries...)
+	done = make(chan error, 1)
+	go func() {
+		_, err := s.Prepare(context.Background(), engine.PrepareOptions{})
+		done <- err
+	}()
+	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for its reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pipe.Close() })
+	return s, done, func() {
+		_ = os.Remove(gate)
+		_ = pipe.Close()
+	}
+}
+
+func ended(t *testing.T, done chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(soon):
+		t.Fatal("Prepare goes on")
+		return nil
+	}
+}
+
+func TestLateAddsAreKept(t *testing.T) {
+	s, done, release := working(t, open(t, nil), says(content.Human, "first"), says(content.AI, "chaff"))
+	add(t, s, says(content.Human, "late"))
+	add(t, s, says(content.AI, "later"))
+	release()
+	if err := ended(t, done); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(s.History().Contents())); diff != "" {
+		t.Error(diff)
+	}
+	p := prepare(t, s)
+	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(p.History)); diff != "" || !p.Outcome.Optimize.Ran {
+		t.Errorf("what came late was not looked at (%+v), or is not sent:\n%s", p.Outcome.Optimize, diff)
+	}
+}
+
+func TestCloseEndsAPrepare(t *testing.T) {
+	for name, closeIt := range map[string]func(*engine.Host, *engine.Session) error{
+		"of the session": func(_ *engine.Host, s *engine.Session) error { return s.Close() },
+		"of the host":    func(h *engine.Host, _ *engine.Session) error { return h.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, map[string]any{"plugins.stopTimeout": "200ms"})
+			s, done, _ := working(t, h, says(content.Human, "x"))
+			if err := closeIt(h, s); err != nil {
+				t.Error(err)
+			}
+			if err := ended(t, done); err == nil {
+				t.Error("the Prepare under way did not fail")
+			}
+			_, _, err := s.Add(says(content.Human, "y"))
+			must(t, err, engine.ErrClosed)
+			_, err = s.Prepare(t.Context(), engine.PrepareOptions{})
+			must(t, err, engine.ErrClosed)
+		})
+	}
+}
+
+func TestACallersContextEndsAPrepare(t *testing.T) {
+	s := begin(t, open(t, nil), nil)
+	add(t, s, says(content.Human, "x"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Prepare(ctx, engine.PrepareOptions{})
+	must(t, err, context.Canceled)
+	prepare(t, s)
+}
+
+func TestSessionIDsAreOneAtATime(t *testing.T) {
+	h := open(t, nil)
+	first, err := h.Session(engine.SessionOptions{ID: "mine"})
+	must(t, err, nil)
+	_, err = h.Session(engine.SessionOptions{ID: "mine"})
+	must(t, err, engine.ErrSessionExists)
+	must(t, first.Close(), nil)
+	again, err := h.Session(engine.SessionOptions{ID: "mine"})
+	must(t, err, nil)
+	must(t, first.Close(), nil) // closing twice hurts nobody, and not the one that has the id now
+	_, err = h.Session(engine.SessionOptions{ID: "mine"})
+	must(t, err, engine.ErrSessionExists)
+	add(t, again, says(content.Human, "x"))
+	must(t, h.Close(), nil)
+	_, err = h.Session(engine.SessionOptions{})
+	must(t, err, engine.ErrClosed)
+}
+
+func TestUsageThatTheProviderReportedCounts(t *testing.T) {
+	s := begin(t, open(t, nil), map[string]any{"model.contextLimit": 10_000, "compression.strategy": "top-down-truncation"})
+	for i := range 20 {
+		add(t, s, says(content.Human, fmt.Sprint("question ", i)), says(content.AI, strings.Repeat("answer ", 100)))
+	}
+	if p := prepare(t, s); p.Outcome.Compress.Kind != "" {
+		t.Fatalf("compressed at %d tokens", p.Tokens)
+	}
+	s.ReportUsage(9_000)
+	if p := prepare(t, s); p.Outcome.Compress.Kind == "" || p.Outcome.Compress.Reason != sdk.ReasonThreshold {
+		t.Errorf("not compressed: %+v", p.Outcome)
+	}
+}
+
+func TestManySessionsAtOnce(t *testing.T) {
+	h := open(t, map[string]any{"model.contextLimit": 3000})
+	var wg sync.WaitGroup
+	for i := range 24 {
+		strategy := []string{"high-density", "top-down-truncation", "gate"}[i%3]
+		wg.Go(func() {
+			s, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": strategy}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			for k := range 20 {
+				call := content.ToolCall{ID: fmt.Sprint(k), Name: "read_file", Parameters: []byte(`{"file_path":"a.go"}`)}
+				_, _, err := s.Add(says(content.Human, fmt.Sprint("question ", k)),
+					content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
+					content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(strings.Repeat("line\n", 100))}},
+					says(content.AI, "answer"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+				var overflow *prepare.ContextOverflowError
+				if err != nil && !errors.As(err, &overflow) {
+					t.Errorf("%s: %v", strategy, err)
+					return
+				}
+				if err := accepts(p.History, false); err != nil {
+					t.Errorf("%s: %v", strategy, err)
+				}
+			}
+		})
+	}
+	// Meanwhile sessions come and go, and somebody adds to one that is being prepared.
+	wg.Go(func() {
+		s := begin(t, h, nil)
+		var adding sync.WaitGroup
+		adding.Go(func() {
+			for k := range 200 {
+				if _, _, err := s.Add(says(content.Human, fmt.Sprint(k))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		for range 10 {
+			if _, err := s.Prepare(t.Context(), engine.PrepareOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+		adding.Wait()
+		if n := len(s.History().Entries); n != 200 {
+			t.Errorf("%d of 200 entries are there", n)
+		}
+	})
+	wg.Wait()
+}
+
+// The encoding is free until something was added: choosing it while the first entry comes in is no data race, and the
+// entry counts as one or the other says.
+func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
+	h := open(t, nil)
+	s, err := h.Session(engine.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, _, err := s.Add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+			t.Error(err)
+		}
+	})
+	wg.Go(func() {
+		if err := s.Set("model.encoding", "cl100k_base"); err != nil && !errors.Is(err, engine.ErrFixed) {
+			t.Error(err)
+		}
+	})
+	wg.Wait()
+	if n := len(s.History().Entries); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}

@@ -1,0 +1,122 @@
+package history_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func TestChangesOfAnOptimize(t *testing.T) {
+	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
+	keep := func(n int) []wire.BlockPiece { return []wire.BlockPiece{{Keep: n}} }
+	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{
+		{Index: 3, Remove: true, Reason: wire.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
+		{Index: 1, Blocks: keep(1), Reason: wire.Reason{Rule: "stale-read", SupersededBy: new(4)}},
+		{Index: 2, Blocks: keep(1)},
+		{Index: 4, Blocks: keep(0), Reason: wire.Reason{Rule: "changes-nothing"}},
+	}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []history.Change{
+		{EntryID: "e2", Kind: history.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e3", Kind: history.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e4", Kind: history.Removed, Speaker: content.AI, Before: 13},
+	}
+	if diff := cmp.Diff(want, plan.Changes()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChangesOfACompress(t *testing.T) {
+	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
+	s := h.Snapshot()
+	plan, err := s.PlanCompress(history.Curate(s.Entries), []wire.Piece{
+		wire.Added{Content: human("summary")}, wire.Added{Content: human("directive")}, wire.Edited{Index: 3, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "B"}}}}, wire.Keep{From: 4, To: 5},
+	}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []history.Change{
+		{Kind: history.Added, Speaker: content.Human, After: 13},
+		{Kind: history.Added, Speaker: content.Human, After: 13},
+		{EntryID: "e1", Kind: history.Removed, Speaker: content.Human, Before: 13},
+		{EntryID: "e2", Kind: history.Removed, Speaker: content.AI, Rule: history.RuleBlank, Before: 13},
+		{EntryID: "e3", Kind: history.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e4", Kind: history.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e5", Kind: history.Trimmed, Speaker: content.AI, Before: 13, After: 13},
+	}
+	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := h.Apply(plan); err != nil {
+		t.Fatal(err)
+	}
+	want[0].EntryID, want[1].EntryID, want[1].Behind = "e7", "e8", "e7"
+	got := plan.Changes()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+		t.Errorf("after Apply:\n%s", diff)
+	}
+	if !got[1].Made.Content.Equal(human("directive")) {
+		t.Errorf("made is %v", got[1].Made)
+	}
+}
+
+func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
+	ids := []string{"1", "1"}
+	for i := range 1000 {
+		ids = append(ids, fmt.Sprint(i))
+	}
+	h := of(t, human("a"), calls(ids...), answers(ids...))
+	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Changes()
+	if len(got) != 2 || len(got[0].Calls) != history.MostCalls || got[0].Calls[1] != "0" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// What the changes say adds up to what the plan says: every entry stands, was trimmed or went, once.
+func TestChangesAccountForEveryEntry(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := history.New()
+		n := rapid.IntRange(1, 20).Draw(rt, "entries")
+		for i := range n {
+			add(h, says(fmt.Sprint(i)))
+		}
+		var edits []wire.Edit
+		for i := range n {
+			switch rapid.IntRange(0, 3).Draw(rt, "edit") {
+			case 0:
+				edits = append(edits, wire.Edit{Index: i, Remove: true})
+			case 1:
+				edits = append(edits, wire.Edit{Index: i, Blocks: []wire.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
+			}
+		}
+		before := h.Snapshot()
+		plan, err := before.PlanOptimize(edits, counts)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		tokens, seen := before.Tokens, map[string]bool{}
+		for _, c := range plan.Changes() {
+			if seen[c.EntryID] {
+				rt.Fatalf("%s is changed twice", c.EntryID)
+			}
+			seen[c.EntryID] = true
+			tokens += c.After - c.Before
+		}
+		if len(seen) != len(edits) || tokens != plan.After {
+			rt.Fatalf("%d changes to %d tokens, want %d to %d", len(seen), tokens, len(edits), plan.After)
+		}
+	})
+}

@@ -1,0 +1,342 @@
+package history_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func human(text string) content.Content {
+	return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+func says(text string) content.Content {
+	return content.Content{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+func calls(ids ...string) content.Content {
+	c := content.Content{Speaker: content.AI}
+	for _, id := range ids {
+		c.Blocks = append(c.Blocks, content.ToolCall{ID: id, Name: "run"})
+	}
+	return c
+}
+
+func answers(ids ...string) content.Content {
+	c := content.Content{Speaker: content.Tool}
+	for _, id := range ids {
+		c.Blocks = append(c.Blocks, content.ToolResponse{CallID: id, ToolName: "run", Result: content.String("result of " + id)})
+	}
+	return c
+}
+
+// count is a token counter for tests: 3 for an entry and 10 for each block.
+func count(c content.Content) int { return 3 + 10*len(c.Blocks) }
+
+func counts(entries []content.Content) ([]history.Count, error) {
+	out := make([]history.Count, len(entries))
+	for i, c := range entries {
+		out[i].Tokens = count(c)
+		for range c.Blocks {
+			out[i].Blocks = append(out[i].Blocks, 10)
+		}
+	}
+	return out, nil
+}
+
+func of(t *testing.T, entries ...content.Content) *history.History {
+	t.Helper()
+	h := history.New()
+	add(h, entries...)
+	return h
+}
+
+func add(h *history.History, entries ...content.Content) {
+	n, _ := counts(entries)
+	h.Append(entries, n)
+}
+
+// sketch shows a history in one line an entry.
+func sketch(entries []content.Content) []string {
+	var out []string
+	for _, c := range entries {
+		s := string(c.Speaker) + ":"
+		for _, b := range c.Blocks {
+			switch b := b.(type) {
+			case content.Text:
+				s += " " + b.Text
+			case content.ToolCall:
+				s += " call " + b.ID
+			case content.ToolResponse:
+				s += " answer " + b.CallID
+				if b.Failed() {
+					s += "!"
+				}
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestApplyOptimize(t *testing.T) {
+	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"))
+	s := h.Snapshot()
+	plan, err := s.PlanOptimize([]wire.Edit{
+		{Index: 1, Blocks: []wire.BlockPiece{{Keep: 1}}},
+		{Index: 2, Blocks: []wire.BlockPiece{{Keep: 1}}},
+		{Index: 3, Remove: true},
+	}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(h, human("late"))
+	after, err := h.Apply(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"human: a", "ai: call 2", "tool: answer 2", "human: late"}
+	if diff := cmp.Diff(want, sketch(after.Contents())); diff != "" {
+		t.Error(diff)
+	}
+	if after.Tokens != 52 {
+		t.Errorf("the total is %d tokens, want 52", after.Tokens)
+	}
+	if err := h.Recount(count); err != nil {
+		t.Error(err)
+	}
+	if after.Entries[1].ID != s.Entries[1].ID || after.Entries[0] != s.Entries[0] {
+		t.Error("an edited entry keeps its id, an untouched one is the same record")
+	}
+	if _, err := h.Apply(plan); !errors.Is(err, history.ErrStale) {
+		t.Errorf("applying a plan twice gives %v, want ErrStale", err)
+	}
+}
+
+func TestOptimizeAnswersThatAreRefused(t *testing.T) {
+	opaque := content.Content{Speaker: content.AI, Blocks: []content.Block{content.Opaque{JSON: []byte(`{"type":"new"}`)}, content.Text{Text: "x"}}}
+	entries := []content.Content{human("a"), calls("1"), answers("1"), opaque, calls("2")}
+	keep := func(n ...int) (pieces []wire.BlockPiece) {
+		for _, k := range n {
+			pieces = append(pieces, wire.BlockPiece{Keep: k})
+		}
+		return pieces
+	}
+	for name, c := range map[string]struct {
+		edits []wire.Edit
+		want  error
+	}{
+		"index below zero":                {[]wire.Edit{{Index: -1, Remove: true}}, history.ErrOutOfBounds},
+		"index past the end":              {[]wire.Edit{{Index: 5, Remove: true}}, history.ErrOutOfBounds},
+		"removed twice":                   {[]wire.Edit{{Index: 1, Remove: true}, {Index: 1, Remove: true}}, history.ErrConflict},
+		"removed and replaced":            {[]wire.Edit{{Index: 1, Remove: true}, {Index: 1, Blocks: keep(0)}}, history.ErrConflict},
+		"human entry removed":             {[]wire.Edit{{Index: 0, Remove: true}}, history.ErrHumanLost},
+		"human entry emptied":             {[]wire.Edit{{Index: 0}}, history.ErrHumanLost},
+		"response without its call":       {[]wire.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
+		"call without its response":       {[]wire.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
+		"kept block out of bounds":        {[]wire.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
+		"block kept twice":                {[]wire.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
+		"unknown block dropped":           {[]wire.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
+		"entry with unknown block gone":   {[]wire.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
+		"call that still waits removed":   {[]wire.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
+		"new block that is no valid call": {[]wire.Edit{{Index: 1, Blocks: []wire.BlockPiece{{Block: content.ToolCall{}}}}}, history.ErrInvalidEntry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := of(t, entries...)
+			_, err := h.Snapshot().PlanOptimize(c.edits, counts)
+			var answer *history.AnswerError
+			if !errors.Is(err, c.want) || !errors.As(err, &answer) {
+				t.Errorf("got %v, want an AnswerError around %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Ids repeat: removing the call of one pair and the response of another leaves every response with some call, and is
+// wrong all the same.
+func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
+	h := of(t, calls("x"), answers("x"), human("and again"), calls("x"), answers("x"))
+	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
+	if !errors.Is(err, history.ErrMismatched) {
+		t.Errorf("got %v, want ErrMismatched", err)
+	}
+}
+
+func TestApplyCompress(t *testing.T) {
+	h := of(t, human("a"), says(""), calls("1"), answers("1"), human("b"), calls("2"))
+	s := h.Snapshot()
+	curated := history.Curate(s.Entries)
+	if len(curated) != 5 {
+		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
+	}
+	plan, err := s.PlanCompress(curated, []wire.Piece{wire.Added{Content: human("summary")}, wire.Keep{From: 3, To: 5}}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(h, answers("2")) // arrives while the plugin works
+	after, err := h.Apply(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"human: summary", "human: b", "ai: call 2", "tool: answer 2"}
+	if diff := cmp.Diff(want, sketch(after.Contents())); diff != "" {
+		t.Error(diff)
+	}
+	if err := h.Recount(count); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCompressAnswersThatAreRefused(t *testing.T) {
+	entries := []content.Content{human("a"), calls("1"), answers("1"), human("b"), calls("2")}
+	for name, c := range map[string]struct {
+		pieces []wire.Piece
+		want   error
+	}{
+		"nothing":                       {nil, history.ErrEmptied},
+		"range past the end":            {[]wire.Piece{wire.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
+		"empty range":                   {[]wire.Piece{wire.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
+		"kept twice":                    {[]wire.Piece{wire.Keep{From: 0, To: 5}, wire.Keep{From: 4, To: 5}}, history.ErrOutOfOrder},
+		"kept out of order":             {[]wire.Piece{wire.Keep{From: 3, To: 5}, wire.Keep{From: 0, To: 1}}, history.ErrOutOfOrder},
+		"edited to nothing":             {[]wire.Piece{wire.Keep{From: 0, To: 2}, wire.Edited{Index: 2}}, history.ErrInvalidEntry},
+		"edited past the end":           {[]wire.Piece{wire.Edited{Index: 9}}, history.ErrOutOfBounds},
+		"response without its call":     {[]wire.Piece{wire.Keep{From: 2, To: 5}}, history.ErrOrphaned},
+		"call that still waits removed": {[]wire.Piece{wire.Keep{From: 0, To: 4}}, history.ErrPendingRemoved},
+		"new response without a call":   {[]wire.Piece{wire.Added{Content: answers("9")}, wire.Keep{From: 3, To: 5}}, history.ErrOrphaned},
+		"new entry without a speaker":   {[]wire.Piece{wire.Added{Content: content.Content{}}, wire.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := of(t, entries...).Snapshot()
+			if _, err := s.PlanCompress(s.Entries, c.pieces, counts); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A strategy drops a call that nobody waits for, and its response arrives while it works: it must not be orphaned.
+func TestLateResponseKeepsItsCall(t *testing.T) {
+	h := of(t, calls("1"), human("never mind"), says("ok"), human("go on"))
+	s := h.Snapshot()
+	plan, err := s.PlanCompress(s.Entries, []wire.Piece{wire.Keep{From: 1, To: 4}}, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(h, answers("1"))
+	if _, err := h.Apply(plan); !errors.Is(err, history.ErrOrphaned) {
+		t.Errorf("got %v, want ErrOrphaned", err)
+	}
+	if diff := cmp.Diff([]string{"ai: call 1", "human: never mind", "ai: ok", "human: go on", "tool: answer 1"}, sketch(h.Snapshot().Contents())); diff != "" {
+		t.Errorf("a refused plan changed the history:\n%s", diff)
+	}
+}
+
+func TestCountFailureLeavesTheHistory(t *testing.T) {
+	h := of(t, human("a"), says("b"))
+	broken := errors.New("no counts today")
+	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "c"}}}}},
+		func([]content.Content) ([]history.Count, error) { return nil, broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)
+	}
+}
+
+func TestView(t *testing.T) {
+	stray := content.Content{Speaker: "robot", Blocks: []content.Block{content.Text{Text: "?"}}}
+	for name, c := range map[string]struct {
+		entries  []content.Content
+		want     []string
+		pending  []string
+		problems []history.ProblemKind
+	}{
+		"empty":                      {nil, nil, nil, nil},
+		"as it is":                   {[]content.Content{human("a"), calls("1"), answers("1"), says("b")}, []string{"human: a", "ai: call 1", "tool: answer 1", "ai: b"}, nil, nil},
+		"blank ai entry":             {[]content.Content{human("a"), says(" "), human("b")}, []string{"human: a", "human: b"}, nil, nil},
+		"pending call":               {[]content.Content{human("a"), calls("1", "2"), answers("2")}, []string{"human: a", "ai: call 1 call 2", "tool: answer 2"}, []string{"1"}, nil},
+		"interrupted by a person":    {[]content.Content{calls("1", "2"), answers("1"), human("stop")}, []string{"ai: call 1 call 2", "tool: answer 1", "tool: answer 2!", "human: stop"}, nil, []history.ProblemKind{history.UnansweredCall}},
+		"never answered":             {[]content.Content{calls("1"), human("stop"), says("ok")}, []string{"ai: call 1", "tool: answer 1!", "human: stop", "ai: ok"}, nil, []history.ProblemKind{history.UnansweredCall}},
+		"answer after a person":      {[]content.Content{calls("1"), human("hurry"), answers("1"), says("ok")}, []string{"ai: call 1", "tool: answer 1", "human: hurry", "ai: ok"}, nil, nil},
+		"answer after the ai":        {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")}, []string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []history.ProblemKind{history.UnansweredCall, history.OrphanedResponse}},
+		"orphan":                     {[]content.Content{human("a"), answers("1"), says("b")}, []string{"human: a", "ai: b"}, nil, []history.ProblemKind{history.OrphanedResponse}},
+		"answered twice":             {[]content.Content{calls("1"), answers("1", "1"), says("b")}, []string{"ai: call 1", "tool: answer 1", "ai: b"}, nil, []history.ProblemKind{history.OrphanedResponse}},
+		"one id twice in one entry":  {[]content.Content{calls("1", "1"), answers("1", "1"), says("b")}, []string{"ai: call 1 call 1", "tool: answer 1 answer 1", "ai: b"}, nil, nil},
+		"one id twice, one after":    {[]content.Content{calls("1"), answers("1"), calls("1"), answers("1")}, []string{"ai: call 1", "tool: answer 1", "ai: call 1", "tool: answer 1"}, nil, nil},
+		"unknown speaker":            {[]content.Content{human("a"), stray, says("b")}, []string{"human: a", "ai: b"}, nil, []history.ProblemKind{history.UnknownSpeaker}},
+		"calls in two entries":       {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")}, []string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
+		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")}, []string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!", "human: b"}, nil, []history.ProblemKind{history.UnansweredCall, history.UnansweredCall}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := of(t, c.entries...).View(count)
+			if diff := cmp.Diff(c.want, sketch(whole.History)); diff != "" {
+				t.Errorf("history:\n%s", diff)
+			}
+			if diff := cmp.Diff(c.pending, whole.Pending); diff != "" {
+				t.Errorf("pending:\n%s", diff)
+			}
+			var kinds []history.ProblemKind
+			for _, p := range whole.Problems {
+				kinds = append(kinds, p.Kind)
+			}
+			if diff := cmp.Diff(c.problems, kinds); diff != "" {
+				t.Errorf("problems:\n%s", diff)
+			}
+			total := 0
+			for _, c := range whole.History {
+				total += count(c)
+			}
+			if whole.Tokens != total {
+				t.Errorf("the view says %d tokens and counts %d", whole.Tokens, total)
+			}
+
+			h := history.New() // entry by entry, with a view after each, it is the same
+			last := h.View(count)
+			for i, e := range c.entries {
+				add(h, e)
+				now := h.View(count)
+				entries, tokens := now.Shared(last)
+				want, wantTokens := beginning(now.Entries, last.Entries)
+				if entries != want || tokens != wantTokens {
+					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, want %d and %d", i, entries, tokens, want, wantTokens)
+				}
+				last = now
+			}
+			if diff := cmp.Diff(whole, last, cmpopts.IgnoreUnexported(history.View{}), cmp.Comparer(func(a, b uint64) bool { return true })); diff != "" {
+				t.Errorf("built step by step it differs:\n%s", diff)
+			}
+		})
+	}
+}
+
+// beginning is how many entries two views have in common from the start, and their tokens.
+func beginning(a, b []*history.Entry) (n, tokens int) {
+	for n < min(len(a), len(b)) && cmp.Equal(a[n].Content, b[n].Content) {
+		tokens += a[n].Tokens
+		n++
+	}
+	return n, tokens
+}
+
+// BenchmarkTurn adds three entries to a history and takes its view.
+func BenchmarkTurn(b *testing.B) {
+	for _, n := range []int{500, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := history.New()
+			for i := range n / 4 {
+				add(h, human("a"), calls(fmt.Sprint(i)), answers(fmt.Sprint(i)), says("b"))
+			}
+			h.View(count)
+			b.ReportAllocs()
+			for b.Loop() {
+				add(h, calls("x"), answers("x"), says("b"))
+				h.View(count)
+			}
+		})
+	}
+}

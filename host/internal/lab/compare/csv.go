@@ -1,0 +1,145 @@
+package compare
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+)
+
+// csvHead names the columns of [Report.WriteCSV]. New ones come at the end.
+var csvHead = []string{
+	"session", "format", "variant", "strategy", "settings", "price_list", "done", "error",
+	"turns", "sent_tokens", "unpruned_tokens", "saved", "peak_tokens", "peak_unpruned_tokens", "over_limit", "unpruned_over_limit",
+	"rewrites", "optimized", "held", "compressed", "laddered",
+	"recall", "recall_used", "recall_kept", "recall_results", "recall_results_used", "recall_results_kept",
+	"rereads", "reread_tokens", "pruned_entries", "pruned_tokens",
+	"cost_usd", "model_cost_usd", "nothing_cost_usd", "relative_cost", "cache_read_tokens", "cache_write_tokens", "uncached_tokens",
+	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
+}
+
+// WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant (doing
+// nothing is the first) and price list, with the cost columns empty where there is none. Tokens are whole numbers, shares
+// are from 0 to 1, times in seconds; decimals have a point.
+//
+// Text that a spreadsheet would take for a formula ("=", "+", "-" or "@" at its beginning) has an apostrophe before it.
+func (r *Report) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	if err := out.Write(csvHead); err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		if err := writeResult(out, s, VariantInfo{Name: NothingName}, &s.Nothing); err != nil {
+			return err
+		}
+		for v := range s.Variants {
+			if err := writeResult(out, s, r.Variants[v], &s.Variants[v]); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	return nil
+}
+
+func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) error {
+	costs := []*Cost{nil}
+	if len(res.Costs) > 0 {
+		costs = costs[:0]
+		for i := range res.Costs {
+			costs = append(costs, &res.Costs[i])
+		}
+	}
+	for _, c := range costs {
+		if err := out.Write(csvRow(s, v, res, c)); err != nil {
+			return fmt.Errorf("csv: %w", err)
+		}
+	}
+	return nil
+}
+
+// csvRow is one row. Of what was never begun there are no figures: empty cells, so that nobody takes them for zeros.
+func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
+	row := make([]string, 0, len(csvHead))
+	list := v.PriceList
+	if c != nil {
+		list = c.List
+	}
+	for _, text := range []string{s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done), res.Error} {
+		row = append(row, harmless(text))
+	}
+	if !res.Done && res.Turns == 0 {
+		return append(row, make([]string, len(csvHead)-len(row))...)
+	}
+	row = append(row, counts(res.Turns, res.Sent, res.Unpruned)...)
+	row = append(row, decimal(res.Saved))
+	row = append(row, counts(res.Peak, res.PeakUnpruned, res.OverLimit, res.UnprunedOverLimit, res.Rewrites, res.Optimized, res.Held, res.Compressed, res.Laddered)...)
+	row = append(row, decimal(res.Recall.Share))
+	row = append(row, counts(res.Recall.Used, res.Recall.Kept)...)
+	row = append(row, decimal(res.Recall.ShareResults))
+	row = append(row, counts(res.Recall.UsedResults, res.Recall.KeptResults, res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries, res.Pruned.Tokens)...)
+	if c == nil {
+		row = append(row, make([]string, 7)...)
+	} else {
+		row = append(row, decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative))
+		row = append(row, counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
+	}
+	var llm prepare.Spent
+	if res.LLM != nil {
+		llm = *res.LLM
+	}
+	row = append(row, counts(llm.Calls, llm.InputTokens, llm.OutputTokens)...)
+	return append(row, seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime))
+}
+
+func counts(values ...int) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = strconv.Itoa(v)
+	}
+	return out
+}
+
+// decimal has a millionth at most.
+func decimal(v float64) string {
+	text := strings.TrimRight(strconv.FormatFloat(v, 'f', 6, 64), "0")
+	text = strings.TrimSuffix(text, ".")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+func seconds(d time.Duration) string { return decimal(d.Seconds()) }
+
+func settingsCell(settings map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		parts = append(parts, key+"="+settings[key])
+	}
+	return strings.Join(parts, " ")
+}
+
+// harmless keeps a spreadsheet from running text as a formula. What is invisible at the beginning may be skipped by the
+// spreadsheet, so it is skipped here. The full-width signs are taken for formulas too.
+func harmless(text string) string {
+	first := strings.TrimLeftFunc(text, func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c)
+	})
+	if first != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(first)[0]) || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "\r") {
+		return "'" + text
+	}
+	return text
+}

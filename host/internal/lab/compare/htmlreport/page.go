@@ -1,0 +1,163 @@
+package htmlreport
+
+import (
+	"fmt"
+	"html/template"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// Bounds that keep the page small.
+const (
+	maxSessions    = 40      // that are shown one by one
+	sessionBytes   = 850_000 // of all sessions, without the points of lines
+	pointsOfAll    = 55_000  // about 11 bytes each
+	pointsOfALine  = 360
+	shareRowsOfAll = 600 // about 350 bytes each
+	lostRowsOfAll  = 500
+	maxVariants    = 60  // in charts, in what was pruned and in what was lost; the table of totals has all
+	maxName        = 120 // bytes
+	maxSentence    = 500 // bytes
+)
+
+// sizeOf is about how many bytes a session takes.
+func sizeOf(variants, lists int) int {
+	rows := variants + 1
+	charts := (1 + lists) * (1800 + 450*min(rows, maxVariants))
+	return charts + rows*(200+30*(resultColumns+lists))
+}
+
+// page is what the template shows.
+type page struct {
+	Style     template.CSS
+	StyleHash string
+
+	Title      string
+	Incomplete bool
+	Sessions   int
+	Entries    int
+	Turns      int
+	Cares      []string
+	Series     []series
+	Totals     table
+	Costs      []costTable
+	Drawn      []session
+	Undrawn    int
+	Pruned     []pruned
+	Lost       []lostTable
+	Prices     []priceRow
+	Settings   []settingsRow
+	Times      times
+}
+
+// series is a variant as legends name it; the first is doing nothing.
+type series struct {
+	Index int
+	Name  string
+}
+
+type session struct {
+	ID, Name, Format string
+	Entries, Tokens  string
+	Timed            bool
+	Boundaries       int
+	Charts           []drawing
+	Rows             table
+}
+
+// Scope says in a line what the report is of.
+func (p *page) Scope() string {
+	plural := "s"
+	if p.Sessions == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d recorded session%s, %s turns, %s entries.", p.Sessions, plural, number(p.Turns), number(p.Entries))
+}
+
+type settingsRow struct{ Name, Strategy, Settings, PriceList string }
+
+type times struct {
+	Made, Version, Took string
+	Rows                []timeRow
+}
+
+type timeRow struct{ Name, Host, Plugin, Model string }
+
+func newPage(r *compare.Report, o Options) *page {
+	p := &page{Title: clean(o.Title), Incomplete: r.Incomplete, Sessions: len(r.Sessions)}
+	if p.Title == "" {
+		p.Title = "Strategies compared on recorded sessions"
+	}
+	for _, s := range r.Sessions {
+		p.Entries += s.Entries
+		p.Turns += s.Nothing.Turns
+	}
+	p.Series = append(p.Series, series{0, compare.NothingName})
+	for i, v := range r.Variants {
+		p.Series = append(p.Series, series{i + 1, short(v.Name)})
+		p.Settings = append(p.Settings, settingsRow{short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList)})
+	}
+	for _, c := range r.Cares() {
+		p.Cares = append(p.Cares, shorten(c, maxSentence))
+	}
+	p.Totals = resultTable(r, &r.Totals)
+	p.Costs = costTables(r)
+	p.Lost = lostTables(r)
+	p.Pruned = prunedTables(r)
+	p.Prices = priceRows(r.Prices)
+	p.drawSessions(r)
+	p.Times = timesOf(r, o)
+	if len(p.Series) > maxVariants { // the boxes switch lines, and there are no more of those
+		p.Series = p.Series[:maxVariants]
+	}
+	return p
+}
+
+func timesOf(r *compare.Report, o Options) times {
+	t := times{Version: clean(o.Version), Took: duration(r.Took)}
+	if !o.Made.IsZero() {
+		t.Made = o.Made.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	for i, v := range r.Variants {
+		if i >= len(r.Totals.Variants) {
+			break
+		}
+		res := &r.Totals.Variants[i]
+		row := timeRow{Name: short(v.Name), Host: duration(res.HostTime), Plugin: duration(res.PluginTime), Model: "–"}
+		if res.LLM != nil {
+			row.Model = duration(res.LLM.Time)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// drawSessions draws the largest sessions, in the order in which they were given.
+func (p *page) drawSessions(r *compare.Report) {
+	shown := largest(r.Sessions, min(max(sessionBytes/sizeOf(len(r.Variants), len(r.Prices)), 1), maxSessions))
+	p.Undrawn = len(r.Sessions) - len(shown)
+	lines := len(shown) * min(len(r.Variants)+1, maxVariants) * (1 + len(r.Prices))
+	most := min(max(pointsOfAll/max(lines, 1), 8), pointsOfALine)
+	for n, i := range shown {
+		s := &r.Sessions[i]
+		v := session{
+			ID: fmt.Sprintf("session-%d", i+1), Name: short(s.Name), Format: short(string(s.Format)), Entries: number(s.Entries),
+			Tokens: number(s.Tokens), Timed: s.Timed, Boundaries: len(s.Boundaries), Rows: resultTable(r, &s.Results),
+		}
+		v.Rows.Caption = "Totals of session " + v.Name
+		v.Charts = charts(r, s, n, most)
+		p.Drawn = append(p.Drawn, v)
+	}
+}
+
+// duration is rounded to three digits or so.
+func duration(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(time.Microsecond).String()
+}

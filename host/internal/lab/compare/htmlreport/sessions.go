@@ -1,0 +1,115 @@
+package htmlreport
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// largest returns the indices of the sessions with the most tokens, in ascending order.
+func largest(sessions []compare.SessionReport, most int) []int {
+	all := make([]int, len(sessions))
+	for i := range all {
+		all[i] = i
+	}
+	if len(all) <= most {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Compare(sessions[b].Nothing.Unpruned, sessions[a].Nothing.Unpruned)
+	})
+	all = all[:most]
+	slices.Sort(all)
+	return all
+}
+
+// results are doing nothing and the variants that have turns, with the series each is.
+func results(r *compare.Results) []numbered {
+	list := []numbered{{0, &r.Nothing}}
+	for i := range r.Variants {
+		if i+1 < maxVariants && len(r.Variants[i].Points) > 0 {
+			list = append(list, numbered{i + 1, &r.Variants[i]})
+		}
+	}
+	return list
+}
+
+type numbered struct {
+	series int
+	*compare.Result
+}
+
+// charts are those of one session: its context, then its cost by each price list.
+func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing {
+	marks := make([]float64, len(s.Boundaries))
+	for i, turn := range s.Boundaries {
+		marks[i] = float64(turn)
+	}
+	context := chart{
+		ID: fmt.Sprintf("c%d", n), Title: "Context sent, by turn", Unit: "tokens", Marks: marks, Most: most,
+		Levels: levels(s.Variants), Label: thousands,
+	}
+	var desc []string
+	for _, res := range results(&s.Results) {
+		l := line{Style: res.series, Name: short(res.Variant)}
+		for _, p := range res.Points {
+			l.Points = append(l.Points, point{float64(p.Turn), float64(p.Sent)})
+		}
+		context.Lines = append(context.Lines, l)
+		desc = append(desc, fmt.Sprintf("%s: peak %s, sent in all %s.", l.Name, number(res.Peak), number(res.Sent)))
+	}
+	context.Desc = strings.Join(desc, " ")
+	out := []drawing{context.draw()}
+	for i, list := range r.Prices {
+		out = append(out, costChart(s, list.Name, fmt.Sprintf("c%d-%d", n, i), marks, most))
+	}
+	return out
+}
+
+func costChart(s *compare.SessionReport, list, id string, marks []float64, most int) drawing {
+	c := chart{ID: id, Title: "Cost of prompts up to each turn, by " + short(list), Unit: "USD", Marks: marks, Most: most}
+	highest := 0.0
+	var desc []string
+	for _, res := range results(&s.Results) {
+		at := slices.IndexFunc(res.Costs, func(c compare.Cost) bool { return c.List == list })
+		if at < 0 {
+			continue // this variant decided by another list
+		}
+		l := line{Style: res.series, Name: short(res.Variant)}
+		for _, p := range res.Points {
+			if at < len(p.USD) {
+				l.Points = append(l.Points, point{float64(p.Turn), p.USD[at]})
+				highest = max(highest, p.USD[at])
+			}
+		}
+		c.Lines = append(c.Lines, l)
+		desc = append(desc, fmt.Sprintf("%s: %s USD, %s against doing nothing.", l.Name, dollars(res.Costs[at].USD, res.Costs[at].USD), relative(res.Costs[at].Relative)))
+	}
+	c.Desc = strings.Join(desc, " ")
+	c.Label = func(v float64) string { return dollars(v, highest) }
+	return c.draw()
+}
+
+// levels are the hard limit and the thresholds of the variants, each value once.
+func levels(variants []compare.Result) []level {
+	var out []level
+	add := func(name string, v float64, below bool) {
+		if v > 0 && !slices.ContainsFunc(out, func(l level) bool { return l.Y == v }) {
+			out = append(out, level{fmt.Sprintf("%s %s", name, number(int(v))), v, below})
+		}
+	}
+	for i := range variants {
+		if l := variants[i].Limits; l != nil {
+			add("limit", float64(l.Hard), false)
+		}
+	}
+	for i := range variants {
+		if l := variants[i].Limits; l != nil && len(out) < 6 {
+			add("threshold", l.Trigger, true)
+		}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package htmlreport
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+)
+
+// Options of a report. The zero value is a report without a title of its own and without a date.
+type Options struct {
+	// Title heads the page; "" is a title that fits all.
+	Title string
+	// Made is when the report was made; it stands in the page's last section, beside the other times. Zero: it is left out.
+	Made time.Time
+	// Version is that of the program; "" leaves it out.
+	Version string
+}
+
+//go:embed report.tmpl
+var pageTemplate string
+
+//go:embed style.css
+var styleSheet string
+
+// Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that comes
+// from sessions and price lists is escaped. The page stays under 2 MB, whatever the number of turns, sessions and variants: lines are
+// thinned out without losing a peak, and of many sessions the largest are shown; all are in the totals.
+func Write(w io.Writer, r *compare.Report, o Options) error {
+	t, err := template.New("report").Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	style := styleSheet + seriesStyle(len(r.Variants)+1)
+	sum := sha256.Sum256([]byte(style))
+	p := newPage(r, o)
+	p.Style = template.CSS(style) // written here and by nobody else
+	p.StyleHash = base64.StdEncoding.EncodeToString(sum[:])
+	buffered := bufio.NewWriter(w)
+	if err := t.Execute(buffered, p); err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	if err := buffered.Flush(); err != nil {
+		return fmt.Errorf("html report: %w", err)
+	}
+	return nil
+}
+
+// The variants take turns with colours, and with dashes for those who cannot tell these apart. Series 0 is doing nothing.
+const (
+	colours    = 7
+	dashStyles = 4
+)
+
+var dashes = [dashStyles]string{"", "7 3", "2 3", "9 3 2 3"}
+
+// seriesStyle is the part of the styles that depends on how many lines there are.
+func seriesStyle(series int) string {
+	var b strings.Builder
+	for i := range series {
+		fmt.Fprintf(&b, ".s%d{--c:var(--s%d)", i, seriesColour(i))
+		if d := dashes[seriesDash(i)]; d != "" {
+			fmt.Fprintf(&b, ";stroke-dasharray:%s", d)
+		}
+		fmt.Fprintf(&b, "}\nbody:has(#show%d:not(:checked)) figure .s%d{display:none}\n", i, i)
+	}
+	return b.String()
+}
+
+func seriesColour(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return 1 + (i-1)%colours
+}
+
+func seriesDash(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return ((i-1)/colours + (i-1)%colours) % dashStyles
+}

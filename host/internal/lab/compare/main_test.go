@@ -1,0 +1,58 @@
+package compare_test
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+)
+
+// dir is removed when the tests are over.
+var dir string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if dir, err = os.MkdirTemp("", "compare"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		return m.Run()
+	}())
+}
+
+// built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a bad one.
+var built = sync.OnceValue(func() error {
+	return buildtest.Strategies(dir, map[string]string{
+		"high-density": "../../../../plugins/highdensity", "top-down-truncation": "../../../../plugins/topdown", "one-shot": "../../../../plugins/oneshot",
+		"forgetful": "./testdata/forgetful",
+	})
+})
+
+// open opens a host with settings over the defaults.
+func open(tb testing.TB, settings map[string]any) *engine.Host {
+	tb.Helper()
+	if err := built(); err != nil {
+		tb.Fatal(err)
+	}
+	o := config.Options{WorkDir: tb.TempDir(), Env: []string{}, Overrides: []config.Override{
+		{Key: "plugins.dirs", Value: []string{dir}, Source: "test"},
+		{Key: "workspace.root", Value: "/w", Source: "test"},
+	}}
+	for key, value := range settings {
+		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
+	}
+	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = h.Close() })
+	return h
+}

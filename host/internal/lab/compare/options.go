@@ -1,0 +1,38 @@
+package compare
+
+import (
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+)
+
+// NothingName is the name of the [Result] of doing nothing. No variant may have it.
+const NothingName = "nothing"
+
+// Session is one recorded conversation.
+type Session struct {
+	// Name is how the report calls it. Names need not be unique.
+	Name       string
+	Transcript *transcript.Transcript
+}
+
+// Variant is a strategy with settings.
+type Variant struct {
+	// Name is how the report calls it, unique among the variants; "": the strategy and the settings make one.
+	Name string
+	// Strategy is the setting compression.strategy.
+	Strategy string
+	// Settings override the host's, by key, as text in the form of the command line.
+	Settings map[string]string
+}
+
+// Options of a comparison.
+type Options struct {
+	Sessions []Session
+	Variants []Variant
+	// Prices are the lists to price by, with unique names. None: nothing is priced.
+	Prices []*pricing.List
+	// Parallel is how many replays run at a time; 0: as many as there are processors.
+	Parallel int
+	// Progress is called after each replay, never twice at a time. May be nil.
+	Progress func(done, of int)
+}

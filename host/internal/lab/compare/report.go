@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+)
+
+// Report is what a comparison found. But for durations it is the same for the same input, however much ran in parallel.
+type Report struct {
+	// Prices are the price lists that the costs are by, as they were given.
+	Prices []*pricing.List `json:"prices"`
+	// Variants are what was compared, in the order of every list of results. A variant of [Options] stands here once for
+	// each price list if what it does depends on prices.
+	Variants []VariantInfo `json:"variants"`
+	// Sessions are the sessions as they were given.
+	Sessions []SessionReport `json:"sessions"`
+	// Totals add the sessions up.
+	Totals Results `json:"totals"`
+	// Incomplete says that the comparison was stopped: results without Done are missing, and Totals are without them.
+	Incomplete bool `json:"incomplete,omitempty"`
+	// Took is how long it all took.
+	Took time.Duration `json:"tookNs"`
+}
+
+// VariantInfo is one column of a comparison.
+type VariantInfo struct {
+	// Name is unique in the report.
+	Name     string            `json:"name"`
+	Strategy string            `json:"strategy"`
+	Settings map[string]string `json:"settings,omitempty"`
+	// PriceList is the one price list by which the variant decided and by which alone it is priced; "" if it is priced by
+	// all.
+	PriceList string `json:"priceList,omitempty"`
+}
+
+// SessionReport is what a comparison found in one session.
+type SessionReport struct {
+	Name   string            `json:"name"`
+	Format transcript.Format `json:"format,omitempty"`
+	// Entries is how many the session has, Tokens what they count together.
+	Entries int `json:"entries"`
+	Tokens  int `json:"tokens"`
+	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began anew
+	// there with what the recorder went on with.
+	Boundaries []int `json:"boundaries,omitempty"`
+	// Timed says that the entries have times, so that pauses let the prompt cache go cold.
+	Timed bool `json:"timed"`
+	Results
+}
+
+// Results are those of doing nothing and of each variant.
+type Results struct {
+	// Nothing is what the requests would have been without any strategy. Those with OverLimit would have failed.
+	Nothing Result `json:"nothing"`
+	// Variants are in the order of [Report.Variants].
+	Variants []Result `json:"variants"`
+}
+
+// Result is what one variant made of one session, or of all together. Tokens are those of prompts, as the host counts them.
+type Result struct {
+	Variant string `json:"variant"`
+	// Done says that the session was replayed to its end; in a total, that all sessions were.
+	Done bool `json:"done"`
+	// Error says why not. The figures are those of the turns before it; in a total, those of the sessions that were replayed
+	// to their ends. "" without Done: it was not begun, since the comparison was stopped.
+	Error string `json:"error,omitempty"`
+	// Sessions is how many sessions the figures are of.
+	Sessions int `json:"sessions"`
+	Turns    int `json:"turns"`
+	// Limits are those of the last turn, the threshold among them; nil in totals, for doing nothing, and without turns.
+	Limits *prepare.Limits `json:"limits,omitempty"`
+
+	// Sent is what all requests had together, Unpruned what they would have had if nothing had been done.
+	Sent     int `json:"sent"`
+	Unpruned int `json:"unpruned"`
+	// Saved is the share of Unpruned that was not sent, at most 1; below 0 if more was sent.
+	Saved float64 `json:"saved"`
+	// Peak and PeakUnpruned are the largest single request.
+	Peak         int `json:"peak"`
+	PeakUnpruned int `json:"peakUnpruned"`
+	// OverLimit counts the requests that were too large for the model, UnprunedOverLimit those that would have been so if
+	// nothing had been done.
+	OverLimit         int `json:"overLimit"`
+	UnprunedOverLimit int `json:"unprunedOverLimit"`
+
+	// Rewrites counts the requests that changed something of the one before: from there on the provider's cache was of no
+	// use. A request after a compaction of the recorder is none.
+	Rewrites int `json:"rewrites"`
+	// Optimized counts the turns in which an Optimize changed something, Held those in which one would have and the cadence
+	// held it back, Compressed those in which a Compress did, Laddered those that needed the steps of the hard limit.
+	Optimized  int `json:"optimized"`
+	Held       int `json:"held"`
+	Compressed int `json:"compressed"`
+	Laddered   int `json:"laddered"`
+
+	// Costs are by price list, in the order of [Report.Prices]; of a variant that decided by a list, that list's alone.
+	Costs   []Cost  `json:"costs"`
+	Recall  Recall  `json:"recall"`
+	Rereads Rereads `json:"rereads"`
+	Pruned  Pruned  `json:"pruned"`
+	// LLM is what the strategy's model calls took; nil if it made none.
+	LLM        *prepare.Spent `json:"llm,omitempty"`
+	HostTime   time.Duration  `json:"hostTimeNs"`
+	PluginTime time.Duration  `json:"pluginTimeNs"`
+
+	// Points are the turns, for charts; none in totals.
+	Points []Point `json:"points,omitempty"`
+}
+
+// Cost returns the cost by a price list; ok is false if the result was not priced by it.
+func (r *Result) Cost(list string) (c Cost, ok bool) {
+	for _, c := range r.Costs {
+		if c.List == list {
+			return c, true
+		}
+	}
+	return Cost{}, false
+}
+
+// Cost is what prompts cost by one price list. What the agent's own model generated is the same for all variants and in none.
+type Cost struct {
+	List string `json:"list"`
+	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by this list
+	// if the profile has no prices.
+	USD   float64 `json:"usd"`
+	Model float64 `json:"modelUsd"`
+	// Nothing is what the same turns would have cost if nothing had been done.
+	Nothing float64 `json:"nothingUsd"`
+	// Relative is USD against Nothing: 0.1 is a tenth dearer, −0.1 a tenth cheaper. 0 if Nothing is 0.
+	Relative float64 `json:"relative"`
+	// CacheRead, CacheWrite and Uncached are the tokens of all requests by what was asked for them.
+	CacheRead  int `json:"cacheReadTokens"`
+	CacheWrite int `json:"cacheWriteTokens"`
+	Uncached   int `json:"uncachedTokens"`
+}
+
+// Recall is the share of identifiers that were still in the context when a later turn used them. See the package's
+// documentation for what that does and does not tell.
+type Recall struct {
+	// Used counts the identifiers that the model used and that stood in the unpruned context then, once for each turn that
+	// used them; Kept those of them that stood in what was sent.
+	Used int `json:"used"`
+	Kept int `json:"kept"`
+	// Share is Kept of Used, 1 if nothing was used.
+	Share float64 `json:"share"`
+	// Results is the same of identifiers that, of the unpruned context, only results of tools held.
+	UsedResults  int     `json:"usedResults"`
+	KeptResults  int     `json:"keptResults"`
+	ShareResults float64 `json:"shareResults"`
+	// Lost are the first of those that were not kept, at most [MaxLost]; in totals of the first sessions.
+	Lost []Lost `json:"lost,omitempty"`
+}
+
+// MaxLost is how many lost identifiers a [Recall] names.
+const MaxLost = 20
+
+// Lost is one identifier that was used and no longer there.
+type Lost struct {
+	Identifier string `json:"identifier"`
+	// Session is the session's name.
+	Session string `json:"session"`
+	// Turn used it, from 1; Entry is the recorded entry that did, from 0.
+	Turn  int `json:"turn"`
+	Entry int `json:"entry"`
+	// From is the last recorded entry before that which held it.
+	From int `json:"from"`
+}
+
+// Rereads are later calls that were made again although their result was known: their tool and parameters were those of a
+// call whose result the strategy had pruned while it stood in the unpruned context.
+type Rereads struct {
+	Calls int `json:"calls"`
+	// Tokens is what the results of the later calls count.
+	Tokens int `json:"tokens"`
+}
+
+// Pruned says what a variant took away, by optimising, compressing and at the hard limit. What was put in its place is
+// taken off.
+type Pruned struct {
+	// Entries counts removed and trimmed entries, each time that one was changed.
+	Entries int `json:"entries"`
+	Tokens  int `json:"tokens"`
+	// Tools are by the tool whose call or result went, what people and the model said under [HumanText] and [AIText].
+	Tools []Share `json:"tools"`
+	// Files are by the file that the call read or wrote; other calls are in none.
+	Files []Share `json:"files"`
+}
+
+// Names of what is no tool's in [Pruned.Tools].
+const (
+	HumanText = "(human text)"
+	AIText    = "(ai text)"
+	OtherText = "(other)"
+)
+
+// MaxShares is how many tools or files are named; the rest is one more [Share].
+const MaxShares = 20
+
+// Share is what was pruned of one tool or file, the largest first.
+type Share struct {
+	// Name of the tool or the path; "" in the last of a list if that is the rest.
+	Name string `json:"name"`
+	// Rest is how many tools or files the rest is of; 0 for one that is named.
+	Rest   int `json:"rest,omitempty"`
+	Count  int `json:"count"`
+	Tokens int `json:"tokens"`
+}
+
+// Point is one turn.
+type Point struct {
+	// Turn counts from 1; Entry is the recorded entry that answers it, from 0.
+	Turn  int `json:"turn"`
+	Entry int `json:"entry"`
+	// Sent and Unpruned are the tokens of this request.
+	Sent     int `json:"sent"`
+	Unpruned int `json:"unpruned"`
+	// USD is what all requests up to here cost, in the order of [Result.Costs], to a hundredth of a cent.
+	USD []float64 `json:"usd"`
+	// Rewrite says that the request changed something of the one before it, OverLimit that it was too large.
+	Rewrite   bool `json:"rewrite,omitempty"`
+	OverLimit bool `json:"overLimit,omitempty"`
+}

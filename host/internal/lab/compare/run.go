@@ -1,0 +1,253 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// ErrOptions is wrapped by the error of [Run] if there is nothing to compare in what it was given.
+var ErrOptions = errors.New("cannot be compared")
+
+// Run replays every session with every variant through h. What cannot be run, for a strategy that is not there, settings that
+// are wrong, a model that it needs and has not, is an error in its [Result] and ends nothing.
+//
+// The error is of wrong options, or ctx's: then what was done so far comes back with it, and the report says that it is
+// incomplete.
+func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
+	start := time.Now()
+	c := comparison{host: h, options: o, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c.plan(ctx)
+	err := c.replayAll(ctx)
+	r := c.report()
+	r.Took = time.Since(start)
+	return r, err
+}
+
+// comparison is one Run.
+type comparison struct {
+	host     *engine.Host
+	options  Options
+	parallel int
+
+	variants   []variant
+	recordings []*recording
+	slots      [][]slot // by session and variant
+
+	mu   sync.Mutex
+	done int
+}
+
+// variant is a column of the report.
+type variant struct {
+	VariantInfo
+	overrides map[string]any
+	lists     []*pricing.List
+	config    *config.Config // nil if the settings are wrong: then the replay says so
+}
+
+// slot is where one replay puts what it found. The zero value was not begun.
+type slot struct {
+	result Result
+	pruned *prunings
+	done   bool
+	err    error
+}
+
+func (c *comparison) check() error {
+	names := map[string]bool{NothingName: true}
+	for i, v := range c.options.Variants {
+		switch name := v.name(); {
+		case v.Strategy == "":
+			return fmt.Errorf("variant %d (%q): %w: it has no strategy", i, name, ErrOptions)
+		case names[name]:
+			return fmt.Errorf("variant %d: %w: there is another with the name %q", i, ErrOptions, name)
+		default:
+			names[name] = true
+		}
+	}
+	lists := map[string]bool{}
+	for i, l := range c.options.Prices {
+		switch {
+		case l == nil:
+			return fmt.Errorf("price list %d: %w: it is nil", i, ErrOptions)
+		case lists[l.Name]:
+			return fmt.Errorf("price list %d: %w: there is another with the name %q", i, ErrOptions, l.Name)
+		}
+		lists[l.Name] = true
+	}
+	for i, s := range c.options.Sessions {
+		if s.Transcript == nil {
+			return fmt.Errorf("session %d (%q): %w: it has no transcript", i, s.Name, ErrOptions)
+		}
+	}
+	if c.parallel < 0 {
+		return fmt.Errorf("%d replays at a time: %w", c.parallel, ErrOptions)
+	}
+	return nil
+}
+
+// name is the variant's, made of what it sets if it has none.
+func (v Variant) name() string {
+	if v.Name != "" {
+		return v.Name
+	}
+	parts := []string{v.Strategy}
+	for _, key := range slices.Sorted(maps.Keys(v.Settings)) {
+		parts = append(parts, key[strings.LastIndexByte(key, '.')+1:]+"="+v.Settings[key])
+	}
+	return strings.Join(parts, " ")
+}
+
+// plan makes the columns: a variant that prunes by prices is one for each list.
+func (c *comparison) plan(ctx context.Context) {
+	for _, v := range c.options.Variants {
+		made := c.column(v, v.name(), nil)
+		if !c.byPrice(ctx, made) {
+			c.variants = append(c.variants, made)
+			continue
+		}
+		for _, l := range c.options.Prices {
+			name := v.name()
+			if len(c.options.Prices) > 1 {
+				name += " (" + l.Name + ")"
+			}
+			c.variants = append(c.variants, c.column(v, name, l))
+		}
+	}
+}
+
+const keyPriceList = "model.priceList"
+
+// column makes a variant of the options into one of the report, with a price list to decide by if it is not nil.
+func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
+	out := variant{
+		VariantInfo: VariantInfo{Name: name, Strategy: v.Strategy, Settings: maps.Clone(v.Settings)},
+		overrides:   map[string]any{"compression.strategy": v.Strategy},
+		lists:       c.options.Prices,
+	}
+	for key, value := range v.Settings {
+		out.overrides[key] = value
+	}
+	if l != nil {
+		out.PriceList, out.overrides[keyPriceList], out.lists = l.Name, l.Name, []*pricing.List{l}
+	}
+	var overrides []config.Override
+	for _, key := range slices.Sorted(maps.Keys(out.overrides)) {
+		overrides = append(overrides, config.Override{Key: key, Value: out.overrides[key], Source: "comparison"})
+	}
+	out.config, _ = c.host.Config().WithAll(overrides...)
+	return out
+}
+
+// byPrice reports whether a variant decides by a price list, and which one was not chosen for it.
+func (c *comparison) byPrice(ctx context.Context, v variant) bool {
+	if _, chosen := v.Settings[keyPriceList]; chosen || v.config == nil || len(c.options.Prices) == 0 {
+		return false
+	}
+	switch v.config.Settings().Compression.Density.Cadence {
+	case "priced":
+	case "": // a price list that is in force makes it so
+		if l, err := c.host.PriceList(v.config); err != nil || l == nil {
+			return false
+		}
+	default:
+		return false
+	}
+	for _, p := range c.host.Plugins(ctx) {
+		if p.Name == v.Strategy {
+			return p.Trigger == sdk.ModeContinuous
+		}
+	}
+	return false
+}
+
+// replayAll fills the slots. What takes longest is begun first.
+func (c *comparison) replayAll(ctx context.Context) error {
+	n := len(c.options.Sessions)
+	c.recordings, c.slots = make([]*recording, n), make([][]slot, n)
+	g, run := errgroup.WithContext(ctx)
+	g.SetLimit(c.parallel)
+	for i, s := range c.options.Sessions {
+		c.slots[i] = make([]slot, len(c.variants))
+		g.Go(func() (err error) {
+			if c.recordings[i], err = record(run, c.host, s); err != nil && run.Err() == nil {
+				err = fmt.Errorf("session %q: %w", s.Name, err)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	type job struct{ session, variant int }
+	var jobs []job
+	for i := range c.recordings {
+		for j := range c.variants {
+			jobs = append(jobs, job{i, j})
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job) int {
+		return cmp.Compare(len(c.recordings[b.session].entries()), len(c.recordings[a.session].entries()))
+	})
+	var replays errgroup.Group
+	replays.SetLimit(c.parallel)
+	for _, j := range jobs {
+		replays.Go(func() error {
+			if ctx.Err() == nil {
+				c.slots[j.session][j.variant] = c.replay(ctx, c.recordings[j.session], &c.variants[j.variant])
+				c.progress(len(jobs))
+			}
+			return nil
+		})
+	}
+	_ = replays.Wait() // they return none
+	return ctx.Err()
+}
+
+func (c *comparison) progress(of int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	if c.options.Progress != nil {
+		c.options.Progress(c.done, of)
+	}
+}
+
+// replay runs one session with one variant.
+func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slot {
+	set := c.host.Config().Settings()
+	if v.config != nil {
+		set = v.config.Settings()
+	}
+	shares, err := newPrunings(rec, set)
+	if err != nil {
+		return slot{err: err}
+	}
+	watch := newObserver(rec, v.lists, v.Name, shares)
+	_, err = replay.Run(ctx, c.host, rec.session.Transcript, replay.Options{
+		Settings: v.overrides, Counted: &rec.counted, Entry: watch.entry, Turn: watch.turn,
+	})
+	if err != nil && ctx.Err() != nil {
+		return slot{} // it was stopped, and half a session compares with nothing
+	}
+	return slot{result: watch.finish(), pruned: shares, done: err == nil, err: err}
+}

@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Explanation is what became of a session's entries. Counts are in tokens.
+type Explanation struct {
+	Strategy string `json:"strategy"`
+	// Turns is how many requests were looked at.
+	Turns int `json:"turns"`
+	// Tokens is what all entries counted when they came in, Now what of them and of Made is in the history at the end.
+	Tokens int `json:"tokens"`
+	Now    int `json:"now"`
+	// Entries are those of the file, in its order, each once.
+	Entries []Entry `json:"entries"`
+	// Made are the entries that strategies made, in the order in which they made them.
+	Made []Made `json:"made,omitempty"`
+	// Rules say what each rule of each step came to, those that saved most first.
+	Rules []Rule `json:"rules,omitempty"`
+}
+
+// Fate is what became of an entry.
+type Fate string
+
+// The fates. An entry of the second and third kind has at least one [Event].
+const (
+	Stands  Fate = "stands"
+	Trimmed Fate = "trimmed"
+	Removed Fate = "removed"
+)
+
+// Entry is one entry of the file.
+type Entry struct {
+	// Index is its position in the file's history, from 0; Line is where it stands in the file, from 1, 0 if that is not known.
+	Index int `json:"index"`
+	Line  int `json:"line,omitempty"`
+	State
+}
+
+// Made is an entry that a strategy made, such as a summary.
+type Made struct {
+	// Index is its position among those that were made, from 0.
+	Index int `json:"index"`
+	// Turn is the request before which it was made, from 1, and Step what made it.
+	Turn int    `json:"turn"`
+	Step string `json:"step"`
+	// After is the index of the entry of the file that it stood behind, -1 if it stood before all of them.
+	After int `json:"after"`
+	State
+}
+
+// State is an entry and what became of it.
+type State struct {
+	Speaker content.Speaker `json:"speaker"`
+	// What says in a line what the entry is.
+	What string `json:"what"`
+	// Tokens is what it counted at first, Now what of it is left.
+	Tokens int  `json:"tokens"`
+	Now    int  `json:"now"`
+	Fate   Fate `json:"fate"`
+	// Events are what was done to it, in order.
+	Events []Event `json:"events,omitempty"`
+	// Problems are why it was not sent as it is, each kind and call once.
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// Event is one change of an entry.
+type Event struct {
+	// Turn is the request before which it happened, from 1.
+	Turn int `json:"turn"`
+	// Kind is [history.Removed] or [history.Trimmed].
+	Kind history.ChangeKind `json:"kind"`
+	// Step is "optimize", "compress", a rung of the ladder, or [StepRecorder]; Rule is the strategy's own reason, "" if it
+	// gave none.
+	Step string `json:"step"`
+	Rule string `json:"rule,omitempty"`
+	// By is the index of the entry of the file that superseded it, ByMade the index of the one in Made that did; nil if
+	// nothing is known to have.
+	By     *int `json:"by,omitempty"`
+	ByMade *int `json:"byMade,omitempty"`
+	// Before and After are what the entry counted.
+	Before int `json:"before"`
+	After  int `json:"after"`
+}
+
+// StepRecorder is the step of an entry that went when the recorder compacted its own history, and RuleCompacted its rule:
+// no strategy did it.
+const (
+	StepRecorder  = "recorder"
+	RuleCompacted = "compacted"
+)
+
+// Problem is why an entry was sent otherwise than it is. See [history.Problem].
+type Problem struct {
+	// Turn is the first request that it concerned.
+	Turn   int                 `json:"turn"`
+	Kind   history.ProblemKind `json:"kind"`
+	CallID string              `json:"callId,omitempty"`
+}
+
+// Rule adds up what one rule of one step did.
+type Rule struct {
+	Step string `json:"step"`
+	Rule string `json:"rule,omitempty"`
+	// Removed, Trimmed and Made count events.
+	Removed int `json:"removed,omitempty"`
+	Trimmed int `json:"trimmed,omitempty"`
+	Made    int `json:"made,omitempty"`
+	// Saved is the tokens that went, less those of entries that were made.
+	Saved int `json:"saved"`
+}

@@ -1,0 +1,184 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Recorder takes down what a replay does. Its methods are called in the order of the replay: [Recorder.Entry] for each
+// entry of the file, [Recorder.Turn] for each request.
+type Recorder struct {
+	transcript *transcript.Transcript
+	tokens     func(entry int) int
+	taxonomy   *tools.Taxonomy
+	what       []string
+	boundaries map[int]bool // entries before which the recorder compacted, and that were not reached yet
+
+	turns    int
+	entries  []Entry
+	made     []Made
+	places   map[string]place // by id in the history of now
+	problems map[problem]bool
+	rules    map[ruleKey]*Rule
+}
+
+// place says which entry an id is of.
+type place struct {
+	made  bool
+	index int
+}
+
+type problem struct {
+	at     place
+	kind   history.ProblemKind
+	callID string
+}
+
+type ruleKey struct{ step, rule string }
+
+// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools are for.
+func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy *tools.Taxonomy) *Recorder {
+	r := &Recorder{
+		entries: []Entry{}, transcript: t, tokens: tokens, taxonomy: taxonomy, what: Describe(t.Entries, taxonomy),
+		boundaries: t.Replaced(), places: map[string]place{}, problems: map[problem]bool{}, rules: map[ruleKey]*Rule{},
+	}
+	delete(r.boundaries, len(t.Entries)) // nothing comes behind it that could replace anything
+	return r
+}
+
+// Entry takes down that the entry at index was added, and its id in the history.
+func (r *Recorder) Entry(index int, id string) {
+	r.begin(index)
+	c := r.transcript.Entries[index]
+	e := Entry{Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Fate: Stands}}
+	e.Now = e.Tokens
+	if index < len(r.transcript.Lines) {
+		e.Line = r.transcript.Lines[index]
+	}
+	r.places[id] = place{index: len(r.entries)}
+	r.entries = append(r.entries, e)
+}
+
+// Turn takes down what was done before the request that the entry at index answers.
+func (r *Recorder) Turn(index int, changes []history.Change, problems []history.Problem) {
+	r.begin(index)
+	r.turns++
+	for _, c := range changes { // those that were made may supersede others of the same turn
+		if c.Kind == history.Added {
+			r.add(c)
+		}
+	}
+	for _, c := range changes {
+		if at, known := r.places[c.EntryID]; known && c.Kind != history.Added {
+			r.change(at, c)
+		}
+	}
+	for _, p := range problems {
+		at, known := r.places[p.EntryID]
+		if key := (problem{at, p.Kind, p.CallID}); known && !r.problems[key] {
+			r.problems[key] = true
+			s := r.state(at)
+			s.Problems = append(s.Problems, Problem{Turn: r.turns, Kind: p.Kind, CallID: p.CallID})
+		}
+	}
+}
+
+// begin starts anew where the recorder compacted its history: what stood until then is gone.
+func (r *Recorder) begin(index int) {
+	if !r.boundaries[index] {
+		return
+	}
+	delete(r.boundaries, index)
+	gone := make([]place, 0, len(r.places))
+	for _, at := range r.places {
+		gone = append(gone, at)
+	}
+	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
+	for _, at := range gone {
+		if s := r.state(at); s.Fate != Removed {
+			r.event(s, Event{Turn: r.turns + 1, Kind: history.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now})
+		}
+	}
+	clear(r.places)
+	clear(r.problems)
+}
+
+func (r *Recorder) add(c history.Change) {
+	m := Made{Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1, State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Fate: Stands}}
+	if c.Made != nil {
+		m.What = Describe([]content.Content{c.Made.Content}, r.taxonomy)[0]
+	}
+	if behind, ok := r.places[c.Behind]; ok && behind.made {
+		m.After = r.made[behind.index].After
+	} else if ok {
+		m.After = r.entries[behind.index].Index
+	}
+	r.places[c.EntryID] = place{made: true, index: len(r.made)}
+	r.made = append(r.made, m)
+	rule := r.rule(c.Step, c.Rule)
+	rule.Made++
+	rule.Saved -= c.After
+}
+
+func (r *Recorder) change(at place, c history.Change) {
+	e := Event{Turn: r.turns, Kind: c.Kind, Step: c.Step, Rule: c.Rule, Before: c.Before, After: c.After}
+	if by, ok := r.places[c.By]; ok && by.made {
+		e.ByMade = new(by.index)
+	} else if ok {
+		e.By = new(r.entries[by.index].Index)
+	}
+	r.event(r.state(at), e)
+}
+
+func (r *Recorder) event(s *State, e Event) {
+	s.Events = append(s.Events, e)
+	s.Now = e.After
+	rule := r.rule(e.Step, e.Rule)
+	rule.Saved += e.Before - e.After
+	if e.Kind == history.Removed {
+		s.Fate = Removed
+		rule.Removed++
+	} else {
+		s.Fate = Trimmed
+		rule.Trimmed++
+	}
+}
+
+func (r *Recorder) state(at place) *State {
+	if at.made {
+		return &r.made[at.index].State
+	}
+	return &r.entries[at.index].State
+}
+
+func (r *Recorder) rule(step, name string) *Rule {
+	key := ruleKey{step, name}
+	if r.rules[key] == nil {
+		r.rules[key] = &Rule{Step: step, Rule: name}
+	}
+	return r.rules[key]
+}
+
+// Explanation returns what was taken down so far.
+func (r *Recorder) Explanation() Explanation {
+	out := Explanation{Turns: r.turns, Entries: r.entries, Made: r.made}
+	for _, e := range r.entries {
+		out.Tokens += e.Tokens
+		out.Now += e.Now
+	}
+	for _, m := range r.made {
+		out.Now += m.Now
+	}
+	for _, rule := range r.rules {
+		out.Rules = append(out.Rules, *rule)
+	}
+	slices.SortFunc(out.Rules, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(b.Saved, a.Saved), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rule, b.Rule))
+	})
+	return out
+}

@@ -1,0 +1,177 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+var pluginDir string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "replay")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if err := buildtest.Strategies(dir, map[string]string{"high-density": "../../../../plugins/highdensity"}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		pluginDir = dir
+		return m.Run()
+	}())
+}
+
+func open(t *testing.T, contextLimit int) *engine.Host {
+	t.Helper()
+	o := config.Options{WorkDir: t.TempDir(), Env: []string{}, Overrides: []config.Override{
+		{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"},
+		{Key: "model.contextLimit", Value: contextLimit, Source: "test"},
+	}}
+	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+func says(speaker content.Speaker, text string) content.Content {
+	return content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+func calls(id string) content.Content {
+	return content.Content{Speaker: content.AI, Blocks: []content.Block{
+		content.ToolCall{ID: id, Name: "read_file", Parameters: json.RawMessage(`{"file_path":"/w/a"}`)},
+	}}
+}
+
+func answers(id string) content.Content {
+	return content.Content{Speaker: content.Tool, Blocks: []content.Block{
+		content.ToolResponse{CallID: id, ToolName: "read_file", Result: json.RawMessage(`"text"`)},
+	}}
+}
+
+// before are the entries before which the turns of a report came.
+func before(r replay.Report) (entries []int) {
+	for _, t := range r.Turns {
+		entries = append(entries, t.Entry)
+	}
+	return entries
+}
+
+func TestATurnIsEachTimeTheModelWasCalled(t *testing.T) {
+	h := open(t, 100_000)
+	for name, c := range map[string]struct {
+		entries []content.Content
+		want    []int
+	}{
+		"nothing":                    {nil, nil},
+		"a question":                 {[]content.Content{says("human", "q")}, []int{1}},
+		"a question and its answer":  {[]content.Content{says("human", "q"), says("ai", "a")}, []int{1}},
+		"an answer in two entries":   {[]content.Content{says("human", "q"), says("ai", "a"), says("ai", "b")}, []int{1}},
+		"it begins with the model":   {[]content.Content{says("ai", "a"), says("human", "q"), says("ai", "b")}, []int{0, 2}},
+		"a tool":                     {[]content.Content{says("human", "q"), calls("1"), answers("1"), says("ai", "a")}, []int{1, 3}},
+		"interrupted before the end": {[]content.Content{says("human", "q"), calls("1"), answers("1")}, []int{1, 3}},
+	} {
+		seen := 0
+		r, err := replay.Run(t.Context(), h, &transcript.Transcript{Entries: c.entries}, replay.Options{Progress: func(done, of int) {
+			if seen++; done != seen || of != len(c.entries) {
+				t.Errorf("%s: progress %d of %d", name, done, of)
+			}
+		}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, before(r)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+		if r.Totals.Turns != len(c.want) || r.Entries != len(c.entries) || seen != len(c.entries) || r.Strategy != "high-density" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestTotalsAddTheTurnsUp(t *testing.T) {
+	var entries []content.Content
+	for i := range 30 {
+		entries = append(entries, says("human", fmt.Sprint("question ", i)), calls(fmt.Sprint(i)), answers(fmt.Sprint(i)), says("ai", strings.Repeat("long ", 60)))
+	}
+	r, err := replay.Run(t.Context(), open(t, 1500), &transcript.Transcript{Entries: entries}, replay.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want replay.Totals
+	for _, turn := range r.Turns {
+		want.Turns++
+		want.Unpruned += turn.Unpruned
+		want.Sent += turn.AfterCompress
+		want.PeakUnpruned = max(want.PeakUnpruned, turn.Unpruned)
+		want.Peak = max(want.Peak, turn.AfterCompress)
+		if turn.Compress.Kind == "applied" {
+			want.Compressed++
+		}
+		if turn.Optimize.Removed+turn.Optimize.Replaced > 0 {
+			want.Optimized++
+		}
+		if turn.Overflow != "" {
+			want.Overflows++
+		}
+		want.HostTime += turn.HostTime
+		want.PluginTime += turn.PluginTime
+	}
+	if diff := cmp.Diff(want, r.Totals); diff != "" {
+		t.Error(diff)
+	}
+	if want.Compressed == 0 || r.Saved <= 0 || r.Saved >= 1 || r.Saved != r.Totals.Saved() {
+		t.Errorf("saved %v, totals %+v", r.Saved, r.Totals)
+	}
+	if last := r.Turns[len(r.Turns)-1]; last.Unpruned <= last.Before {
+		t.Errorf("the last request counts %d tokens, and %d had nothing been done", last.Before, last.Unpruned)
+	}
+}
+
+func TestARequestThatStaysTooLargeIsNoted(t *testing.T) {
+	r, err := replay.Run(t.Context(), open(t, 20), &transcript.Transcript{Entries: []content.Content{says("human", strings.Repeat("word ", 100))}}, replay.Options{})
+	if err != nil || r.Totals.Overflows != 1 || !strings.Contains(r.Turns[0].Overflow, "context limit") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestWhatWasReplayedComesBackWithTheError(t *testing.T) {
+	recorded := &transcript.Transcript{
+		Entries: []content.Content{says("human", "q"), says("ai", "a"), says("robot", "?")}, Lines: []int{2, 3, 7},
+	}
+	r, err := replay.Run(t.Context(), open(t, 1000), recorded, replay.Options{})
+	if !errors.Is(err, engine.ErrInvalidEntry) || !strings.HasPrefix(err.Error(), "entry 2 (line 7): ") || len(r.Turns) != 1 || r.Totals.Turns != 1 {
+		t.Errorf("%d turns, %v", len(r.Turns), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replay.Run(ctx, open(t, 1000), recorded, replay.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSavedOfNothing(t *testing.T) {
+	if got := (replay.Totals{}).Saved(); got != 0 {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,88 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// failing are ways in which host services fail.
+func failing() map[string]*services {
+	out := map[string]*services{
+		"the prompt is not found":                    {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},
+		"the model breaks off in mid-answer":         {generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true},
+		"the model's budget is spent":                {generateErr: fmt.Errorf("%w: no tokens left", sdk.ErrBudgetSpent)},
+		"the model is not granted":                   {generateErr: fmt.Errorf("%w: no profile", sdk.ErrNotGranted)},
+		"the model fails":                            {generateErr: errors.New("the model is on fire")},
+		"the model answers nothing but blanks":       {text: " \n"},
+		"the model answers something else":           {text: "I'm sorry, I can't do that.\n"},
+		"every count fails":                          {estimateErr: errors.New("no tokenizer")},
+		"every count is unavailable, and may return": {estimateErr: fmt.Errorf("%w: busy", sdk.ErrUnavailable)},
+		"the model is unavailable, and may return":   {generateErr: fmt.Errorf("%w: busy", sdk.ErrUnavailable)},
+	}
+	return out
+}
+
+func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
+	st, err := s.usingServices(ctx)
+	if err != nil {
+		return "", err
+	}
+	failed := 0
+	ways := failing()
+	for _, way := range sortedKeys(ways) {
+		host := ways[way]
+		_, err := compress(ctx, st, s.plain(), host)
+		if err != nil {
+			failed++
+		}
+		if wrong := s.survives(ctx, st, err); wrong != nil {
+			return "", fmt.Errorf("when %s: %w", way, wrong)
+		}
+		if err != nil && panicked(err) {
+			return "", fmt.Errorf("when %s: %w", way, err)
+		}
+		var failure *plugins.Error
+		for _, cause := range []error{host.estimateErr, host.generateErr} {
+			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {
+				return "", fmt.Errorf("when %s: the error's code is not passed on as UNAVAILABLE, so that nobody knows that a retry can help: %w", way, err)
+			}
+		}
+	}
+	return fmt.Sprintf("%d ways to fail, of which %d made the call fail; the plugin lives", len(ways), failed), nil
+}
+
+// panicked reports whether a strategy's error is a panic that the SDK caught.
+func panicked(err error) bool { return strings.Contains(err.Error(), "panic in ") }
+
+func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
+	st, err := s.usingServices(ctx)
+	if err != nil {
+		return "", err
+	}
+	line := strings.Repeat("all of it ", 10_000) + "\n"
+	ways := map[string]*services{
+		"the prompt has 2 MB":          {prompt: strings.Repeat(line, 20)},
+		"the model answers 8 MB":       {text: "<state_snapshot>\n" + strings.Repeat(line, 80) + "</state_snapshot>"},
+		"counts are near the limit":    {extra: 1 << 40},
+		"the model answers one letter": {text: strings.Repeat("z", 4<<20)},
+	}
+	refused := 0
+	for _, way := range sortedKeys(ways) {
+		_, err := compress(ctx, st, s.plain(), ways[way])
+		if err != nil {
+			refused++
+		}
+		if wrong := s.survives(ctx, st, err); wrong != nil {
+			return "", fmt.Errorf("when %s: %w", way, wrong)
+		}
+		if err != nil && panicked(err) {
+			return "", fmt.Errorf("when %s: %w", way, err)
+		}
+	}
+	return fmt.Sprintf("%d enormous answers, of which %d made the call fail; the plugin lives", len(ways), refused), nil
+}

@@ -1,0 +1,245 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// infoOf is as much of what a plugin says of itself as the calls here need.
+func infoOf(r *threshv1.GetInfoResponse) sdk.Info {
+	return sdk.Info{
+		Name: r.GetName(), Trigger: sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()}, RequiresLLM: r.GetRequiresLlm(),
+	}
+}
+
+// settingsOf returns a plugin's defaults, with one of them replaced unless its key is "".
+func settingsOf(info *threshv1.GetInfoResponse, key string, value json.RawMessage) []byte {
+	out := map[string]json.RawMessage{}
+	for _, f := range info.GetConfig() {
+		if raw := f.GetDefaultValue(); json.Valid(raw) {
+			out[f.GetKey()] = raw
+		}
+	}
+	if key != "" {
+		out[key] = value
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return []byte("{}") // not with values that are valid
+	}
+	return data
+}
+
+func defaultsOf(info *threshv1.GetInfoResponse) []byte { return settingsOf(info, "", nil) }
+
+// try starts a process, configures it with settings, and has judge look at what came of it.
+func (s *suite) try(ctx context.Context, settings []byte, judge func(*bare, *threshv1.GetInfoResponse, error) error) error {
+	p, err := s.spawn(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	ctx, cancel := context.WithTimeout(ctx, s.bounds.start)
+	defer cancel()
+	info, err := p.getInfo(ctx)
+	if err != nil {
+		return err
+	}
+	return judge(p, info, p.configure(ctx, settings))
+}
+
+// declared returns what the plugin says about its settings.
+func (s *suite) declared(ctx context.Context) (*threshv1.GetInfoResponse, error) {
+	p, err := s.up(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.end()
+	if len(p.info.GetConfig()) == 0 {
+		return p.info, skipped("it declares no settings")
+	}
+	return p.info, nil
+}
+
+// mostTried bounds how many settings are tried one by one: each try is a start.
+const mostTried = 20
+
+func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
+	if _, err := s.strategy(ctx); err != nil {
+		return "", err // the host checks that defaults are of their types and within their bounds
+	}
+	info, err := s.declared(ctx)
+	if err != nil {
+		return "", err
+	}
+	tried := 0
+	for _, f := range info.GetConfig() {
+		for _, value := range edges(f) {
+			if tried == mostTried {
+				break
+			}
+			tried++
+			err := s.try(ctx, settingsOf(info, f.GetKey(), value), func(_ *bare, _ *threshv1.GetInfoResponse, err error) error {
+				// A combination may be refused, as long as the key is named.
+				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.GetKey())) {
+					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.GetKey(), oneLine(string(value), 100), err)
+				}
+				return nil
+			})
+			if err != nil {
+				return "", err
+			}
+		}
+	}
+	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.GetConfig()), tried), nil
+}
+
+// edges returns values that a setting's declaration allows: its bounds and its named values.
+func edges(f *threshv1.ConfigField) []json.RawMessage {
+	var out []json.RawMessage
+	add := func(v any) {
+		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
+			out = append(out, raw)
+		}
+	}
+	if f.Minimum != nil {
+		add(f.GetMinimum())
+	}
+	if f.Maximum != nil {
+		add(f.GetMaximum())
+	}
+	for _, v := range f.GetAllowed() {
+		add(v)
+	}
+	if f.GetType() == threshv1.ConfigType_CONFIG_TYPE_BOOLEAN {
+		add(true)
+		add(false)
+	}
+	return out
+}
+
+// broken are settings that are no JSON object.
+var broken = []string{"{", "[1]", `"x"`, "7", "\x00\xff", strings.Repeat("[", 10_000)}
+
+// garbage are values that no declaration allows. Null is not among them: many decoders take it for "not given", a host
+// never sends it, and a strategy may rely on a setting with a default to be there.
+var garbage = []string{`[]`, `{"a":{}}`, `"\u0000"`, `-1e308`, `9223372036854775808`, `"` + strings.Repeat("z", 100_000) + `"`, `{"__proto__":1}`}
+
+func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
+	info, err := s.declared(ctx)
+	if err != nil && !errors.As(err, new(skipped)) || info == nil {
+		return "", err
+	}
+	refused, tried := 0, 0
+	attempt := func(settings, key string) error {
+		tried++
+		return s.try(ctx, []byte(settings), func(p *bare, info *threshv1.GetInfoResponse, err error) error {
+			if err != nil {
+				refused++
+			}
+			return judgeGarbage(ctx, p, settings, key, err)
+		})
+	}
+	for _, settings := range broken {
+		if err := attempt(settings, ""); err != nil {
+			return "", err
+		}
+	}
+	if err := attempt(string(settingsOf(info, "no-such-setting", json.RawMessage("1"))), ""); err != nil {
+		return "", err
+	}
+	for i, f := range info.GetConfig() {
+		if i == mostTried {
+			break
+		}
+		value := garbage[i%len(garbage)]
+		if err := attempt(string(settingsOf(info, f.GetKey(), json.RawMessage(value))), f.GetKey()); err != nil {
+			return "", err
+		}
+	}
+	inCalls, err := s.garbageInCalls(ctx, info)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d kinds of garbage in Configure, of which %d were refused; %d in calls", tried, refused, inCalls), nil
+}
+
+// judgeGarbage judges what came of a Configure with garbage. Garbage may be accepted: a host has checked settings before.
+func judgeGarbage(ctx context.Context, p *bare, settings, key string, err error) error {
+	what := "Configure with " + show(settings)
+	if err != nil {
+		if err := want(what, err, codes.InvalidArgument); err != nil {
+			return err
+		}
+		if key != "" && !strings.Contains(status.Convert(err).Message(), key) {
+			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s", what, key, oneLine(status.Convert(err).Message(), 200))
+		}
+	}
+	if _, err := p.getInfo(ctx); err != nil {
+		return fmt.Errorf("after %s it does not answer any more: %w", what, err)
+	}
+	return nil
+}
+
+// garbageInCalls gives the same garbage to sessions of a process that was configured well.
+func (s *suite) garbageInCalls(ctx context.Context, info *threshv1.GetInfoResponse) (tried int, err error) {
+	p, err := s.up(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer p.end()
+	all := append([]string(nil), broken...)
+	for i, f := range info.GetConfig() {
+		all = append(all, string(settingsOf(info, f.GetKey(), json.RawMessage(garbage[i%len(garbage)]))))
+	}
+	sm := s.plain()
+	for _, op := range operations(info) {
+		for _, settings := range all {
+			tried++
+			err := p.callIn(ctx, s, bareCall{op: op, sample: sm, info: infoOf(info), settings: []byte(settings)})
+			if code := status.Code(err); code == codes.Internal || code == codes.Unavailable || code == codes.DeadlineExceeded {
+				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used", op, show(settings), err)
+			}
+			if _, err := p.getInfo(ctx); err != nil {
+				return 0, fmt.Errorf("after %s with the settings %s it does not answer any more: %w", op, show(settings), err)
+			}
+		}
+	}
+	return tried, nil
+}
+
+// callIn is call with the bound of all calls.
+func (p *bare) callIn(ctx context.Context, s *suite, c bareCall) error {
+	ctx, cancel := context.WithTimeout(ctx, s.bounds.call)
+	defer cancel()
+	return p.call(ctx, c)
+}
+
+// order makes the calls that are out of order.
+func (s *suite) order(ctx context.Context, p *bare, info *threshv1.GetInfoResponse) error {
+	c := bareCall{sample: s.plain(), info: infoOf(info), settings: defaultsOf(info)}
+	for _, op := range operations(info) {
+		c.op = op
+		if err := want(string(op)+" before Configure", p.callIn(ctx, s, c), codes.FailedPrecondition); err != nil {
+			return err
+		}
+	}
+	if err := p.configure(ctx, defaultsOf(info)); err != nil {
+		return err
+	}
+	if len(operations(info)) == 1 {
+		c.op = plugins.OpOptimize
+		return want("Optimize, without a continuous trigger,", p.callIn(ctx, s, c), codes.Unimplemented)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+)
+
+// bin holds what the tests run: bad, and the four plugins that are shipped, under their names.
+var bin string
+
+var shipped = map[string]string{
+	"high-density": "highdensity", "top-down-truncation": "topdown", "middle-out": "middleout", "one-shot": "oneshot",
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "v") // short: sockets are made below it
+		if err == nil {
+			defer os.RemoveAll(dir)
+			bin, err = dir, build(dir)
+		}
+		if err == nil {
+			err = os.Mkdir(filepath.Join(dir, "tmp"), 0o755)
+		}
+		if err == nil {
+			err = os.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if code := m.Run(); code != 0 {
+			return code
+		}
+		if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
+			fmt.Fprintln(os.Stderr, "left in the temporary directory:", left, err)
+			return 1
+		}
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+			return 1
+		}
+		return 0
+	}())
+}
+
+func build(dir string) error {
+	packages := map[string]string{}
+	for name, folder := range shipped {
+		packages[name] = "../../../../plugins/" + folder
+	}
+	return errors.Join(buildtest.Strategies(dir, packages), buildtest.Program(filepath.Join(dir, "bad"), "./testdata/bad"))
+}
+
+// bad returns a binary with one fault. It is a hard link: nobody likes links that lead out of a plugin directory.
+func bad(t *testing.T, fault string) string {
+	t.Helper()
+	dir := filepath.Join(bin, "bad-"+fault)
+	path := filepath.Join(dir, plugins.FilePrefix+fault)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(bin, "bad"), path); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hasty are bounds with which a run does not take long.
+func hasty() bounds {
+	b := defaultBounds()
+	b.large, b.slow = 4<<20, 0
+	b.memory = 256 << 20
+	return b
+}

@@ -1,0 +1,104 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// taxonomy is the tool taxonomy that hosts have by default, as JSON.
+var taxonomy = sync.OnceValue(func() []byte {
+	t, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		panic(err) // the presets are built in
+	}
+	return t.JSON()
+})
+
+// density has everything on: what an Optimize may do, it is to do.
+var density = sdk.DensityConfig{
+	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune,
+}
+
+const workspace = "/w"
+
+func callOf(sm sample, session string, revision uint64) plugins.Call {
+	return plugins.Call{SessionID: session, Revision: revision, Entries: sm.entries, WorkspaceRoot: workspace, Tools: taxonomy()}
+}
+
+// optimized is what an Optimize came to.
+type optimized struct {
+	bytes string // the answer as it travels, to be compared
+	edits int
+	after sample
+}
+
+// optimize asks for what can be pruned and has the answer judged as the host judges it.
+func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session string, revision uint64) (optimized, error) {
+	a, err := st.Optimize(ctx, plugins.OptimizeCall{Call: callOf(sm, session, revision), Density: density})
+	if err != nil {
+		return optimized{}, on(&sm, err)
+	}
+	parts, err := check.Optimize(contentsOf(sm.entries), a.Edits)
+	if err != nil {
+		return optimized{}, on(&sm, fmt.Errorf("the host refuses the answer: %w", err))
+	}
+	encoded, err := encodeEdits(a.Edits, a.Metadata)
+	if err != nil {
+		return optimized{}, on(&sm, err)
+	}
+	return optimized{bytes: encoded, edits: len(a.Edits), after: applied(sm, parts)}, nil
+}
+
+// encodeEdits returns the answer in its form on the wire, which is the same for the same answer.
+func encodeEdits(edits []wire.Edit, m sdk.DensityMetadata) (string, error) {
+	var b bytes.Buffer
+	w := wire.NewWriter(func(chunk []byte) error { _, err := b.Write(chunk); return err })
+	for _, e := range edits {
+		if err := w.Edit(e); err != nil {
+			return "", err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return "", err
+	}
+	counts, err := json.Marshal(m)
+	return b.String() + string(counts), err
+}
+
+// applied is the history that an answer makes: entries that stay keep their ids.
+func applied(sm sample, parts []check.Part) sample {
+	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts))}
+	for i, p := range parts {
+		switch {
+		case p.Index < 0:
+			out.entries[i] = &history.Entry{ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
+		case p.Edited:
+			out.entries[i] = &history.Entry{ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
+		default:
+			out.entries[i] = sm.entries[p.Index]
+		}
+	}
+	return out
+}
+
+// texts returns all that an entry says in words.
+func texts(c content.Content) []string {
+	var out []string
+	for _, b := range c.Blocks {
+		if t, ok := b.(content.Text); ok {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/testkit/samples"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// sample is a history that plugins are tried on.
+type sample struct {
+	name    string
+	entries []*history.Entry
+}
+
+func newSample(s samples.Sample) sample {
+	sm := sample{name: s.Name, entries: make([]*history.Entry, len(s.History))}
+	for i, c := range s.History {
+		sm.entries[i] = &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: tokens(c)}, Content: c}
+	}
+	return sm
+}
+
+func contentsOf(entries []*history.Entry) []content.Content {
+	out := make([]content.Content, len(entries))
+	for i, e := range entries {
+		out[i] = e.Content
+	}
+	return out
+}
+
+// curated is the sample as a Compress gets it.
+func (sm sample) curated() sample {
+	return sample{name: sm.name, entries: history.Curate(sm.entries)}
+}
+
+func (sm sample) tokens() int {
+	n := 0
+	for _, e := range sm.entries {
+		n += e.Tokens
+	}
+	return n
+}
+
+// tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four for each entry. What it
+// counts depends on nothing else, which is all that a plugin can ask of it.
+func tokens(c content.Content) int {
+	n := 0
+	for _, b := range c.Blocks {
+		switch b := b.(type) {
+		case content.Text:
+			n += len(b.Text)
+		case content.ToolCall:
+			n += len(b.Name) + len(b.Parameters)
+		case content.ToolResponse:
+			n += len(b.ToolName) + len(b.Result) + len(b.Error)
+		case content.Thinking:
+			n += len(b.Thought)
+		case content.Code:
+			n += len(b.Code)
+		case content.Media:
+			n += 4000
+		case content.Opaque:
+			n += len(b.JSON)
+		}
+	}
+	return 4 + (n+3)/4
+}

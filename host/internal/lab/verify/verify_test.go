@@ -1,0 +1,225 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/check"
+)
+
+func TestTheShippedPluginsPass(t *testing.T) {
+	for name := range shipped {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Run(t.Context(), filepath.Join(bin, plugins.FilePrefix+name), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, result := range r.Results {
+				if result.Outcome == Fail {
+					t.Errorf("%s: %s", result.Check, result.Detail)
+				}
+			}
+			if len(r.Results) != len(Checks()) {
+				t.Errorf("%d results for %d checks", len(r.Results), len(Checks()))
+			}
+		})
+	}
+}
+
+// TestABadPluginFailsTheRightCheck runs, for each fault, the checks that could be taken for the right one.
+func TestABadPluginFailsTheRightCheck(t *testing.T) {
+	start := []string{"handshake", "stdout", "getinfo", "getinfo-stable"}
+	settings := []string{"getinfo", "settings-defaults", "settings-garbage"}
+	optimize := []string{"optimize-valid", "optimize-deterministic", "optimize-pure", "optimize-idempotent"}
+	compress := []string{"compress-valid", "compress-human", "compress-target"}
+	services := []string{"compress-valid", "services-slow", "services-failing", "services-huge", "concurrency"}
+	load := []string{"compress-valid", "cancellation", "memory"}
+	end := []string{"sigint", "sigterm", "lifeline"}
+	for fault, tc := range map[string]struct {
+		only   []string
+		fails  []string
+		detail string // in the first of them
+	}{
+		"good":                  {nil, nil, ""},
+		"summarises":            {nil, nil, ""},
+		"slow-start":            {start, []string{"handshake"}, "no handshake line within 1s"},
+		"dies":                  {start, []string{"handshake"}, "cannot find my licence"},
+		"chatty":                {start, []string{"stdout"}, "loading tables"},
+		"prints-in-calls":       {start, []string{"stdout"}, "optimising"},
+		"changes-getinfo":       {start, []string{"getinfo-stable"}, "version was"},
+		"panics-on-garbage":     {settings, []string{"settings-garbage"}, "INVALID_ARGUMENT"},
+		"names-no-key":          {settings, []string{"settings-garbage"}, "does not name the key"},
+		"edits-in-place":        {optimize[:3], []string{"optimize-valid"}, "in place"},
+		"removes-people":        {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
+		"throws-dice":           {optimize[:2], []string{"optimize-deterministic"}, "another process"},
+		"remembers":             {optimize[:3], []string{"optimize-pure"}, "after other calls"},
+		"looks-at-the-session":  {optimize, []string{"optimize-pure"}, "after other calls"},
+		"never-done":            {optimize, []string{"optimize-idempotent"}, "more edits"},
+		"orphans":               {compress[:1], []string{"compress-valid"}, check.ErrOrphaned.Error()},
+		"drops-people":          {compress, []string{"compress-human"}, "entries of people are gone"},
+		"misses-the-target":     {compress, []string{"compress-target"}, "target_missed is not set"},
+		"achieves-nothing":      {compress, []string{"compress-target"}, "not smaller"},
+		"panics-without-prompt": {services, []string{"services-failing"}, "panic in Compress"},
+		"hides-the-code":        {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
+		"one-at-a-time":         {services, []string{"concurrency"}, "another gets no answer"},
+		"hoards":                {load, []string{"memory"}, "at most 256 MiB"},
+		"ignores-cancellation":  {load[1:2], []string{"cancellation"}, "still computes"},
+		"dies-of-sigint":        {end, []string{"sigint"}, "upon SIGINT"},
+		"ignores-sigterm":       {end, []string{"sigterm"}, "still there 2s after SIGTERM"},
+		"survives-the-host":     {end, []string{"lifeline"}, "outlives its host"},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			b := hasty()
+			switch fault {
+			case "slow-start":
+				b.start = time.Second
+			case "one-at-a-time":
+				b.held = time.Second
+			}
+			r, err := run(t.Context(), bad(t, fault), Options{Only: tc.only}, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var fails []string
+			for _, result := range r.Results {
+				if result.Outcome == Fail {
+					fails = append(fails, result.Check)
+					if len(fails) == 1 && !strings.Contains(result.Detail, tc.detail) {
+						t.Errorf("%s fails for another reason: %s", result.Check, result.Detail)
+					}
+				}
+			}
+			if d := cmp.Diff(tc.fails, fails); d != "" {
+				var table bytes.Buffer
+				_ = r.WriteTable(&table)
+				t.Errorf("failed checks (-want +got):\n%s\n%s", d, table.String())
+			}
+		})
+	}
+}
+
+func TestAPluginThatDoesNotStartFailsOnceAndIsSkippedThen(t *testing.T) {
+	r, err := run(t.Context(), bad(t, "dies"), Options{}, hasty())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Count(Fail) != 1 || r.Count(Pass) != 0 || r.OK() {
+		t.Errorf("%d failed, %d passed, OK %v", r.Count(Fail), r.Count(Pass), r.OK())
+	}
+	for _, result := range r.Results[1:] {
+		if result.Detail != errNoStart.Error() {
+			t.Errorf("%s: %s", result.Check, result.Detail)
+		}
+	}
+}
+
+func TestWhatIsNoPluginIsRefusedBeforeItIsStarted(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch "+dir+"/started\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, tc := range map[string]struct {
+		path string
+		o    Options
+		err  error
+		text string
+	}{
+		"no such file":    {filepath.Join(dir, "none"), Options{}, ErrBadBinary, "no such file"},
+		"a directory":     {dir, Options{}, ErrBadBinary, "no regular file"},
+		"another name":    {write("mine", 0o755), Options{}, ErrBadBinary, "must be named thresh-strategy-<name>"},
+		"not executable":  {write("thresh-strategy-a", 0o644), Options{}, ErrBadBinary, "chmod +x"},
+		"an unknown line": {write("thresh-strategy-b", 0o755), Options{Only: []string{"lifelines"}}, ErrUnknownCheck, "lifeline,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run(t.Context(), tc.path, tc.o)
+			if !errors.Is(err, tc.err) || !strings.Contains(err.Error()+",", tc.text) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
+		t.Error("a file was started")
+	}
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Progress: func(name string, _, _ int) {
+		if name == "getinfo-stable" {
+			cancel()
+		}
+	}}
+	if _, err := Run(ctx, bad(t, "good"), o); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProgressNamesEveryCheckBeforeItRuns(t *testing.T) {
+	var seen []string
+	_, err := run(t.Context(), bad(t, "good"), Options{
+		Only: []string{"sigterm", "getinfo"},
+		Progress: func(name string, done, of int) {
+			if seen = append(seen, name); done != len(seen)-1 || of != 2 {
+				t.Errorf("%s is %d of %d", name, done, of)
+			}
+		},
+	}, hasty())
+	if d := cmp.Diff([]string{"getinfo", "sigterm"}, seen); err != nil || d != "" {
+		t.Errorf("%v, -want +got:\n%s", err, d)
+	}
+}
+
+func TestReportsSayTheSameInEveryForm(t *testing.T) {
+	r := &Report{Name: "x", Version: "1", Duration: 3 * time.Second, Results: []Result{
+		{Check: "one", Outcome: Pass, Detail: "fine", Duration: time.Second},
+		{Check: "two", Outcome: Fail, Detail: `it prints "<\x00>"`, Meaning: "it is quiet"},
+		{Check: "three", Outcome: Skip, Detail: "nothing to see"},
+	}}
+	var table, junit bytes.Buffer
+	if err := errors.Join(r.WriteTable(&table), r.WriteJUnit(&junit)); err != nil {
+		t.Fatal(err)
+	}
+	want := `CHECK  RESULT  TIME   DETAIL
+one    pass    1.00s  fine
+two    fail    0.00s  it prints "<\x00>"
+three  skip    0.00s  nothing to see
+
+x 1: 1 passed, 1 failed, 1 skipped, in 3.00s
+`
+	if d := cmp.Diff(want, table.String()); d != "" {
+		t.Errorf("table (-want +got):\n%s", d)
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal(junit.Bytes(), &suites); err != nil {
+		t.Fatal(err)
+	}
+	suite := suites.Suites[0]
+	if suite.Tests != 3 || suite.Failures != 1 || suite.Skipped != 1 || suite.Cases[1].Failure.Message != r.Results[1].Detail {
+		t.Errorf("JUnit: %+v", suite)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts struct{ Passed, Failed, Skipped int }
+	if err := json.Unmarshal(raw, &counts); err != nil || counts.Passed != 1 || counts.Failed != 1 || counts.Skipped != 1 {
+		t.Errorf("JSON: %+v, %v", counts, err)
+	}
+}

@@ -1,0 +1,120 @@
+package metrics_test
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// open opens a host that is measured and knows nothing of the machine.
+func open(t *testing.T, settings map[string]any) (*engine.Host, sdkmetric.Reader) {
+	t.Helper()
+	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
+	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}})
+	for key, value := range settings {
+		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value})
+	}
+	reader := sdkmetric.NewManualReader()
+	h, err := engine.Open(engine.Options{
+		Config: o, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h, reader
+}
+
+func says(speaker content.Speaker, blocks ...content.Block) content.Content {
+	return content.Content{Speaker: speaker, Blocks: blocks}
+}
+
+// telling is a conversation that holds the secret wherever one can.
+func telling() []content.Content {
+	entries := []content.Content{
+		says(content.Human, content.Text{Text: "the password is " + secret}),
+		says(content.AI, content.ToolCall{ID: secret, Name: secret, Parameters: []byte(`{"path":"/` + secret + `"}`)}),
+		says(content.Tool, content.ToolResponse{CallID: secret, ToolName: secret, Result: []byte(`"` + secret + `"`)}),
+		says(content.Tool, content.ToolResponse{CallID: "orphan-" + secret, ToolName: secret, Result: []byte(`"x"`)}),
+	}
+	for i := range 60 {
+		entries = append(entries, says(content.Human, content.Text{Text: fmt.Sprint(secret, i)}),
+			says(content.AI, content.Text{Text: strings.Repeat(secret+" is a long answer, ", 100)}))
+	}
+	return entries
+}
+
+// TestNoSecretIsMeasured runs sessions that hold a secret in all that people, agents, models and plugins say, and in settings
+// that only name things; they end well and badly.
+func TestNoSecretIsMeasured(t *testing.T) {
+	server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n" + secret + "\n</overall_goal>\n</state_snapshot>"}
+	}})
+	h, reader := open(t, map[string]any{
+		"transcript.dir": filepath.Join(t.TempDir(), secret), "workspace.root": "/" + secret, "model.name": secret, "plugins.isolation": "off",
+		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",
+		"profiles.writer.provider.baseURL": server.BaseURL("openai"), "profiles.writer.provider.retries": 0,
+	})
+	for name, c := range map[string]struct {
+		settings map[string]any
+		fails    bool
+	}{
+		"pruned":           {settings: map[string]any{"compression.strategy": "high-density"}},
+		"summarised":       {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000}},
+		"a no-op":          {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
+		"too large":        {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10, "compression.hardLimit": "error"}, fails: true},
+		"no such strategy": {settings: map[string]any{"compression.strategy": secret}, fails: true},
+		"no model":         {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
+	} {
+		s, err := h.Session(engine.SessionOptions{ID: secret + " " + name, Settings: c.settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.Restore(telling()...); err != nil {
+			t.Fatal(err)
+		}
+		ready, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.ReportUsage(ready.Tokens)
+		if _, err := s.Prepare(t.Context(), engine.PrepareOptions{PendingTokens: 7}); (err != nil) != c.fails {
+			t.Errorf("%s, again: %v", name, err)
+		}
+	}
+	got := collect(t, reader)
+	for _, want := range []string{
+		"thresh.sessions{} 6",
+		"thresh.turns{outcome=ok,strategy=high-density} 2",
+		"thresh.turns{outcome=ok,strategy=one-shot} 2",
+		"thresh.turns{outcome=overflow,strategy=gate} 2",
+		"thresh.turns{outcome=error,strategy=none} 4",
+		"thresh.plugin.state{state=ready,strategy=one-shot} 1",
+		"thresh.compress.runs{result=applied,strategy=one-shot,trigger=hard-limit} ",
+		"thresh.compress.runs{reason=other,result=noop,strategy=gate",
+		"thresh.llm.calls{model=writer-1,profile=writer} ",
+	} {
+		if len(got.of(want)) == 0 {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got.String(), secret) {
+		t.Errorf("it tells the secret:\n%s", got)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if after := collect(t, reader); len(after.of("thresh.sessions")) > 0 || !after["thresh.turns{outcome=ok,strategy=one-shot} 2"] {
+		t.Errorf("after Close:\n%s", after)
+	}
+}

@@ -1,0 +1,137 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+)
+
+// Turn records one Prepare: what was asked of the window, what it did, and the error that the agent got. A Prepare that
+// failed before there was a request has the zero Request.
+func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *prepare.Outcome, err error) {
+	if r == nil {
+		return
+	}
+	strategy := strategyOf(out, err)
+	own := r.attributes.of(labels{strategy: strategy})
+	r.turns.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, outcome: outcomeOf(err)}).add...)
+	r.before.Add(ctx, count(out.TokensBefore), own.add...)
+	r.after.Add(ctx, count(out.Tokens), own.add...)
+	if out.Strategy != "" {
+		r.request.Record(ctx, count(cmp.Or(out.Projected, out.Tokens)), own.record...)
+		r.hostTime.Record(ctx, out.HostTime.Seconds(), own.record...)
+		r.optimize(ctx, strategy, out, err)
+	}
+	if c := out.Calibration; c != nil {
+		r.ratio.Record(ctx, c.Ratio)
+	}
+	r.compress(ctx, strategy, req, out, err)
+	r.ladder(ctx, strategy, out)
+	r.failure(ctx, strategy, out, err)
+}
+
+// Compress records a Compress by hand, which is no turn.
+func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *prepare.Outcome, err error) {
+	if r == nil {
+		return
+	}
+	strategy := strategyOf(out, err)
+	r.compress(ctx, strategy, req, out, err)
+	r.failure(ctx, strategy, out, err)
+}
+
+// optimize records the density step.
+func (r *Recorder) optimize(ctx context.Context, strategy string, out *prepare.Outcome, err error) {
+	result, reason := optimizeResult(out, err)
+	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
+	if out.Optimize.PluginTime > 0 {
+		r.pluginTime.Record(ctx, out.Optimize.PluginTime.Seconds(), r.attributes.of(labels{strategy: strategy, call: callOptimize}).record...)
+	}
+	r.save(ctx, strategy, callOptimize, out.TokensBefore-out.Optimize.TokensAfter)
+}
+
+// compress records the compress step, if there was any.
+func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Request, out *prepare.Outcome, err error) {
+	c := &out.Compress
+	if c.Reason == "" {
+		return
+	}
+	result, reason := compressResult(c, err)
+	r.compresses.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, trigger: trigger(c.Reason), result: result, reason: reason}).add...)
+	if c.PluginTime > 0 {
+		r.pluginTime.Record(ctx, c.PluginTime.Seconds(), r.attributes.of(labels{strategy: strategy, call: callCompress}).record...)
+	}
+	if c.Kind == prepare.KindApplied {
+		r.save(ctx, strategy, callCompress, c.TokensBefore-c.TokensAfter)
+	}
+	if c.LLM != nil {
+		r.model(ctx, req.Settings.LLM, c.LLM)
+	}
+}
+
+// ladder records the rungs that were taken to get under the hard limit. What the first two saved is recorded already.
+func (r *Recorder) ladder(ctx context.Context, strategy string, out *prepare.Outcome) {
+	for _, s := range out.Ladder {
+		r.rungs.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, rung: rung(s.Rung)}).add...)
+		if s.Rung != prepare.RungOptimize && s.Rung != prepare.RungCompress {
+			r.save(ctx, strategy, rung(s.Rung), s.TokensBefore-s.TokensAfter)
+		}
+	}
+}
+
+func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) {
+	if tokens > 0 { // what is added while a step runs can outweigh it
+		r.saved.Add(ctx, count(tokens), r.attributes.of(labels{strategy: strategy, step: step}).add...)
+	}
+}
+
+// model records what a Compress spent. The names are those of the configuration: what the provider calls its model may be
+// anything.
+func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *prepare.Spent) {
+	l := labels{profile: spent.Profile}
+	if llm != nil {
+		l.profile, l.model = llm.Profile, llm.Model.Name
+	}
+	own := r.attributes.of(l)
+	r.llmCalls.Add(ctx, count(spent.Calls), own.add...)
+	r.llmAttempts.Add(ctx, count(spent.Attempts), own.add...)
+	if spent.CostUSD > 0 {
+		r.llmCost.Add(ctx, spent.CostUSD, own.add...)
+	}
+	r.llmTime.Record(ctx, spent.Time.Seconds(), own.record...)
+	for _, t := range []struct {
+		kind   string
+		tokens int
+	}{
+		{"input", spent.InputTokens - spent.CacheReadTokens - spent.CacheWriteTokens},
+		{"cache_read", spent.CacheReadTokens},
+		{"cache_write", spent.CacheWriteTokens},
+		{"output", spent.OutputTokens},
+	} {
+		l.tokens = t.kind
+		addTokens(ctx, r.llmTokens, t.tokens, r.attributes.of(l))
+	}
+}
+
+func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *options) {
+	if tokens > 0 {
+		c.Add(ctx, count(tokens), o.add...)
+	}
+}
+
+// failure records whose fault it is that a turn failed, if it is a plugin's.
+func (r *Recorder) failure(ctx context.Context, strategy string, out *prepare.Outcome, err error) {
+	if call, reason := failureOf(out, err); reason != "" {
+		r.failures.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, call: call, reason: reason}).add...)
+	}
+}
+
+// count is a number as a counter takes it. Usage comes from providers and counts from plugins: one absurd figure must not
+// turn a sum back or over.
+func count(n int) int64 {
+	const most = 1 << 40
+	return int64(min(max(n, 0), most))
+}

@@ -1,0 +1,181 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// The words that attributes may have are here, so that it can be seen that no other ever gets out. Package documentation
+// lists them for people.
+
+const (
+	callStart    = "start"
+	callOptimize = "optimize"
+	callCompress = "compress"
+
+	canceled = "canceled"
+	failed   = "failed"
+	none     = "none"
+)
+
+// strategyOf names the plugin of a turn. The name is from a file; a setting that names none is not repeated.
+func strategyOf(out *prepare.Outcome, err error) string {
+	if out.Strategy != "" {
+		return out.Strategy
+	}
+	var p *plugins.Error
+	if errors.As(err, &p) {
+		return p.Plugin
+	}
+	return none
+}
+
+func outcomeOf(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	var overflow *prepare.ContextOverflowError
+	switch {
+	case errors.As(err, &overflow):
+		return "overflow"
+	case errors.Is(err, context.Canceled):
+		return canceled
+	default:
+		return "error"
+	}
+}
+
+// bad is the result of a step that did not come to its end.
+func bad(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return canceled
+	}
+	return failed
+}
+
+func optimizeResult(out *prepare.Outcome, err error) (result, reason string) {
+	o := &out.Optimize
+	switch {
+	case o.Skipped != "":
+		return "skipped", word(o.Skipped, prepare.SkippedNotContinuous, prepare.SkippedClean, prepare.SkippedGated)
+	case err != nil && (!o.Ran || out.Compress.Reason == ""):
+		return bad(err), "" // had it gone well, an error could only be of the compress step
+	case o.Held:
+		return "held", decision(o.Decision.Reason)
+	case o.Removed+o.Replaced == 0:
+		return "empty", ""
+	default:
+		return "applied", decision(o.Decision.Reason)
+	}
+}
+
+func decision(r prepare.DecisionReason) string {
+	return word(r, prepare.DecidedEveryTurn, prepare.DecidedDue, prepare.DecidedEnough, prepare.DecidedCold, prepare.DecidedUncached,
+		prepare.DecidedPays, prepare.DecidedTooLittle, prepare.DecidedDear)
+}
+
+func compressResult(c *prepare.CompressOutcome, err error) (result, reason string) {
+	switch {
+	case c.Kind == prepare.KindNoOp && c.Remembered:
+		return "remembered", noOp(c.NoOp)
+	case c.Kind == prepare.KindNoOp:
+		return "noop", noOp(c.NoOp)
+	case c.Kind == prepare.KindApplied && c.Ineffective:
+		return "applied", string(prepare.NoOpIneffective)
+	case c.Kind == prepare.KindApplied:
+		return "applied", ""
+	case c.Cooldown != nil:
+		return "cooldown", ""
+	default:
+		return bad(err), ""
+	}
+}
+
+// noOp is a reason that the host knows. A strategy may give any.
+func noOp(r sdk.NoOpReason) string {
+	return word(r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
+		sdk.NoOpShrunkBelowMinimum, prepare.NoOpIneffective)
+}
+
+func trigger(r sdk.CompressReason) string {
+	return word(r, sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual)
+}
+
+func rung(r prepare.Rung) string {
+	return word(r, prepare.RungOptimize, prepare.RungCompress, prepare.RungResults, prepare.RungExchanges, prepare.RungHuman)
+}
+
+// word is w if it is known, else other.
+func word[W ~string](w W, known ...W) string {
+	if slices.Contains(known, w) {
+		return string(w)
+	}
+	return other
+}
+
+// pluginFaults are looked through in this order: an error about a quarantine holds the last crash too.
+var pluginFaults = []struct {
+	err  error
+	word string
+}{
+	{plugins.ErrQuarantined, "quarantined"},
+	{plugins.ErrPluginCrashed, "crashed"},
+	{plugins.ErrTimeout, "timeout"},
+	{plugins.ErrBadAnswer, "bad-answer"},
+	{plugins.ErrIncompatible, "incompatible"},
+	{plugins.ErrInfoChanged, "info-changed"},
+	{plugins.ErrBadInfo, "bad-info"},
+	{plugins.ErrBadConfig, "bad-config"},
+	{plugins.ErrUntrusted, "untrusted"},
+	{plugins.ErrNotGranted, "not-granted"},
+	{plugins.ErrNotIsolated, "not-isolated"},
+	{plugins.ErrNotPlugin, "not-plugin"},
+	{plugins.ErrStrategy, "strategy"},
+}
+
+// failureOf says what failed at a plugin and why; no reason means that nothing did.
+func failureOf(out *prepare.Outcome, err error) (call, reason string) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "", ""
+	case out.Compress.Failed != "": // the ladder made up for it, and the text is all that is left
+		return callCompress, other
+	case err == nil:
+		return "", ""
+	}
+	var plugin *plugins.Error
+	var answer *history.AnswerError
+	var compress *prepare.CompressError
+	switch {
+	case errors.As(err, &compress) && compress.Model != nil:
+		return callCompress, "llm"
+	case errors.As(err, &plugin):
+		for _, fault := range pluginFaults {
+			if errors.Is(err, fault.err) {
+				return callOf(plugin.Op), fault.word
+			}
+		}
+		return callOf(plugin.Op), other
+	case errors.As(err, &answer) && out.Compress.Reason != "":
+		return callCompress, "bad-answer"
+	case errors.As(err, &answer):
+		return callOptimize, "bad-answer"
+	default:
+		return "", ""
+	}
+}
+
+func callOf(op plugins.Op) string {
+	switch op {
+	case plugins.OpOptimize, plugins.OpCompress:
+		return string(op)
+	default:
+		return callStart
+	}
+}

@@ -1,0 +1,192 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+)
+
+// isolates skips the test where this machine cannot enforce everything.
+func isolates(t testing.TB) {
+	t.Helper()
+	for _, c := range isolate.Probe() {
+		if !c.Works {
+			t.Skipf("SKIPPED: this machine does not isolate %s: %s", c.Measure, c.How)
+		}
+	}
+}
+
+// escape has a plugin try to get out, and returns how each attempt ended; the first two are to send something to ports on
+// which somebody listens.
+func escape(t *testing.T, o Options) map[string]string {
+	t.Helper()
+	o.Dirs = []string{pluginDir(t, "tries-to-escape")}
+	port, heard := listen(t)
+	o.Settings = settings(t, map[string]any{"strategies.tries-to-escape.keep": port})
+	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(map[string]string)
+	for _, attempt := range strings.Split(string(answer.NoOp), ",") {
+		name, how, _ := strings.Cut(attempt, "=")
+		ended[name] = how
+	}
+	for network, what := range heard() {
+		if (what == "") != (ended[network] != "done") {
+			t.Errorf("%s: the attempt ended with %q, and what was heard is %q", network, ended[network], what)
+		}
+	}
+	return ended
+}
+
+// listen listens on a port for both TCP and UDP. heard says what has come in, and ends it.
+func listen(t *testing.T) (port int, heard func() map[string]string) {
+	t.Helper()
+	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tcp.Close() })
+	address := tcp.Addr().(*net.TCPAddr)
+	udp, err := net.ListenUDP("udp", (*net.UDPAddr)(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = udp.Close() })
+	return address.Port, func() map[string]string {
+		const moment = 200 * time.Millisecond // it is here already, or it was not sent
+		_ = tcp.SetDeadline(time.Now().Add(moment))
+		_ = udp.SetDeadline(time.Now().Add(moment))
+		said := map[string]string{"tcp": "", "udp": ""}
+		buf := make([]byte, 1000)
+		if n, err := udp.Read(buf); err == nil {
+			said["udp"] = string(buf[:n])
+		}
+		if conn, err := tcp.Accept(); err == nil {
+			defer conn.Close()
+			n, _ := conn.Read(buf)
+			said["tcp"] = string(buf[:n])
+		}
+		return said
+	}
+}
+
+func TestAPluginCannotGetOut(t *testing.T) {
+	isolates(t)
+	l, err := net.Listen("unix", fmt.Sprintf("@thresh-test-%d", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	want := map[string]string{
+		"tcp": "permission denied", "udp": "permission denied", "tcp6": "permission denied",
+		"abstract": "operation not permitted", "passwd": "permission denied", "environ": "permission denied",
+		"signal": "operation not permitted", "write-outside": "permission denied", "write-above": "permission denied",
+		"write-inside": "done", "fewer-files": "done",
+	}
+	got := escape(t, Options{Isolation: IsolationStrict})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
+	isolates(t)
+	got := escape(t, Options{Grants: map[string]Grant{"tries-to-escape": {Network: true}}})
+	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "permission denied" {
+		t.Errorf("got %v", got)
+	}
+	got = escape(t, Options{Grants: map[string]Grant{"somebody-else": {Network: true}}})
+	if got["tcp"] != "permission denied" {
+		t.Errorf("another's grant: %v", got)
+	}
+}
+
+func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
+	o := Options{Dirs: []string{pluginDir(t, "needs-network")}}
+	err := try(t, o, "needs-network")
+	if !errors.Is(err, ErrNotGranted) || !strings.Contains(err.Error(), "plugins.grants.needs-network.network: true") {
+		t.Errorf("got %v", err)
+	}
+	o.Grants = map[string]Grant{"needs-network": {Network: true}}
+	if err := try(t, o, "needs-network"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWithoutIsolationAPluginIsFree(t *testing.T) {
+	got := escape(t, Options{Isolation: IsolationOff})
+	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "done" || got["environ"] != "done" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestWhatIsLackingIsListed(t *testing.T) {
+	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}, Isolation: IsolationBestEffort})
+	m.checks = func() []isolate.Check {
+		return []isolate.Check{{Measure: isolate.Network, How: "the kernel is too old"}, {Measure: isolate.Limits, Works: true}}
+	}
+	l := m.List(t.Context())
+	want := []string{"network: the kernel is too old"}
+	if diff := cmp.Diff(want, l[0].Lacking); diff != "" || l[0].State != StateReady {
+		t.Errorf("%s %s", l[0].State, diff)
+	}
+	m.opts.Isolation = IsolationStrict
+	if _, err := m.Strategy(t.Context(), "steady"); !errors.Is(err, ErrNotIsolated) || !strings.Contains(err.Error(), "the kernel is too old") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
+	isolates(t)
+	m := open(t, Options{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20})
+	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	if !errors.Is(err, ErrPluginCrashed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Isolation must work for everybody, so this is the same test without the rights of root.
+func TestIsolationNeedsNoRoot(t *testing.T) {
+	isolates(t)
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: the other tests have shown it")
+	}
+	got := asNobody(t, "TestAPluginCannotGetOut")
+	if !strings.Contains(got, "PASS") || strings.Contains(got, "SKIP") {
+		t.Errorf("as nobody: %s", got)
+	}
+}
+
+// asNobody runs one test of this package in a process without root's rights, and returns its output.
+func asNobody(t *testing.T, name string) string {
+	t.Helper()
+	dir := shortTemp(t)
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{os.Args[0]: "test", faulty: "faulty", honest: "honest"} {
+		install(t, from, filepath.Join(dir, to))
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run", "^"+name+"$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin", builtEnv + "=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	return string(text)
+}

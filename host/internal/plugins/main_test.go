@@ -1,0 +1,242 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	_ "github.com/thresh-dev/thresh/host/early"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Plugins for all tests, built once: faulty speaks the protocol by itself, and what it does wrong depends on the name that
+// it is linked to; honest is made with the SDK.
+var faulty, honest string
+
+// builtEnv names a directory with the plugins where they were built already.
+const builtEnv = "THRESH_TEST_BUILT"
+
+// hostEnv makes the test binary a host that is there to be killed; see TestPluginsGoWhenTheHostIsKilled.
+const hostEnv = "THRESH_TEST_HOST"
+
+func TestMain(m *testing.M) {
+	isolate.Main()
+	if dirs := os.Getenv(hostEnv); dirs != "" {
+		doomedHost(dirs)
+		return
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "plugins")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if built := os.Getenv(builtEnv); built != "" {
+			faulty, honest = filepath.Join(built, "faulty"), filepath.Join(built, "honest")
+			return m.Run()
+		}
+		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
+			return 1
+		}
+		faulty, honest = filepath.Join(dir, "faulty"), filepath.Join(dir, "honest")
+		if code := m.Run(); code != 0 {
+			return code
+		}
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, "goroutines are left:", err)
+			return 1
+		}
+		return 0
+	}())
+}
+
+// pluginDir is a directory with a plugin of each name, all but "honest" faulty.
+func pluginDir(t testing.TB, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		binary := faulty
+		if name == "honest" {
+			binary = honest
+		}
+		install(t, binary, filepath.Join(dir, FilePrefix+name))
+	}
+	return dir
+}
+
+// install copies a binary as people do: under another name, then renamed.
+func install(t testing.TB, binary, path string) {
+	t.Helper()
+	text, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o755)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write writes an executable file and returns its directory.
+func write(t *testing.T, dir, name, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shortTemp is a directory for run directories; t.TempDir's path is too long for sockets.
+func shortTemp(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// open makes a manager with a run directory of its own, and checks when the test is over that nothing is left in it.
+func open(t testing.TB, o Options) *Manager {
+	t.Helper()
+	if o.RunDir == "" {
+		o.RunDir = shortTemp(t)
+	}
+	if o.StopTimeout == 0 {
+		o.StopTimeout = time.Second
+	}
+	m := New(o)
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if left, err := os.ReadDir(o.RunDir); err != nil || len(left) > 0 {
+			t.Errorf("left in the run directory: %v, %v", left, err)
+		}
+	})
+	return m
+}
+
+func strategy(t testing.TB, m *Manager, name string) *Strategy {
+	t.Helper()
+	s, err := m.Strategy(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pid is the process id of a strategy that runs.
+func pid(t testing.TB, s *Strategy) int {
+	t.Helper()
+	p, err := s.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.release()
+	return p.child.cmd.Process.Pid
+}
+
+// exists reports whether a process is there; a zombie that nobody has reaped counts as gone.
+func exists(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// processes are those that run a plugin of the directory.
+func processes(t testing.TB, dir string) (pids []int) {
+	t.Helper()
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range all {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), dir+"/") {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// goneWithin waits for a process to end.
+func goneWithin(t *testing.T, pid int, limit time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for exists(pid) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("process %d is still there after %v", pid, limit)
+		case <-tick.C:
+		}
+	}
+}
+
+func entries(texts ...string) []*history.Entry {
+	var out []*history.Entry
+	for i, text := range texts {
+		out = append(out, &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: 1}, Content: content.Content{
+			Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}},
+		}})
+	}
+	return out
+}
+
+func call(texts ...string) Call {
+	return Call{SessionID: "s", Revision: 7, Entries: entries(texts...), WorkspaceRoot: "/w", Tools: []byte("{}")}
+}
+
+// services answers what a strategy asks.
+type services struct {
+	generate func(ctx context.Context) (sdk.Generation, error)
+}
+
+func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
+	counts := make([]int, len(entries))
+	for i, e := range entries {
+		counts[i] = len(e.Blocks[0].(sdk.Text).Text)
+	}
+	return counts, nil
+}
+
+func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+	if s.generate != nil {
+		return s.generate(ctx)
+	}
+	onText("for ")
+	onText(req.System)
+	return sdk.Generation{FinishReason: "stop"}, nil
+}
+
+func (services) ResolvePrompt(_ context.Context, name string) (string, error) {
+	return "<" + name + ">", nil
+}

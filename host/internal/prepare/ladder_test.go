@@ -1,0 +1,324 @@
+package prepare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// sized counts a token for each ten bytes of text, result or error, and ten for a call.
+type sized struct{}
+
+func (sized) block(b content.Block) int32 {
+	switch b := b.(type) {
+	case content.Text:
+		return int32(len(b.Text)+9) / 10
+	case content.ToolResponse:
+		return int32(len(b.Result)+9)/10 + int32(len(b.Error)+9)/10
+	default:
+		return 10
+	}
+}
+
+func (s sized) Entry(c content.Content) int {
+	n := 0
+	for _, b := range c.Blocks {
+		n += int(s.block(b))
+	}
+	return n
+}
+
+func (s sized) All(_ context.Context, entries []content.Content) ([]history.Count, error) {
+	out := make([]history.Count, len(entries))
+	for i, c := range entries {
+		out[i].Tokens = s.Entry(c)
+		for _, b := range c.Blocks {
+			out[i].Blocks = append(out[i].Blocks, s.block(b))
+		}
+	}
+	return out, nil
+}
+
+// text is an entry of so many tokens.
+func text(speaker content.Speaker, tokens int) content.Content {
+	return content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: strings.Repeat("x", 10*tokens)}}}
+}
+
+// exchange is a call and its result of so many tokens; the call counts ten.
+func exchange(id string, tokens int) []content.Content {
+	return []content.Content{
+		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
+		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(strings.Repeat("y", 10*tokens-2))}}},
+	}
+}
+
+// emergency is a window over entries whose strategy has nothing to compress.
+func emergency(limit int, entries ...content.Content) *fixture {
+	h := history.New()
+	n, _ := sized{}.All(context.Background(), entries)
+	h.Append(entries, n)
+	s := &scripted{mode: sdk.ModeThreshold}
+	return &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
+		Strategy: s, Settings: prepare.Settings{ContextLimit: limit, Ladder: true},
+	}}
+}
+
+func rungs(steps []prepare.LadderStep) (names []prepare.Rung) {
+	for _, s := range steps {
+		names = append(names, s.Rung)
+	}
+	return names
+}
+
+func joined(parts ...[]content.Content) (all []content.Content) {
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
+	human := func(tokens int) []content.Content { return []content.Content{text(content.Human, tokens)} }
+	for name, c := range map[string]struct {
+		limit   int
+		entries []content.Content
+		want    []prepare.Rung
+		changed map[string]prepare.Rung // by entry id
+	}{
+		"one large result is enough": {
+			500, joined(human(20), exchange("a", 300), exchange("b", 100), exchange("c", 100)),
+			[]prepare.Rung{prepare.RungResults}, map[string]prepare.Rung{"e3": prepare.RungResults},
+		},
+		"then the oldest exchange": {
+			100, joined(human(20), exchange("a", 5), exchange("b", 5), exchange("c", 45)),
+			[]prepare.Rung{prepare.RungExchanges}, map[string]prepare.Rung{"e2": prepare.RungExchanges, "e3": prepare.RungExchanges},
+		},
+		"the last exchange stays, and what people said goes last": {
+			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
+			[]prepare.Rung{prepare.RungResults, prepare.RungExchanges, prepare.RungHuman},
+			map[string]prepare.Rung{"e1": prepare.RungHuman, "e3": prepare.RungExchanges, "e4": prepare.RungExchanges},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := emergency(c.limit, c.entries...)
+			got := f.prepare(t)
+			if diff := cmp.Diff(c.want, rungs(got.Ladder)); diff != "" {
+				t.Errorf("rungs:\n%s", diff)
+			}
+			changed := map[string]prepare.Rung{}
+			for _, ch := range got.Changes {
+				changed[ch.EntryID] = prepare.Rung(ch.Step)
+			}
+			if diff := cmp.Diff(c.changed, changed); diff != "" {
+				t.Errorf("changes:\n%s", diff)
+			}
+			if got.Projected > c.limit {
+				t.Errorf("%d tokens are left, the limit is %d", got.Projected, c.limit)
+			}
+			if p := turns.Check(f.history.Snapshot().Contents()); len(p) > 0 {
+				t.Errorf("the history is not valid any more: %v", p)
+			}
+		})
+	}
+}
+
+// interrupted is an entry of the AI with text of so many tokens and a call that was never answered.
+func interrupted(id string, tokens int) content.Content {
+	c := text(content.AI, tokens)
+	c.Blocks = append(c.Blocks, content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)})
+	return c
+}
+
+func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
+	f := emergency(200, text(content.Human, 80), interrupted("a", 120), text(content.Human, 20), text(content.AI, 5))
+	got := f.prepare(t)
+	if diff := cmp.Diff([]prepare.Rung{prepare.RungExchanges}, rungs(got.Ladder)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
+	failed := exchange("e", 1)
+	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""), Error: strings.Repeat("e", 5000)}
+	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450), exchange("b", 400), exchange("c", 10))...)
+	if diff := cmp.Diff([]prepare.Rung{prepare.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What no request holds makes no room, however much it counts.
+func TestWithheldResponsesMakeNoRoom(t *testing.T) {
+	var entries []content.Content
+	for i := range 50 {
+		entries = append(entries, exchange(fmt.Sprint("o", i), 100)[1]) // without its call
+	}
+	f := emergency(100, append(append(entries, text(content.Human, 30)), exchange("b", 90)...)...)
+	before := f.history.Snapshot().Revision
+	_, _, err := f.Prepare(t.Context(), f.req)
+	var overflow *prepare.ContextOverflowError
+	if !errors.As(err, &overflow) || f.history.Snapshot().Revision != before {
+		t.Errorf("%v; the history was rewritten %d times", err, f.history.Snapshot().Revision-before)
+	}
+}
+
+// The line that stands for a result says how large it was, even if a later emergency comes by.
+func TestALineIsNotReplacedAgain(t *testing.T) {
+	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
+	f.prepare(t)
+	first := fmt.Sprint(f.history.Snapshot().Contents()[2])
+	more := joined(exchange("c", 300), exchange("d", 20))
+	n, _ := sized{}.All(t.Context(), more)
+	f.history.Append(more, n)
+	got := f.prepare(t)
+	if now := fmt.Sprint(f.history.Snapshot().Contents()[2]); now != first || len(got.Ladder) == 0 {
+		t.Errorf("%s became %s (%+v)", first, now, got.Ladder)
+	}
+}
+
+func TestNoAmountOfPendingTokensPasses(t *testing.T) {
+	f := emergency(100, text(content.Human, 30))
+	f.req.Pending = math.MaxInt
+	var overflow *prepare.ContextOverflowError
+	if _, got, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) {
+		t.Errorf("%v, %d tokens projected", err, got.Projected)
+	}
+}
+
+func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(2)})
+	for _, ladder := range []bool{false, true} {
+		f.req.Settings.Ladder = ladder
+		if got := f.prepare(t); len(got.Ladder) > 0 {
+			t.Errorf("a compress was enough: %+v", got.Ladder)
+		}
+	}
+}
+
+func TestWhatCannotFitIsLeftAsItIs(t *testing.T) {
+	f := emergency(100, joined([]content.Content{text(content.Human, 30)}, exchange("a", 50), exchange("b", 90))...)
+	before := f.history.Snapshot().Revision
+	_, _, err := f.Prepare(t.Context(), f.req)
+	var overflow *prepare.ContextOverflowError
+	if !errors.As(err, &overflow) {
+		t.Fatalf("got %v, want a ContextOverflowError", err)
+	}
+	if overflow.Missing() != 90 || len(overflow.Holders) != 3 || overflow.Holders[0].EntryID != "e5" || overflow.Holders[0].Tokens != 90 {
+		t.Errorf("missing %d, held by %v", overflow.Missing(), overflow.Holders)
+	}
+	if f.history.Snapshot().Revision != before {
+		t.Error("the history was thinned out although that is of no use")
+	}
+}
+
+func TestTheLadderIsASetting(t *testing.T) {
+	f := emergency(100, joined(exchange("a", 200), exchange("b", 10))...)
+	f.req.Settings.Ladder = false
+	var overflow *prepare.ContextOverflowError
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) || overflow.Ladder {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
+	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
+	broken := errors.New("the model is away")
+	f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }
+	if _, got, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) || len(got.Ladder) > 0 {
+		t.Fatalf("the first failure is not the agent's to see: %v, %+v (REQ-HD-013.4)", err, got.Ladder)
+	}
+	got := f.prepare(t)
+	if !strings.Contains(got.Compress.Failed, broken.Error()) || len(got.Ladder) != 1 || got.Projected > 100 {
+		t.Errorf("the session is stuck: %+v", got)
+	}
+}
+
+func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
+	f := newFixture(0, &scripted{mode: sdk.ModeThreshold})
+	f.req.Settings.ContextLimit = 1000
+	add(f.history, says(content.Human, 60))
+	f.strategy.compress = func(c plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+		return keepLast(len(c.Entries) - 2)(c)
+	}
+	first, second := f.prepare(t), f.prepare(t)
+	if !first.Compress.Ineffective || first.Compress.Kind != prepare.KindApplied {
+		t.Errorf("20 of 600 tokens are less than 5 %%: %+v", first.Compress)
+	}
+	if second.Compress.NoOp != prepare.NoOpIneffective || !second.Compress.Remembered {
+		t.Errorf("it was repeated: %+v", second.Compress)
+	}
+	add(f.history, says(content.Human, 1))
+	if got := f.prepare(t); got.Compress.Remembered {
+		t.Errorf("something was added: %+v", got.Compress)
+	}
+}
+
+// Whatever the history is, the ladder makes it fit and keeps it valid, or leaves it alone and says so. The last message of a
+// human always stays.
+func TestTheLadderHoldsForAnyHistory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []content.Content
+		lastHuman := ""
+		for i := range rapid.IntRange(1, 30).Draw(t, "entries") {
+			size := rapid.IntRange(1, 120).Draw(t, "size")
+			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan", "unknown block"}).Draw(t, "kind") {
+			case "human":
+				c := text(content.Human, size)
+				lastHuman = fmt.Sprint("human ", i)
+				c.Blocks = append(c.Blocks, content.Text{Text: lastHuman})
+				entries = append(entries, c)
+			case "ai":
+				entries = append(entries, text(content.AI, size))
+			case "exchange":
+				entries = append(entries, exchange(fmt.Sprint("c", i), size)...)
+			case "interrupted":
+				entries = append(entries, interrupted(fmt.Sprint("c", i), size))
+			case "orphan":
+				entries = append(entries, exchange(fmt.Sprint("c", i), size)[1])
+			case "unknown block":
+				c := text(content.AI, size)
+				c.Blocks = append(c.Blocks, content.Opaque{JSON: []byte(`{"type":"novel"}`)})
+				entries = append(entries, c)
+			}
+		}
+		limit := rapid.IntRange(20, 400).Draw(t, "limit")
+		f := emergency(limit, entries...)
+		before := f.history.Snapshot()
+		problems := len(turns.Check(before.Contents()))
+		_, got, err := f.Prepare(context.Background(), f.req)
+		after := f.history.Snapshot()
+		var overflow *prepare.ContextOverflowError
+		switch {
+		case errors.As(err, &overflow):
+			if after.Revision != before.Revision {
+				t.Error("it was of no use and changed the history")
+			}
+		case err != nil:
+			t.Fatal(err)
+		case got.Projected > limit:
+			t.Errorf("%d tokens, the limit is %d", got.Projected, limit)
+		}
+		if n := len(turns.Check(after.Contents())); n > problems {
+			t.Errorf("%d problems, there were %d", n, problems)
+		}
+		if err := f.history.Recount(sized{}.Entry); err != nil {
+			t.Error(err)
+		}
+		if lastHuman != "" && !strings.Contains(fmt.Sprint(after.Contents()), lastHuman) {
+			t.Error("the last message of a human is gone")
+		}
+	})
+}

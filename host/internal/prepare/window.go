@@ -1,0 +1,255 @@
+package prepare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Strategy is what the window needs of a strategy: a plugin process in the host, a plain value in tests.
+type Strategy interface {
+	Info() sdk.Info
+	Optimize(ctx context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error)
+	Compress(ctx context.Context, call plugins.CompressCall, services sdk.Host) (plugins.CompressAnswer, error)
+}
+
+// Counter counts entries in tokens. One entry's count does not depend on the others.
+type Counter interface {
+	Entry(c content.Content) int
+	All(ctx context.Context, entries []content.Content) ([]history.Count, error)
+}
+
+// Settings are what a window needs of the configuration, resolved for one turn.
+type Settings struct {
+	// Threshold is nil when nobody set one: then the strategy's default counts (REQ-HD-001.10).
+	Threshold *float64
+	// ContextLimit and CompletionBudget are in tokens.
+	ContextLimit, CompletionBudget          int
+	PreserveThreshold, TopPreserveThreshold float64
+	Density                                 sdk.DensityConfig
+	WorkspaceRoot                           string
+	Tools                                   []byte
+	StrategyConfig                          []byte
+	// Todos are the tasks that are not done (REQ-HD-011); TranscriptPath is where the whole conversation is (REQ-HD-012).
+	Todos          []sdk.Todo
+	TranscriptPath string
+	// LLM is nil for a strategy that needs no model. Prompt finds the prompt in force.
+	LLM               *LLM
+	Prompt            func(ctx context.Context, name string) (string, error)
+	UserMessageBudget int
+	Verification      bool
+	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
+	// MinSavings, in tokens, are for [CadenceGated], Prices for [CadencePriced], which is [CadenceEveryTurn] without them.
+	Cadence           Cadence
+	OptimizeThreshold float64
+	MinSavings        int
+	Prices            *pricing.List
+	// Ladder makes room under the hard limit without a strategy where Compress was not enough.
+	Ladder bool
+	// Cooldown is how long a Compress is not tried again after an error that a retry cannot help.
+	Cooldown time.Duration
+}
+
+// Window runs the turns of one session, one at a time. Entries may be added to the history at any time.
+type Window struct {
+	// Clock tells the time for cooldowns; nil is the system's.
+	Clock func() time.Time
+
+	sessionID string
+	history   *history.History
+	counter   Counter
+
+	turn sync.Mutex // held while a turn runs
+
+	mu        sync.Mutex // guards what follows
+	optimized uint64     // Snapshot.Added of the last Optimize: the history is dirty while more was added (REQ-HD-002.6)
+	held      bool       // what that Optimize would prune was not pruned
+	noop      *noop
+	failure   *failure
+	failures  int    // Compress calls that failed in a row
+	resets    uint64 // counts from 1
+
+	calibration tokens.Calibration
+	sent        sent
+	pace        pace
+}
+
+// noop remembers a Compress that had nothing to do, so that it is not asked again for the same history.
+type noop struct {
+	strategy string
+	added    uint64
+	reason   sdk.NoOpReason
+}
+
+// failure remembers a Compress that failed for good, so that it is not tried on every turn.
+type failure struct {
+	strategy string
+	until    time.Time
+	err      error
+}
+
+// New returns the window of a session over its history.
+func New(sessionID string, h *history.History, counter Counter) *Window {
+	return &Window{sessionID: sessionID, history: h, counter: counter, resets: 1}
+}
+
+// Request is one turn.
+type Request struct {
+	Strategy Strategy
+	Settings Settings
+	// Pending is how many tokens the next request adds to the history: a prompt not added yet, tool schemas.
+	Pending int
+	// Generation is what [Window.Generation] was when the settings were read; 0 is what it is now.
+	Generation uint64
+	// At is when the request is sent; zero is now.
+	At time.Time
+	// Keep is called before the history is rewritten, with everything that the rewrite is about added to it. Its error ends
+	// the turn, and the history stays as it is. Nil keeps nothing.
+	Keep func() error
+}
+
+// Prepare makes the history ready to be sent, and says what it did.
+//
+// An error leaves the history valid: as it was, or as the last finished step left it. It is passed on as it is; no other
+// strategy is tried (REQ-HD-013). [ContextOverflowError] says that everything was done and the request is still too large.
+func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcome, error) {
+	start := time.Now()
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	req.Pending = min(max(0, req.Pending), maxPending)
+	t := w.newTurn(req)
+	view, err := t.run(ctx)
+	t.outcome.Problems, t.outcome.Pending = view.Problems, view.Pending
+	t.outcome.Stable, t.outcome.Calibration = t.stable(view), t.calibrated()
+	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
+		t.remember(view) // else nothing can be sent
+	}
+	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	return view, t.outcome, err
+}
+
+// turn is one Prepare.
+type turn struct {
+	*Window
+	req     Request
+	info    sdk.Info
+	outcome Outcome
+	resets  uint64 // Window.resets when it began: what it learns does not hold after another
+}
+
+// maxPending is more than any model takes, and little enough to be added to.
+const maxPending = math.MaxInt32
+
+func (w *Window) newTurn(req Request) turn {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return turn{Window: w, req: req, info: req.Strategy.Info(), resets: cmp.Or(req.Generation, w.resets)}
+}
+
+func (t *turn) run(ctx context.Context) (history.View, error) {
+	view := t.view()
+	t.outcome.Strategy = t.info.Name
+	t.outcome.Limits = t.limits()
+	t.outcome.TokensBefore = view.Tokens
+	t.outcome.Optimize.TokensAfter = view.Tokens
+	t.show(view)
+	if err := ctx.Err(); err != nil {
+		return view, err
+	}
+
+	applied, err := t.optimize(ctx)
+	if applied {
+		view = t.view()
+		t.outcome.Optimize.TokensAfter = view.Tokens
+		t.show(view)
+	}
+	if err != nil || float64(t.outcome.Projected) < t.outcome.Limits.Trigger {
+		return view, err
+	}
+
+	reason := sdk.ReasonThreshold
+	if t.outcome.Projected > t.outcome.Limits.Hard {
+		reason = sdk.ReasonHardLimit
+	}
+	applied, err = t.compress(ctx, reason)
+	if applied {
+		view = t.view()
+		t.show(view)
+	}
+	if err != nil && !t.goOnWithout(ctx, err) || t.outcome.Projected <= t.outcome.Limits.Hard {
+		return view, err
+	}
+
+	if t.req.Settings.Ladder {
+		t.usualRungs()
+	}
+	for t.req.Settings.Ladder && t.outcome.Projected > t.outcome.Limits.Hard {
+		applied, err := t.descend(ctx, view, t.outcome.Projected-t.outcome.Limits.Hard)
+		if err != nil {
+			return view, err
+		}
+		if !applied {
+			break
+		}
+		view = t.view()
+		t.show(view)
+	}
+	if t.outcome.Projected > t.outcome.Limits.Hard {
+		return view, t.overflow(view)
+	}
+	return view, nil
+}
+
+// show puts into the outcome what the request counts now.
+func (t *turn) show(view history.View) {
+	t.outcome.Tokens, t.outcome.Projected = view.Tokens, t.projected(view)
+}
+
+func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
+
+// limits resolves the threshold (REQ-HD-001.10) and what follows from it.
+func (t *turn) limits() Limits {
+	s := t.req.Settings
+	l := Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
+	if s.Threshold != nil {
+		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
+	}
+	l.Trigger = l.Threshold * float64(l.Hard)
+	return l
+}
+
+func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
+	set := t.req.Settings
+	return plugins.Call{
+		SessionID: t.sessionID, Revision: s.Revision, Epoch: s.Epoch, Entries: entries,
+		WorkspaceRoot: set.WorkspaceRoot, Tools: set.Tools, Config: set.StrategyConfig,
+	}
+}
+
+// apply carries a plan out and takes down what it changed in which step.
+func (t *turn) apply(plan *history.Plan, step string) error {
+	if t.req.Keep != nil {
+		if err := t.req.Keep(); err != nil {
+			return err
+		}
+	}
+	if _, err := t.history.Apply(plan); err != nil {
+		return err
+	}
+	changes := plan.Changes()
+	for i := range changes {
+		changes[i].Step = step
+	}
+	t.outcome.Changes = append(t.outcome.Changes, changes...)
+	return nil
+}

@@ -1,0 +1,459 @@
+package prepare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// counter counts ten tokens for each block.
+type counter struct{}
+
+func (counter) Entry(c content.Content) int { return 10 * len(c.Blocks) }
+
+func (n counter) All(_ context.Context, entries []content.Content) ([]history.Count, error) {
+	out := make([]history.Count, len(entries))
+	for i, c := range entries {
+		out[i].Tokens = n.Entry(c)
+		for range c.Blocks {
+			out[i].Blocks = append(out[i].Blocks, 10)
+		}
+	}
+	return out, nil
+}
+
+// scripted is a strategy that answers as the test says and keeps what it was asked.
+type scripted struct {
+	mode       sdk.TriggerMode
+	optimize   func(plugins.OptimizeCall) ([]wire.Edit, error)
+	compress   func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error)
+	services   func(sdk.Host) error // what Compress asks the host for
+	optimizes  []int                // entries of each call
+	compresses []plugins.CompressCall
+}
+
+func (s *scripted) Info() sdk.Info {
+	return sdk.Info{Name: "scripted", Version: "1", Trigger: sdk.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
+}
+
+func (s *scripted) Optimize(_ context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error) {
+	s.optimizes = append(s.optimizes, len(call.Entries))
+	if s.optimize == nil {
+		return plugins.OptimizeAnswer{}, nil
+	}
+	edits, err := s.optimize(call)
+	return plugins.OptimizeAnswer{Edits: edits, Metadata: sdk.DensityMetadata{RecencyPruned: len(edits)}}, err
+}
+
+func (s *scripted) Compress(_ context.Context, call plugins.CompressCall, host sdk.Host) (plugins.CompressAnswer, error) {
+	s.compresses = append(s.compresses, call)
+	if s.services != nil {
+		if err := s.services(host); err != nil {
+			return plugins.CompressAnswer{}, err
+		}
+	}
+	if s.compress == nil {
+		return plugins.CompressAnswer{NoOp: "nothing-to-do"}, nil
+	}
+	pieces, noop, err := s.compress(call)
+	return plugins.CompressAnswer{Pieces: pieces, NoOp: noop}, err
+}
+
+func says(speaker content.Speaker, n int) []content.Content {
+	out := make([]content.Content, n)
+	for i := range out {
+		out[i] = content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: "x"}}}
+	}
+	return out
+}
+
+func add(h *history.History, entries []content.Content) {
+	n, _ := counter{}.All(context.Background(), entries)
+	h.Append(entries, n)
+}
+
+// fixture is a window over a history of entries of 10 tokens each; the context limit is 100 tokens.
+type fixture struct {
+	*prepare.Window
+	history  *history.History
+	strategy *scripted
+	req      prepare.Request
+}
+
+func newFixture(entries int, s *scripted) *fixture {
+	h := history.New()
+	add(h, says(content.Human, entries))
+	return &fixture{
+		Window: prepare.New("s", h, counter{}), history: h, strategy: s,
+		req: prepare.Request{Strategy: s, Settings: prepare.Settings{ContextLimit: 100}},
+	}
+}
+
+func (f *fixture) prepare(t *testing.T) prepare.Outcome {
+	t.Helper()
+	_, outcome, err := f.Prepare(t.Context(), f.req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+func keepLast(n int) func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+	return func(call plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+		return []wire.Piece{wire.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
+	}
+}
+
+func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
+	f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+	if got := f.prepare(t); !got.Optimize.Ran {
+		t.Errorf("the first window does not optimise: %+v", got.Optimize)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+		t.Errorf("a clean history is optimised again: %+v", got.Optimize)
+	}
+	add(f.history, says(content.Human, 1))
+	f.prepare(t)
+	if diff := cmp.Diff([]int{2, 3}, f.strategy.optimizes); diff != "" {
+		t.Errorf("entries of each Optimize:\n%s", diff)
+	}
+}
+
+func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
+	broken := errors.New("broken")
+	f := newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) { return nil, broken }})
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
+		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+		t.Errorf("after a failure the flag is still dirty (REQ-HD-002.7): %+v", got.Optimize)
+	}
+}
+
+func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
+	f := newFixture(1, &scripted{mode: sdk.ModeThreshold})
+	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
+		t.Errorf("%+v, asked %d times", got.Optimize, len(f.strategy.optimizes))
+	}
+}
+
+func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
+	f := newFixture(0, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
+		return []wire.Edit{{Index: 0, Remove: true}}, nil
+	}, compress: keepLast(1)})
+	add(f.history, says(content.AI, 9))
+	got := f.prepare(t)
+	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 || got.Compress.Kind != prepare.KindApplied {
+		t.Errorf("got %+v", got)
+	}
+	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+		t.Errorf("edits and compression set the dirty flag (REQ-HD-002.6): %+v", got.Optimize)
+	}
+}
+
+func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
+	var f *fixture
+	f = newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
+		if len(c.Entries) == 1 {
+			add(f.history, says(content.AI, 1))
+		}
+		return nil, nil
+	}})
+	f.prepare(t)
+	f.prepare(t)
+	if diff := cmp.Diff([]int{1, 2}, f.strategy.optimizes); diff != "" {
+		t.Errorf("entries of each Optimize:\n%s", diff)
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	share := func(v float64) *float64 { return &v }
+	for name, c := range map[string]struct {
+		entries   int
+		change    func(*prepare.Request)
+		compress  bool
+		reason    sdk.CompressReason
+		threshold float64
+	}{
+		"under the strategy's default":    {4, func(*prepare.Request) {}, false, "", 0.5},
+		"at the strategy's default":       {5, func(*prepare.Request) {}, true, sdk.ReasonThreshold, 0.5},
+		"a setting goes before it":        {5, func(r *prepare.Request) { r.Settings.Threshold = share(0.6) }, false, "", 0.6},
+		"pending tokens count":            {4, func(r *prepare.Request) { r.Pending = 10 }, true, sdk.ReasonThreshold, 0.5},
+		"the completion budget is off":    {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true, sdk.ReasonThreshold, 0.5},
+		"over the hard limit":             {11, func(*prepare.Request) {}, true, sdk.ReasonHardLimit, 0.5},
+		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true, sdk.ReasonHardLimit, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(c.entries, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+			c.change(&f.req)
+			got := f.prepare(t)
+			if compressed := got.Compress.Kind == prepare.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
+				t.Errorf("compress: %+v", got.Compress)
+			}
+			if got.Limits.Threshold != c.threshold {
+				t.Errorf("threshold %v, want %v", got.Limits.Threshold, c.threshold)
+			}
+		})
+	}
+}
+
+func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	first, second := f.prepare(t), f.prepare(t)
+	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered || second.Compress.NoOp != "nothing-to-do" {
+		t.Errorf("first %+v, second %+v", first.Compress, second.Compress)
+	}
+	add(f.history, says(content.Human, 1))
+	f.prepare(t)
+	f.Reset() // other settings
+	f.prepare(t)
+	if n := len(f.strategy.compresses); n != 3 {
+		t.Errorf("asked %d times, want 3: at first, after an Add, after new settings", n)
+	}
+}
+
+// Settings that change while a turn works with the old ones are looked at all the same.
+func TestAResetDuringATurnHolds(t *testing.T) {
+	t.Run("an optimize", func(t *testing.T) {
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+		f.strategy.optimize = func(plugins.OptimizeCall) ([]wire.Edit, error) { f.Reset(); return nil, nil }
+		f.prepare(t)
+		if got := f.prepare(t); got.Optimize.Skipped == prepare.SkippedClean {
+			t.Error("what the old settings found is taken for what the new ones would")
+		}
+	})
+	t.Run("a compress that fails", func(t *testing.T) {
+		f := newFixture(8, &scripted{mode: sdk.ModeThreshold})
+		f.req.Settings.Cooldown = time.Hour
+		f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+			f.Reset()
+			return nil, "", errors.New("wrong key")
+		}
+		if _, _, err := f.Prepare(t.Context(), f.req); err == nil {
+			t.Fatal("no error")
+		}
+		f.strategy.compress = keepLast(2)
+		if got := f.prepare(t); got.Compress.Cooldown != nil {
+			t.Errorf("what was wrong was set right meanwhile: %+v", got.Compress.Cooldown)
+		}
+	})
+	t.Run("before it begins", func(t *testing.T) {
+		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+		old := f.req
+		old.Generation = f.Generation()
+		f.Reset()
+		if _, _, err := f.Prepare(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.prepare(t); got.Optimize.Skipped == prepare.SkippedClean {
+			t.Error("settings that were read before the reset count as those after it")
+		}
+	})
+}
+
+func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold, compress: keepLast(6)})
+	before := f.history.Snapshot()
+	if got := f.prepare(t); got.Compress.NoOp != sdk.NoOpNoGain {
+		t.Errorf("got %+v", got.Compress)
+	}
+	if f.history.Snapshot().Revision != before.Revision {
+		t.Error("a no-op changed the history")
+	}
+}
+
+func TestBadAnswersLeaveTheHistory(t *testing.T) {
+	for name, s := range map[string]*scripted{
+		"optimize": {mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) {
+			return []wire.Edit{{Index: 99, Remove: true}}, nil
+		}},
+		"compress": {mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+			return []wire.Piece{wire.Keep{From: 0, To: 99}}, "", nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(6, s)
+			before := f.history.Snapshot()
+			view, _, err := f.Prepare(t.Context(), f.req)
+			if !errors.Is(err, history.ErrOutOfBounds) {
+				t.Errorf("got %v, want ErrOutOfBounds (REQ-HD-013.2)", err)
+			}
+			if f.history.Snapshot().Revision != before.Revision || len(view.History) != 6 {
+				t.Error("the history changed, or did not come back with the error")
+			}
+		})
+	}
+}
+
+func TestOverflow(t *testing.T) {
+	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(11)})
+	_, outcome, err := f.Prepare(t.Context(), f.req)
+	var overflow *prepare.ContextOverflowError
+	if !errors.As(err, &overflow) {
+		t.Fatalf("got %v, want a ContextOverflowError", err)
+	}
+	if overflow.Missing() != 10 || outcome.Tokens != 110 {
+		t.Errorf("missing %d of %d tokens, want 10 of 110", overflow.Missing(), outcome.Tokens)
+	}
+}
+
+func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
+	f := newFixture(3, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+	first := f.prepare(t)
+	f.ReportUsage(45, first.Tokens)
+	if got := f.prepare(t); got.Projected != 45 || got.Compress.Kind != "" {
+		t.Errorf("projected %d, compress %+v; want 45 and none", got.Projected, got.Compress)
+	}
+	add(f.history, says(content.Human, 1))
+	got := f.prepare(t)
+	if got.Compress.Kind != prepare.KindApplied || got.Tokens != 10 || got.Projected != 25 {
+		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more than were counted are known to come: %+v", got)
+	}
+	if c := got.Calibration; c == nil || c.Overhead != 15 || c.Ratio != 1 || c.Samples != 1 {
+		t.Errorf("calibration %+v", c)
+	}
+}
+
+// Everything at once: nothing that is added is lost, and one window works at a time. The race detector watches.
+func TestConcurrentAddsAndPrepares(t *testing.T) {
+	s := &scripted{mode: sdk.ModeContinuous, compress: keepLast(2)}
+	f := newFixture(1, s)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Add(2)
+		go func() {
+			defer wg.Done()
+			for range 50 {
+				add(f.history, says(content.Human, 1))
+			}
+		}()
+		go func() {
+			defer wg.Done()
+			for range 20 {
+				if _, _, err := f.Prepare(t.Context(), f.req); err != nil {
+					var overflow *prepare.ContextOverflowError
+					if !errors.As(err, &overflow) {
+						t.Error(err)
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	last := f.history.Snapshot()
+	if last.Added != 201 {
+		t.Errorf("%d entries were added, want 201", last.Added)
+	}
+	if err := f.history.Recount(counter{}.Entry); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAModelWithinItsBudget(t *testing.T) {
+	spend := prepare.Spent{Attempts: 1, InputTokens: 30, OutputTokens: 10, CostUSD: 0.5, Model: "m-1"}
+	for name, c := range map[string]struct {
+		calls, tokens int
+		want          error
+		made          int
+	}{
+		"enough":         {3, 1000, nil, 3},
+		"too many calls": {2, 1000, sdk.ErrBudgetSpent, 2},
+		"too few tokens": {3, 80, sdk.ErrBudgetSpent, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+			f.strategy.services = func(host sdk.Host) error {
+				for range 3 {
+					if _, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			f.req.Settings.LLM = &prepare.LLM{
+				Profile: "p", Model: sdk.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
+				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, prepare.Spent, error) {
+					return sdk.Generation{Text: "x"}, spend, nil
+				},
+			}
+			_, outcome, err := f.Prepare(t.Context(), f.req)
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			spent := outcome.Compress.LLM
+			if spent == nil || spent.Calls != c.made || spent.InputTokens != 30*c.made || spent.CostUSD != 0.5*float64(c.made) || spent.Model != "m-1" || spent.Profile != "p" {
+				t.Errorf("spent %+v", spent)
+			}
+		})
+	}
+}
+
+func TestWithoutAModelGenerateIsRefused(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+		return err
+	}
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, sdk.ErrNotGranted) {
+		t.Errorf("got %v, want ErrNotGranted", err)
+	}
+}
+
+func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
+	broken := errors.New("no such model")
+	s := &scripted{mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }}
+	f := newFixture(6, s)
+	now := time.Unix(1000, 0)
+	f.Clock = func() time.Time { return now }
+	f.req.Settings.Cooldown = time.Minute
+	_, _, err := f.Prepare(t.Context(), f.req)
+	var failed *prepare.CompressError
+	if !errors.As(err, &failed) || !errors.Is(err, broken) || failed.Retryable || failed.Strategy != "scripted" {
+		t.Fatalf("got %v", err)
+	}
+	add(f.history, says(content.Human, 1))
+	if got := f.prepare(t); got.Compress.Cooldown == nil || got.Compress.Cooldown.Until != now.Add(time.Minute) {
+		t.Errorf("during the cooldown: %+v", got.Compress)
+	}
+	now = now.Add(time.Minute)
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
+		t.Errorf("after the cooldown: %v, want another try", err)
+	}
+	if len(s.compresses) != 2 {
+		t.Errorf("asked %d times, want 2", len(s.compresses))
+	}
+}
+
+func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
+	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f.req.Settings.Cooldown = time.Minute
+	f.strategy.services = func(host sdk.Host) error {
+		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+		return err
+	}
+	f.req.Settings.LLM = &prepare.LLM{
+		Profile: "p", MaxCalls: 5, MaxTokens: 100,
+		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, prepare.Spent, error) {
+			return sdk.Generation{}, prepare.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
+		},
+	}
+	for range 2 {
+		_, outcome, err := f.Prepare(t.Context(), f.req)
+		var failed *prepare.CompressError
+		if !errors.As(err, &failed) || !failed.Retryable || failed.Profile != "p" || outcome.Compress.Cooldown != nil {
+			t.Errorf("got %v, %+v", err, outcome.Compress)
+		}
+	}
+}

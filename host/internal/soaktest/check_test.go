@@ -1,0 +1,178 @@
+package soaktest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// isAsItWas checks that nothing happened to the history between two turns but that entries were added.
+func (c *conversation) isAsItWas(added []content.Content) error {
+	now := c.session.History()
+	if want := len(c.owned.Entries) + len(added); len(now.Entries) != want {
+		return fmt.Errorf("%d entries are owned, not %d", len(now.Entries), want)
+	}
+	for i, e := range now.Entries {
+		if i < len(c.owned.Entries) {
+			if e != c.owned.Entries[i] {
+				return fmt.Errorf("entry %d is another one", i)
+			}
+		} else if !e.Content.Equal(added[i-len(c.owned.Entries)]) {
+			return fmt.Errorf("entry %d is not the one that was added", i)
+		}
+	}
+	return nil
+}
+
+// rewritten checks that of a history only went what a plan took away that was applied, and that what came in late stands at
+// the end. keepsPeople says that the strategy never takes away what a person said.
+func rewritten(before, after history.Snapshot, late []content.Content, done prepare.Outcome, keepsPeople bool) error {
+	sum, at := 0, make(map[string]int, len(after.Entries))
+	for i, e := range after.Entries {
+		sum += e.Tokens
+		at[e.ID] = i
+	}
+	if sum != after.Tokens {
+		return fmt.Errorf("the total is kept as %d tokens and the entries add up to %d", after.Tokens, sum)
+	}
+	if err := lateAtTheEnd(after, late); err != nil {
+		return err
+	}
+	compressed := done.Compress.Kind == prepare.KindApplied
+	last, stayed := -1, 0
+	for i, e := range before.Entries {
+		j, there := at[e.ID]
+		switch {
+		case !there && !compressed && done.Optimize.Removed == 0:
+			return fmt.Errorf("entry %d (%s) is gone though nothing was applied", i, e.ID)
+		case !there && keepsPeople && e.Content.Speaker == content.Human:
+			return fmt.Errorf("entry %d (%s), a person's, is gone", i, e.ID)
+		case !there:
+			continue
+		case j < last:
+			return fmt.Errorf("entry %d (%s) has moved before others", i, e.ID)
+		case after.Entries[j] != e && !compressed && done.Optimize.Replaced == 0:
+			return fmt.Errorf("entry %d (%s) is another though nothing was applied", i, e.ID)
+		}
+		last = j
+		stayed++
+	}
+	const summary = 2 // and its acknowledgement
+	switch fresh := len(after.Entries) - stayed - len(late); {
+	case !compressed && fresh != 0:
+		return fmt.Errorf("%d entries are new though nothing was compressed", fresh)
+	case !compressed && stayed+done.Optimize.Removed < len(before.Entries): // of what came in late, some may have gone
+		return fmt.Errorf("%d entries were removed, %d are gone", done.Optimize.Removed, len(before.Entries)-stayed)
+	case fresh < 0 || fresh > summary:
+		return fmt.Errorf("%d entries are new", fresh)
+	}
+	return nil
+}
+
+func lateAtTheEnd(after history.Snapshot, late []content.Content) error {
+	end := len(after.Entries) - len(late)
+	for i, c := range late {
+		if end < 0 || !after.Entries[end+i].Content.Equal(c) {
+			return fmt.Errorf("what came in meanwhile is not at the end: %.200s", c.AppendJSON(nil))
+		}
+	}
+	return nil
+}
+
+// countsRight counts the history anew, as that of another session.
+func (c *conversation) countsRight() error {
+	fresh, err := c.host.Session(engine.SessionOptions{})
+	if err != nil {
+		return err
+	}
+	owned := c.session.History()
+	if _, _, err := fresh.Restore(owned.Contents()...); err != nil {
+		return err
+	}
+	for i, e := range fresh.History().Entries {
+		if kept := owned.Entries[i]; kept.Tokens != e.Tokens {
+			return fmt.Errorf("entry %d (%s) is kept as %d tokens and counts %d", i, kept.ID, kept.Tokens, e.Tokens)
+		}
+	}
+	return fresh.Close()
+}
+
+// accepted checks a history as a provider does.
+func accepted(history []content.Content) error {
+	if problems := turns.Check(history); len(problems) > 0 {
+		return fmt.Errorf("%v", problems)
+	}
+	for i, c := range history {
+		if len(c.Blocks) == 0 {
+			return fmt.Errorf("entry %d says nothing", i)
+		}
+		if c.Speaker == content.Tool && (i == 0 || history[i-1].Speaker == content.Human) {
+			return fmt.Errorf("entry %d, a tool's, does not follow its call", i)
+		}
+	}
+	return nil
+}
+
+// tally is what happened, for whoever reads the log, and to see that enough did.
+type tally struct {
+	kills             map[string]int
+	turns, failures   int
+	pruned, shortened map[string]int
+}
+
+func (y *tally) note(done prepare.Outcome, err error) {
+	if err != nil {
+		y.failures++
+	}
+	if done.Optimize.Removed+done.Optimize.Replaced > 0 {
+		y.add(tally{pruned: map[string]int{done.Strategy: 1}})
+	}
+	if done.Compress.Kind == prepare.KindApplied {
+		y.add(tally{shortened: map[string]int{done.Strategy: 1}})
+	}
+}
+
+func (y *tally) add(more tally) {
+	y.turns += more.turns
+	y.failures += more.failures
+	for _, m := range []struct {
+		to   *map[string]int
+		from map[string]int
+	}{{&y.pruned, more.pruned}, {&y.shortened, more.shortened}} {
+		for name, n := range m.from {
+			if *m.to == nil {
+				*m.to = map[string]int{}
+			}
+			(*m.to)[name] += n
+		}
+	}
+}
+
+// check sees to it that the test was one: every plugin was killed, every strategy got its work done, and most turns did.
+func (y *tally) check(t *testing.T) {
+	t.Helper()
+	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills, y.pruned, y.shortened)
+	if len(y.kills) == 0 || len(y.shortened) == 0 {
+		t.Error("nobody was killed, or nothing was compressed")
+	}
+	const enough = 10 * sessions // turns; under the race detector, or on a busy machine, few may come about in five seconds
+	if y.turns < enough {
+		return
+	}
+	if y.failures*5 > y.turns {
+		t.Errorf("%d of %d turns failed", y.failures, y.turns)
+	}
+	for _, name := range names() {
+		if y.kills[name] == 0 || y.shortened[name] == 0 {
+			t.Errorf("%s was killed %d times and compressed %d times", name, y.kills[name], y.shortened[name])
+		}
+	}
+	if y.pruned["high-density"] == 0 {
+		t.Error("nothing was pruned")
+	}
+}

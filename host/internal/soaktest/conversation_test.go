@@ -1,0 +1,192 @@
+package soaktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// longest is how many entries a conversation has before its agent begins another.
+const longest = 300
+
+// agent has one conversation after the other, with the same strategy.
+type agent struct {
+	t        *testing.T
+	host     *engine.Host
+	strategy string
+	number   int
+	tally    *tally
+}
+
+// work goes on until ctx ends. Then it waits until nothing is killed any more, and the conversation must come to a good end.
+func (a agent) work(ctx context.Context, calm func()) {
+	for round := uint64(0); ; round++ {
+		c, err := a.begin(round)
+		for err == nil && (ctx.Err() == nil || len(c.said) == 0) && len(c.coming) > 0 {
+			err = c.turn(a.t.Context())
+		}
+		if ctx.Err() != nil {
+			calm()
+		}
+		if err == nil {
+			err = c.end(a.t.Context())
+		}
+		if err != nil {
+			a.t.Errorf("%s, agent %d, conversation %d: %v", a.strategy, a.number, round, err)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// conversation is one session, and what its agent knows of it.
+type conversation struct {
+	agent
+	session *engine.Session
+	rnd     *rand.Rand
+	coming  []content.Content // what is still to be said
+	said    []content.Content
+	owned   history.Snapshot // after the last turn
+	failed  bool             // the last Prepare did: nothing is said before it is made again
+}
+
+func (a agent) begin(round uint64) (*conversation, error) {
+	s, err := a.host.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": a.strategy}})
+	if err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(*seed, 2+uint64(a.number)<<32+round))
+	return &conversation{agent: a, session: s, rnd: rnd, coming: gen.Session(longest, rnd.Uint64())}, nil
+}
+
+// turn says something, prepares the history, and looks at what became of it. While it is prepared, a tool may answer or a
+// person may say something more.
+func (c *conversation) turn(ctx context.Context) error {
+	var now, late []content.Content
+	if !c.failed {
+		now, late = c.next()
+		if err := c.say(now); err != nil {
+			return err
+		}
+		if err := c.isAsItWas(now); err != nil {
+			return fmt.Errorf("after %d entries were added: %w", len(now), err)
+		}
+	}
+	before := c.session.History()
+	var adding sync.WaitGroup
+	var lateErr error
+	if len(late) > 0 {
+		adding.Go(func() { lateErr = c.say(late) })
+	}
+	p, err := c.session.Prepare(ctx, engine.PrepareOptions{})
+	adding.Wait()
+	if lateErr != nil {
+		return lateErr
+	}
+	c.tally.turns++
+	c.failed = err != nil
+	if err := c.judge(err); err != nil {
+		return err
+	}
+	c.tally.note(p.Outcome, err)
+	c.owned = c.session.History()
+	if err := accepted(p.History); err != nil {
+		return fmt.Errorf("what is to be sent: %w", err)
+	}
+	if err := rewritten(before, c.owned, late, p.Outcome, c.strategy == "high-density"); err != nil {
+		return fmt.Errorf("after a turn that did %+v with the error %v: %w", p.Outcome, err, err)
+	}
+	return nil
+}
+
+// next takes the next exchanges from what is coming: what is said before the Prepare and what comes in while it runs.
+func (c *conversation) next() (now, late []content.Content) {
+	for range 1 + c.rnd.IntN(3) {
+		for len(c.coming) > 0 {
+			e := c.coming[0]
+			now, c.coming = append(now, e), c.coming[1:]
+			if e.Speaker == content.Tool {
+				break
+			}
+		}
+	}
+	switch c.rnd.IntN(4) {
+	case 0:
+		return now[:len(now)-1], now[len(now)-1:]
+	case 1:
+		text := content.Text{Text: fmt.Sprint("And one more thing, number ", len(c.said))}
+		return now, []content.Content{{Speaker: content.Human, Blocks: []content.Block{text}}}
+	default:
+		return now, nil
+	}
+}
+
+func (c *conversation) say(entries []content.Content) error {
+	c.said = append(c.said, entries...)
+	_, _, err := c.session.Add(entries...)
+	return err
+}
+
+// judge lets those errors pass that a killed plugin may lead to: typed, and with the word that a retry may help.
+func (c *conversation) judge(err error) error {
+	if err == nil {
+		return nil
+	}
+	var failure *plugins.Error
+	var compress *prepare.CompressError
+	switch {
+	case !errors.As(err, &failure):
+		return fmt.Errorf("an error that is no plugin's: %w", err)
+	case !failure.Retryable || errors.As(err, &compress) && !compress.Retryable:
+		return fmt.Errorf("it is not said that a retry may help: %w", err)
+	}
+	return nil
+}
+
+// end prepares the history once more, which must succeed now that nothing is killed any more, and closes the session. Then
+// every entry must be counted right, and the transcript hold all that was said.
+func (c *conversation) end(ctx context.Context) error {
+	const most = 3 // the last kill may be noticed only now
+	for attempt := 1; ; attempt++ {
+		_, err := c.session.Prepare(ctx, engine.PrepareOptions{})
+		if err == nil {
+			break
+		}
+		if bad := c.judge(err); bad != nil || attempt == most {
+			return fmt.Errorf("the last turn: %w", err)
+		}
+	}
+	if err := c.countsRight(); err != nil {
+		return err
+	}
+	path := c.session.TranscriptPath()
+	if err := c.session.Close(); err != nil {
+		return err
+	}
+	kept, err := transcript.ReadFile(path, transcript.Options{})
+	if err != nil {
+		return err
+	}
+	if len(kept.Entries) != len(c.said) {
+		return fmt.Errorf("the transcript has %d entries, %d were added", len(kept.Entries), len(c.said))
+	}
+	for i, e := range kept.Entries {
+		if !e.Equal(c.said[i]) {
+			return fmt.Errorf("entry %d of the transcript is not the one that was added", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package transcriptlog_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+func says(text string) content.Content {
+	return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
+}
+
+func TestWhatWasAddedComesBack(t *testing.T) {
+	j, err := transcriptlog.Open(filepath.Join(t.TempDir(), "not", "there", "yet"), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := []content.Content{
+		says("two\nlines, a \u2028 and \"quotes\""),
+		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "1", Name: "run", Parameters: []byte(`{"b":1.0,"a":2}`)}, content.Opaque{JSON: []byte(`{"type":"new"}`)}}},
+		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "1", ToolName: "run", Result: content.String("ok")}}},
+		{Speaker: content.Human, Extra: content.Fields{{Name: "threshId", Value: []byte(`"of its own"`)}, {Name: "id", Value: []byte(`7`)}}},
+	}
+	ids := []string{"e1", "e2", "e5", "e6"} // e3 and e4 are what a strategy made
+	j.Add(ids[:1], entries[:1])
+	if err := j.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	j.Add(ids[1:], entries[1:])
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := transcript.ReadFile(j.Path(), transcript.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(entries, got.Entries); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(ids, got.IDs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ session, want string }{
+		{"a-1_b.c", "a-1_b.c.jsonl"},
+		{"a-1_b.c", "a-1_b.c-2.jsonl"},
+		{"../../etc/passwd", "_.._etc_passwd.jsonl"},
+		{"..", "session.jsonl"},
+		{strings.Repeat("x", 400), strings.Repeat("x", 200) + ".jsonl"},
+	} {
+		j, err := transcriptlog.Open(dir, c.session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		if got := filepath.Base(j.Path()); got != c.want || filepath.Dir(j.Path()) != dir {
+			t.Errorf("the file of session %q is %s, want %s", c.session, j.Path(), c.want)
+		}
+	}
+}
+
+func TestDirectoryThatCannotBe(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transcriptlog.Open(file, "s"); err == nil || !strings.Contains(err.Error(), "transcript.dir") {
+		t.Errorf("got %v, want an error that names the setting", err)
+	}
+}
+
+func TestNilKeepsNothing(t *testing.T) {
+	var j *transcriptlog.Journal
+	j.Add([]string{"e1"}, []content.Content{says("a")})
+	if j.Flush() != nil || j.Close() != nil || j.Path() != "" {
+		t.Error("a nil Journal does something")
+	}
+}

@@ -1,0 +1,44 @@
+package summarytest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// Input is a Compress of a made session of so many entries, with every tool preset, by a model of the given window.
+// 5,000 entries are about a million tokens.
+func Input(b *testing.B, entries, window int) sdk.CompressInput {
+	b.Helper()
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sdk.CompressInput{
+		Call:                 sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy, WorkspaceRoot: "/w"},
+		ContextLimit:         100 * entries,
+		Threshold:            1,
+		PreserveThreshold:    0.4,
+		TopPreserveThreshold: 0.2,
+		TokensIn:             func(from, to int) int { return 200 * (to - from) },
+		Model:                &sdk.Model{Name: "m", ContextLimit: window},
+		UserMessageBudget:    20_000,
+	}
+}
+
+// Benchmark measures a Compress, all but the model's time: twice the entries must not take more than 2.3 times as long.
+func Benchmark(b *testing.B, s sdk.Strategy) {
+	for _, entries := range []int{1250, 2500, 5000} {
+		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
+			in := Input(b, entries, 200_000)
+			for b.Loop() {
+				if r, err := s.Compress(b.Context(), Instant{}, in); err != nil || r.NoOp != "" {
+					b.Fatal(r.NoOp, err)
+				}
+			}
+		})
+	}
+}
