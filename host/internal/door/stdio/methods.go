@@ -32,7 +32,7 @@ func methods() map[string]method {
 		"history.recorded": {call: now(recorded)},
 		"todos.set":        {call: now(setTodos), waits: true},
 		"usage.report":     {call: now(reportUsage), waits: true},
-		"window.prepare":   {call: prepare},
+		"window.prepare":   {call: prepareWindow},
 	}
 }
 
@@ -155,7 +155,7 @@ type prepareResult struct {
 }
 
 // prepare goes on in the background, behind earlier ones: what is added meanwhile must not wait for it.
-func prepare(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+func prepareWindow(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 	var p prepareParams
 	if err := decodeParams(raw, &p); err != nil {
 		done(nil, err)
