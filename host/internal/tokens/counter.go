@@ -7,7 +7,7 @@ import (
 )
 
 // Counter counts tokens in one encoding. It is safe for concurrent use, and its counts depend on nothing but what is
-// counted. Get one from [Registry.For].
+// counted. Get one from [For].
 type Counter struct {
 	vocabulary *vocabulary
 	exact      bool

@@ -1,8 +1,8 @@
 // Package tokens counts what a history costs in a model's context, in tokens.
 //
 // It is for the host, which counts every entry once, when it enters, and keeps totals by addition and subtraction; a
-// program that embeds the host rarely needs it. Start at [NewRegistry] and [Registry.For]; then [Counter.Entry] counts
-// one entry, [Counter.CountAll] a whole session, [Counter.Text] a text. Nothing is loaded before the first count, and
+// program that embeds the host rarely needs it. Start at [For]; then [Counter.Entry] counts one entry,
+// [Counter.CountAll] a whole session, [Counter.Text] a text. All counters of a process share the vocabularies. Nothing is loaded before the first count, and
 // nothing ever comes from the network: the vocabularies are part of the program.
 //
 // # Exact and approximate
