@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// ErrUnknownEncoding is wrapped by [Registry.For] when the encoding is none of [Encodings].
+// ErrUnknownEncoding is wrapped by the error of [Registry.For] if the encoding is none of [Encodings].
 var ErrUnknownEncoding = errors.New("unknown token encoding")
 
 // Encodings returns the names of the encodings that can be chosen, the newest first.
 func Encodings() []string { return []string{o200k, cl100k, p50k, r50k} }
 
-// Registry hands out counters. Counters of one registry share what they load, at most once per encoding: up to 24 MB and
-// 150 ms. A registry is safe for concurrent use; a host has one.
+// Registry creates counters. The counters of one registry share what they load, at most once per encoding: up to 24
+// MB and 150 ms. A registry is safe for concurrent use. A host has one.
 type Registry struct {
 	mu           sync.Mutex
 	vocabularies map[string]*vocabulary // by encoding
@@ -24,9 +24,9 @@ type Registry struct {
 // NewRegistry returns a registry that has loaded nothing yet.
 func NewRegistry() *Registry { return &Registry{vocabularies: map[string]*vocabulary{}} }
 
-// For returns the counter for a model. An encoding that is not "" wins over the model's name; it must be one of
-// [Encodings], or the error wraps [ErrUnknownEncoding] and names them. A model that is "", unknown, or without a public
-// encoding gets an approximate counter, never an error: see [Counter.Exact].
+// For returns the counter for a model. A non-empty encoding takes precedence over the model's name. It must be one of
+// [Encodings]; otherwise the error wraps [ErrUnknownEncoding] and lists them. A model that is "", unknown, or without
+// a public encoding gets an approximate counter, never an error: see [Counter.Exact].
 //
 // For loads nothing: the first count does, or [Counter.Load].
 func (r *Registry) For(model, encoding string) (*Counter, error) {
@@ -35,7 +35,7 @@ func (r *Registry) For(model, encoding string) (*Counter, error) {
 		encoding, exact = encodingOf(model)
 	}
 	if !slices.Contains(Encodings(), encoding) {
-		return nil, fmt.Errorf("%w %q: use one of %s, or none to go by the model's name",
+		return nil, fmt.Errorf("%w %q: use one of %s, or leave it out to choose by the model's name",
 			ErrUnknownEncoding, encoding, strings.Join(Encodings(), ", "))
 	}
 	r.mu.Lock()
