@@ -149,9 +149,9 @@ const (
 	None = "none"
 )
 
-// Choose returns the list that the setting model.priceList selects for a model: the one of that name, for [Auto] the one
-// that [Catalog.ForModel] finds. It returns nil, without an error, for [None] and if no list matches the model. The error
-// is that of [Catalog.Named].
+// Choose returns the list that the setting model.priceList selects for a model: the one of that name, for [Auto] the
+// one that [Catalog.ForModel] finds. It returns nil, without an error, for [None] and if no list matches the model.
+// The error is that of [Catalog.Named].
 func (c *Catalog) Choose(setting, model string) (*List, error) {
 	switch setting {
 	case None:

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// A picture costs one token for 750 pixels. The maximum is the cost of the largest picture that providers do not shrink.
+// A picture costs one token for 750 pixels. The maximum is the cost of the largest picture that providers do not
+// shrink.
 const (
 	pixelsPerToken  = 750
 	mostImageTokens = 1600
