@@ -29,7 +29,9 @@ var Shipped = map[string]string{
 
 // Build builds packages, given by their directories from the root of the repository, as they ship: without cgo and without debug
 // information. It returns the paths of the programs in the same order. Do not write to them: other tests run them too.
-func Build(packages ...string) ([]string, error) { return build("plain", []string{"CGO_ENABLED=0"}, nil, packages) }
+func Build(packages ...string) ([]string, error) {
+	return build("plain", []string{"CGO_ENABLED=0"}, nil, packages)
+}
 
 // BuildRace is [Build] with the race detector, for which there must be a C compiler.
 func BuildRace(packages ...string) ([]string, error) {
