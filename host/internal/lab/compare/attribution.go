@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -51,7 +51,7 @@ func (a *attribution) turn(t replay.Turn) {
 	}
 	for _, c := range t.Prepared.Outcome.Changes {
 		a.sum.tokens += c.Before - c.After
-		if c.Kind == history.Added {
+		if c.Kind == outcome.Added {
 			continue // it came in the place of others, such as a summary
 		}
 		a.sum.entries++

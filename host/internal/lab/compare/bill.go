@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // bill prices the requests of one replay by several price lists, and beside them those of doing nothing.
@@ -49,7 +49,7 @@ func (b *bill) request(t replay.Turn) []float64 {
 }
 
 // modelUSD is what a strategy's model calls cost: what its profile says, or by the list if the profile has no prices.
-func modelUSD(s *prepare.Spent, l *pricing.List) float64 {
+func modelUSD(s *outcome.Spent, l *pricing.List) float64 {
 	switch {
 	case s == nil:
 		return 0

@@ -2,8 +2,8 @@ package compare
 
 import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // observer is the fold of a comparison over the turns of one replay. What a turn costs it depends on what the turn
@@ -11,7 +11,7 @@ import (
 type observer struct {
 	rec    *recording
 	tally  *tally
-	limits *prepare.Limits
+	limits *outcome.Limits
 	points []Point
 
 	bill        *bill

@@ -3,7 +3,7 @@ package replay
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Totals add turns up, and sessions. It is the one sum of the lab: what else is added up of a replay is added beside it, in
@@ -31,7 +31,7 @@ type Totals struct {
 	HostTime   time.Duration `json:"hostTimeNs"`
 	PluginTime time.Duration `json:"pluginTimeNs"`
 	// LLM is what the strategy's model calls cost; nil if it made none.
-	LLM *prepare.Spent `json:"llm,omitempty"`
+	LLM *outcome.Spent `json:"llm,omitempty"`
 }
 
 // Count adds the next turn of a session.
@@ -41,7 +41,7 @@ func (t *Totals) Count(turn Turn) {
 	t.Sent += turn.AfterCompress
 	t.PeakUnpruned, t.Peak = max(t.PeakUnpruned, turn.Unpruned), max(t.Peak, turn.AfterCompress)
 	t.Optimized += count(turn.Optimize.Removed+turn.Optimize.Replaced > 0)
-	t.Compressed += count(turn.Compress.Kind == prepare.KindApplied)
+	t.Compressed += count(turn.Compress.Kind == outcome.KindApplied)
 	t.Held += count(turn.Optimize.Held)
 	t.Laddered += count(len(turn.Ladder) > 0)
 	t.Overflows += count(turn.Overflow != "")
@@ -77,12 +77,12 @@ func (t *Totals) Add(o Totals) {
 	t.spend(o.LLM)
 }
 
-func (t *Totals) spend(s *prepare.Spent) {
+func (t *Totals) spend(s *outcome.Spent) {
 	if s == nil {
 		return
 	}
 	if t.LLM == nil {
-		t.LLM = &prepare.Spent{}
+		t.LLM = &outcome.Spent{}
 	}
 	t.LLM.Add(*s)
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Turn is one request of a replayed session: what the history counted, in tokens, and what was done to it.
@@ -19,13 +19,13 @@ type Turn struct {
 	AfterOptimize int `json:"tokensAfterOptimize"`
 	AfterCompress int `json:"tokensAfterCompress"`
 	// Boundary says that the recorder compacted its history before this turn, so the replay went on in a new session.
-	Boundary bool                    `json:"boundary,omitempty"`
-	Optimize prepare.OptimizeOutcome `json:"optimize"`
-	Compress prepare.CompressOutcome `json:"compress"`
+	Boundary bool             `json:"boundary,omitempty"`
+	Optimize outcome.Optimize `json:"optimize"`
+	Compress outcome.Compress `json:"compress"`
 	// Ladder are the steps taken because the request was over the hard limit.
-	Ladder []prepare.LadderStep `json:"ladder,omitempty"`
+	Ladder []outcome.LadderStep `json:"ladder,omitempty"`
 	// Stable is the beginning of the request that was also the beginning of the request before.
-	Stable prepare.Stable `json:"stable"`
+	Stable outcome.Stable `json:"stable"`
 	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected the
 	// provider to count for what it would have sent.
 	Reported  int `json:"reported,omitempty"`

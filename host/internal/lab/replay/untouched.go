@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Untouched yields the turns of a session to which nothing is done: each request holds all that was before it. Those that
@@ -19,7 +19,7 @@ func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 			turn := Turn{
 				Turn: n + 1, Entry: q.Entry, From: q.From, Boundary: q.Boundary, At: q.At,
 				Unpruned: q.Unpruned, Before: q.Unpruned, AfterOptimize: q.Unpruned, AfterCompress: q.Unpruned,
-				Stable: prepare.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected,
+				Stable: outcome.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected,
 			}
 			if q.Projected > hard {
 				turn.Overflow = fmt.Sprintf("%d tokens are over the limit of %d", q.Projected, hard)

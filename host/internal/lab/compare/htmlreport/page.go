@@ -38,7 +38,7 @@ type page struct {
 	Sessions   int
 	Entries    int
 	Turns      int
-	Warnings      []string
+	Warnings   []string
 	Series     []series
 	Totals     table
 	Costs      []costTable
