@@ -1,4 +1,4 @@
-package plugins
+package trust
 
 import (
 	"errors"
@@ -10,19 +10,21 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// guard says who may be able to change what is run: root, the user, and for the plugins that come with the host whoever owns
-// the host's own executable. Whoever else could write to a file or replace it could run code as the user.
+// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that come with the
+// host the owner of the host's executable: anyone else who can write to a plugin or replace it can run code as the user.
 type guard struct {
 	user uint32
-	// bundle is the real path of the folder plugins beside the host's executable, "" for none; bundler owns the executable.
+	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the executable.
 	bundle  string
 	bundler uint32
-	groups  string // the file with the groups' members
+	groups  string // path of /etc/group
 }
 
-// newGuard looks at who is who. executable is the host's, "" if it is unknown.
+// newGuard makes the guard of the running user. executable is the host's path, "" if it is unknown.
 func newGuard(executable string) *guard {
 	g := &guard{user: uint32(os.Geteuid()), groups: "/etc/group"}
 	var stat unix.Stat_t
@@ -36,8 +38,8 @@ func newGuard(executable string) *guard {
 	return g
 }
 
-// bundled reports whether a plugin came with the host: it lies in the folder beside the executable and belongs to the
-// same owner, so that who can change it can change the host itself.
+// bundled reports whether a plugin came with the host: it is in the folder next to the executable and has the same owner, so who
+// can change it can change the host itself.
 func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
 	if g.bundle == "" || stat.Uid != g.bundler {
 		return false
@@ -46,11 +48,11 @@ func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
 	return err == nil && filepath.Dir(real) == g.bundle
 }
 
-// directory says why nothing in a plugin directory can be trusted, "" if it may be.
-func (g *guard) directory(dir string) string {
+// Directory says why nothing in a plugin directory can be trusted, "" if there is no reason.
+func (g *guard) Directory(dir string) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return reason(err)
+		return fault.System(err).Error()
 	}
 	var stat unix.Stat_t
 	if err := unix.Stat(real, &stat); err != nil {
@@ -63,7 +65,7 @@ func (g *guard) directory(dir string) string {
 		if err := unix.Stat(parent, &stat); err != nil {
 			return parent + ": " + err.Error()
 		}
-		// In a sticky directory nobody can replace what is another's.
+		// In a sticky directory users cannot replace each other's files.
 		if problem := g.writable(&stat); problem != "" && stat.Mode&unix.S_ISVTX == 0 {
 			return "the directory above it, " + parent + ", " + problem
 		}
@@ -73,21 +75,21 @@ func (g *guard) directory(dir string) string {
 	}
 }
 
-// file says why a plugin's file cannot be trusted, "" if it may be. dir is its directory, which was found to be good.
-func (g *guard) file(dir, path string) string {
+// File says why a plugin's file cannot be trusted, "" if there is no reason. Its directory dir has passed Directory.
+func (g *guard) File(dir, path string) string {
 	realDir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return reason(err)
+		return fault.System(err).Error()
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return reason(err)
+		return fault.System(err).Error()
 	}
 	if inside, err := filepath.Rel(realDir, real); err != nil || !filepath.IsLocal(inside) {
 		return "is a symbolic link that leaves the directory, to " + real
 	}
 	if sub := filepath.Dir(real); sub != realDir {
-		if problem := g.directory(sub); problem != "" {
+		if problem := g.Directory(sub); problem != "" {
 			return "is a symbolic link into " + sub + ": " + problem
 		}
 	}
@@ -98,6 +100,7 @@ func (g *guard) file(dir, path string) string {
 	return g.status(&stat, realDir == g.bundle)
 }
 
+// status says why an existing file or directory cannot be trusted, "" if there is no reason.
 func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
 	if stat.Uid != 0 && stat.Uid != g.user && !(bundled && stat.Uid == g.bundler) {
 		return fmt.Sprintf("belongs to user %d, not to root or to user %d", stat.Uid, g.user)
@@ -105,7 +108,7 @@ func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
 	return g.writable(stat)
 }
 
-// writable says who else can write to it, "" if nobody can.
+// writable says who besides the owner can write to the file, "" if no one can.
 func (g *guard) writable(stat *unix.Stat_t) string {
 	const group, other = 0o020, 0o002
 	switch {
@@ -117,8 +120,8 @@ func (g *guard) writable(stat *unix.Stat_t) string {
 	return ""
 }
 
-// private reports whether a group is the user's own: where each user has such a group, files are made writable by it
-// (umask 002), and that lets in nobody.
+// private reports whether the user is the only member of a group. Systems that give each user a group of their own (umask 002)
+// make files writable by it, which lets no one else in.
 func (g *guard) private(uid, gid uint32) bool {
 	if uid != gid {
 		return false

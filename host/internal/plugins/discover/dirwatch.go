@@ -1,4 +1,4 @@
-package plugins
+package discover
 
 import (
 	"errors"
@@ -16,24 +16,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identityTime is how often it is looked whether the directories are still the same: what happens further up their paths than is
-// watched, such as a deployment that puts another tree in the place of one, is not told.
+// identityTime is how often to re-check that the plugin directories are the same ones. The system reports no event when a
+// directory further up a path is replaced than those that are watched, as a deployment may do.
 const identityTime = 30 * time.Second
 
-// dirWatch watches directories, those too that are not there yet: for each that is not, the nearest one above it, until it
-// comes. It belongs to one goroutine.
+// dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest existing parent
+// until the directory appears. It belongs to one goroutine.
 type dirWatch struct {
-	*fsnotify.Watcher // another one whenever it is armed anew: a watch belongs to a directory, whatever is at its path by now
+	*fsnotify.Watcher // a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
 	log               hclog.Logger
-	wanted            []string            // absolute
-	armed             map[string]sighting // what was to be watched when it was armed
-	warned            map[string]bool     // of which directories it was said that they cannot be watched
+	wanted            []string            // absolute paths
+	armed             map[string]sighting // what was to be watched when arm was called
+	warned            map[string]bool     // directories for which a warning was logged
 }
 
-// sighting is which directory is at a path.
+// sighting is which directory a path leads to.
 type sighting struct {
 	device, inode uint64
-	// aside says that it is no wanted one, nor in the place of one, but one in which it would be exchanged.
+	// aside says that the directory is not a plugin directory or the nearest parent of one, but a watch point: one in which
+	// a plugin directory could be replaced.
 	aside bool
 }
 
@@ -47,11 +48,10 @@ func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 	return w, w.arm()
 }
 
-// close ends it. Where it could not be armed there is nothing to end.
+// close stops watching.
 func (w *dirWatch) close() { _ = w.Close() }
 
-// follow sees to it that the right directories are watched after an event, and reports whether it was about one of them or
-// one above them.
+// follow adjusts the watches after an event, and reports whether the event was about a wanted directory or one above it.
 func (w *dirWatch) follow(e fsnotify.Event) bool {
 	const comesOrGoes = fsnotify.Create | fsnotify.Remove | fsnotify.Rename
 	moved := e.Op.Has(comesOrGoes) && slices.ContainsFunc(w.wanted, func(dir string) bool {
@@ -63,7 +63,7 @@ func (w *dirWatch) follow(e fsnotify.Event) bool {
 	return moved
 }
 
-// exchanged does as follow does where there was no event, and reports whether any directory is another than it was.
+// exchanged adjusts the watches where there was no event, and reports whether any path leads to another directory than before.
 func (w *dirWatch) exchanged() bool {
 	if maps.Equal(w.survey(), w.armed) {
 		return false
@@ -72,16 +72,16 @@ func (w *dirWatch) exchanged() bool {
 	return true
 }
 
-// rearm goes on with the watches that there are if there can be no new ones.
+// rearm is arm, except that it keeps the existing watches if no new ones can be made.
 func (w *dirWatch) rearm() {
 	if err := w.arm(); err != nil {
-		w.log.Warn("watching the plugin directories", "error", err)
+		w.log.Warn("watching the plugin directories failed", "error", err)
 	}
 }
 
-// arm watches every wanted directory or what is nearest to it, and nothing else.
+// arm watches every wanted directory or its nearest existing parent, the watch points, and nothing else.
 func (w *dirWatch) arm() error {
-	const tries = 10 // for directories that come and go while this looks
+	const tries = 10 // directories may come and go meanwhile
 	for range tries {
 		next, err := fsnotify.NewWatcher()
 		if err != nil {
@@ -94,7 +94,7 @@ func (w *dirWatch) arm() error {
 		for dir, s := range w.armed {
 			if err := w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !s.aside && !w.warned[dir] {
 				w.warned[dir] = true
-				w.log.Warn("a directory is not watched: what is new there is not noticed", "dir", dir, "error", err)
+				w.log.Warn("plugin directory is not watched: new versions of plugins there go unnoticed", "dir", dir, "error", err)
 			}
 		}
 		if maps.Equal(w.survey(), w.armed) { // nothing came before it was watched
@@ -104,14 +104,14 @@ func (w *dirWatch) arm() error {
 	return nil
 }
 
-// survey says which directories have to be watched now, and which they are.
+// survey returns the directories that have to be watched now, by path.
 func (w *dirWatch) survey() map[string]sighting {
 	found := make(map[string]sighting)
 	for _, dir := range w.wanted {
 		at := existing(dir)
-		for _, hinge := range hinges(at, at == dir) {
-			if _, ok := found[hinge]; !ok {
-				found[hinge] = see(hinge, true)
+		for _, point := range watchPoints(at, at == dir) {
+			if _, ok := found[point]; !ok {
+				found[point] = see(point, true)
 			}
 		}
 		found[at] = see(at, false)
@@ -119,7 +119,7 @@ func (w *dirWatch) survey() map[string]sighting {
 	return found
 }
 
-// see says which directory is at path; the zero identity is none.
+// see says which directory path leads to; without one, the identity is zero.
 func see(path string, aside bool) sighting {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {
@@ -128,14 +128,13 @@ func see(path string, aside bool) sighting {
 	return sighting{device: uint64(stat.Dev), inode: stat.Ino, aside: aside}
 }
 
-// hinges are the directories in which another one is put at the path of dir: those with the symbolic links on the way to it and, if
-// it is to stay, the one that it is in. Elsewhere than on Linux each file in a watched directory costs a descriptor, and there are
-// none.
-func hinges(dir string, stays bool) (in []string) {
+// watchPoints are the directories in which dir could be replaced: those that hold a symbolic link on its path and, if it exists,
+// its parent. There are none outside Linux, where each file in a watched directory costs a descriptor.
+func watchPoints(dir string, exists bool) (in []string) {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	if stays {
+	if exists {
 		in = append(in, filepath.Dir(dir))
 	}
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -146,7 +145,7 @@ func hinges(dir string, stays bool) (in []string) {
 	return in
 }
 
-// existing returns path, or the nearest directory above it that is there.
+// existing returns path, or the nearest directory above it that exists.
 func existing(path string) string {
 	for path != filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
