@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
@@ -221,7 +222,7 @@ func (p *process) compress(ctx context.Context, id string, in CompressCall) (Com
 		return CompressAnswer{}, fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", ErrBadAnswer, len(pieces))
 	}
 	return CompressAnswer{
-		NoOp:     sdk.NoOpReason(printable(noop, maxMessage)),
+		NoOp:     sdk.NoOpReason(text.Printable(noop, maxMessage)),
 		Pieces:   pieces,
 		Metadata: compressMetadata(header.GetMetadata()),
 	}, nil

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/internal/text"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -28,19 +27,19 @@ func readInfo(name string, r *threshv1.GetInfoResponse) (sdk.Info, error) {
 	info := sdk.Info{
 		Name:        r.GetName(),
 		Version:     r.GetVersion(),
-		Description: printable(r.GetDescription(), maxDescription),
+		Description: text.Printable(r.GetDescription(), maxDescription),
 		RequiresLLM: r.GetRequiresLlm(),
 
 		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),
 		Trigger:      sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
 	}
 	switch v := info.Version; {
-	case !nameRule.MatchString(info.Name):
-		return sdk.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", printable(info.Name, 100))
+	case !discover.ValidName(info.Name):
+		return sdk.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
 	case info.Name != name:
 		return sdk.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s", info.Name, name, FilePrefix, info.Name)
-	case v == "" || len(v) > maxVersion || printable(v, maxVersion) != v:
-		return sdk.Info{}, badInfo("its version %q is empty, too long or not printable", printable(v, maxVersion))
+	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
+		return sdk.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))
 	}
 	switch mode := r.GetTrigger().GetMode(); mode {
 	case threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS:
@@ -82,14 +81,14 @@ func readConfigFields(in []*threshv1.ConfigField) ([]sdk.ConfigField, error) {
 		field := sdk.ConfigField{
 			Key:         f.GetKey(),
 			Type:        configTypes[f.GetType()],
-			Description: printable(f.GetDescription(), maxDescription),
+			Description: text.Printable(f.GetDescription(), maxDescription),
 			Allowed:     f.GetAllowed(),
 			Minimum:     f.Minimum,
 			Maximum:     f.Maximum,
 		}
 		switch {
 		case !keyRule.MatchString(field.Key):
-			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i, printable(field.Key, 100))
+			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i, text.Printable(field.Key, 100))
 		case seen[field.Key]:
 			return nil, badInfo("setting %q is declared twice", field.Key)
 		case field.Type == "":
@@ -99,7 +98,7 @@ func readConfigFields(in []*threshv1.ConfigField) ([]sdk.ConfigField, error) {
 		if len(f.GetDefaultValue()) > 0 {
 			value, err := readDefault(field, f.GetDefaultValue())
 			if err != nil {
-				return nil, badInfo("setting %q: its default %s %w", field.Key, printable(string(f.GetDefaultValue()), 100), err)
+				return nil, badInfo("setting %q: its default %s %w", field.Key, text.Printable(string(f.GetDefaultValue()), 100), err)
 			}
 			field.Default = value
 		}
@@ -122,35 +121,6 @@ func readDefault(field sdk.ConfigField, raw []byte) (any, error) {
 		return nil, fmt.Errorf("is wrong: %w", err)
 	}
 	return value, nil
-}
-
-// printable makes text of strangers fit to be shown on a terminal and in a log line: no control characters, at most limit bytes.
-func printable(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return utf8.RuneError
-	}, s[:min(len(s), 4*limit)])
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
-}
-
-// printableLines is printable for text of several lines.
-func printableLines(s string) string {
-	var out []string
-	for line := range strings.Lines(s) {
-		out = append(out, printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "), maxLogLine))
-	}
-	return strings.Join(out, "\n")
 }
 
 // clone returns a copy of info that shares nothing that a caller could change.

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"bufio"
 	"context"
 	"errors"
@@ -52,8 +54,8 @@ func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Fatal(err)
 	}
-	if second := pid(t, s); second == first || exists(first) {
-		t.Errorf("first process %d (there: %v), second %d", first, exists(first), second)
+	if second := pid(t, s); second == first || plugintest.Exists(first) {
+		t.Errorf("first process %d (there: %v), second %d", first, plugintest.Exists(first), second)
 	}
 }
 
@@ -63,8 +65,8 @@ func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = syscall.Kill(p.child.cmd.Process.Pid, syscall.SIGKILL)
-	<-p.child.exited
+	_ = syscall.Kill(p.proc.PID(), syscall.SIGKILL)
+	<-p.proc.Exited()
 	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
@@ -95,7 +97,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			if exists(id) {
+			if plugintest.Exists(id) {
 				t.Error("the process is still there")
 			}
 			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
@@ -149,7 +151,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -171,7 +173,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -180,7 +182,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 func grandchild(t *testing.T, s *Strategy) int {
 	t.Helper()
 	id, err := strconv.Atoi(s.Info().Description)
-	if err != nil || !exists(id) {
+	if err != nil || !plugintest.Exists(id) {
 		t.Fatalf("no grandchild: %v", s.Info().Description)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(id, syscall.SIGKILL) })
@@ -199,7 +201,7 @@ func doomedHost(args string) {
 			return
 		}
 		p, _ := s.acquire(context.Background())
-		fmt.Println(p.child.ID())
+		fmt.Println(p.proc.PID())
 	}
 	if s, err := m.Strategy(context.Background(), "leaves-a-grandchild"); err == nil { // it may not be allowed to
 		fmt.Println(s.Info().Description)
@@ -212,7 +214,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
 	}
-	runDir := shortTemp(t)
+	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])
 	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm", "leaves-a-grandchild")+string(os.PathListSeparator)+runDir)
 	stdout, err := host.StdoutPipe()
@@ -239,7 +241,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range pids {
-		goneWithin(t, id, time.Second)
+		plugintest.GoneWithin(t, id, time.Second)
 	}
 	_ = host.Wait() // only when it is all gone does it hold its run directory no longer
 	if left, _ := os.ReadDir(runDir); len(left) != 1 {
@@ -247,33 +249,6 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	}
 	// The next host does it: open checks, at the end of the test, that nothing is left.
 	strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: runDir}), "steady")
-}
-
-func TestRunDirectoriesInUseAreLeftAlone(t *testing.T) {
-	base := shortTemp(t)
-	first, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign := filepath.Join(base, runDirPrefix+"other")
-	if err := os.Mkdir(foreign, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	second, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{first.path, second.path, foreign} {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := errors.Join(first.remove(), second.remove()); err != nil {
-		t.Error(err)
-	}
-	if left, _ := os.ReadDir(base); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
 }
 
 func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
@@ -301,7 +276,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 			select {
 			case <-tick.C:
 				if p, err := s.acquire(ctx); err == nil {
-					_ = p.child.kill()
+					_ = p.proc.Kill()
 				}
 			case <-ctx.Done():
 				return
@@ -327,7 +302,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: shortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: plugintest.ShortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
 	m := open(t, o) // it sees to it that nothing is left in the run directory
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

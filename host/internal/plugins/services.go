@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
@@ -67,7 +68,7 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	h.mu.Unlock()
 	if !ok {
 		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			wire.ErrNotGranted, printable(id, 100)))
+			wire.ErrNotGranted, text.Printable(id, 100)))
 	}
 	if call.host == nil {
 		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: this host offers no services", wire.ErrNotGranted))

@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -23,56 +24,73 @@ const (
 	drainTime = 250 * time.Millisecond
 	// killTime is how long a process may take to be gone after SIGKILL.
 	killTime = 2 * time.Second
-	// dyingTime is how long a process that cannot be talked to may take to be gone by itself: how it ended says why.
+	// dyingTime is how long a process that cannot be talked to may take to end by itself: its exit status explains why.
 	dyingTime = 100 * time.Millisecond
 
+	// A binary that is still open for writing (ETXTBSY) is tried again, busyRetries times with busyDelay between.
 	busyRetries = 10
 	busyDelay   = 20 * time.Millisecond
 )
 
-// child is one process of a plugin, from its start to its end. It is go-plugin's runner: go-plugin reads the handshake from
-// it, and is otherwise kept away from the process.
+// child is one operating system process of a plugin. It is go-plugin's runner: go-plugin reads the handshake from it, and is
+// otherwise kept away from the process (runner.go).
 type child struct {
-	binary  *binary
-	cage    cage
-	path    string
-	env     []string
-	dir     string // sockets, working directory, TMPDIR
-	log     hclog.Logger
+	binary  *discover.Binary
+	sandbox Sandbox
 	starter *starter
+	log     hclog.Logger
 
-	leave     func()        // of an attached process: says that it is gone; see attach.go
-	settle    func()        // says that Start is through, or will never be called
-	attempted chan struct{} // closed by settle; what follows is valid from then on
-	cmd       *exec.Cmd     // nil: it could not be started
-	lifeline  *os.File      // the end that the host holds; closed: the plugin knows that it must go
-	handshake handshake     // what it wrote to its standard output
-	stderr    tail          // the end of what it wrote to its standard error
-	exited    chan struct{} // closed once the process is gone and reaped, and its output read
-	state     string        // how it ended, for people; valid after exited
-	killed    atomic.Bool   // the host killed it, or tried to
+	env []string
+	dir string // sockets, working directory, TMPDIR
+
+	attempt attempt
+	running
+	handshake handshake // what it wrote to its standard output
+	stderr    tail      // the end of what it wrote to its standard error
+	exit      exit
 }
 
-func newChild(b *binary, cage cage, log hclog.Logger, s *starter) *child {
+// attempt is whether a start was tried. Its methods are safe for concurrent use.
+type attempt struct {
+	settle func()        // records that Start has returned, or will never be called
+	done   chan struct{} // closed by settle
+}
+
+// running is the process, valid once the attempt is done.
+type running struct {
+	cmd      *exec.Cmd // nil: it could not be started
+	lifeline *os.File  // the host's end of the pipe: closing it tells the plugin to end
+}
+
+// exit is how the process ended.
+type exit struct {
+	done   chan struct{} // closed once the process is gone and reaped, and its output read
+	state  string        // for people; valid after done
+	killed atomic.Bool   // the host killed it, or tried to
+	leave  func()        // for an attached process: records that it is gone
+}
+
+func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter) *child {
 	attempted := make(chan struct{})
-	return &child{
-		binary: b, cage: cage, path: b.path, log: log, starter: s,
+	c := &child{
+		binary: b, sandbox: sandbox, log: log, starter: s,
 		handshake: newHandshake(),
-		attempted: attempted,
-		settle:    sync.OnceFunc(func() { close(attempted) }),
-		exited:    make(chan struct{}),
+		attempt:   attempt{done: attempted, settle: sync.OnceFunc(func() { close(attempted) })},
 	}
+	c.exit.done = make(chan struct{})
+	return c
 }
 
 // prepare sets what go-plugin decides: its part of the environment, and the directory for sockets that it made.
 func (c *child) prepare(goPluginEnv []string, dir string) {
-	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.cage.env()...), dir
+	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.sandbox.env()...), dir
 }
 
-// passedOn are the host's environment variables that a plugin gets to see: what its texts and times look like, no more.
+// passedOn are the host's environment variables that a plugin sees: they decide how its texts and times look. It sees no others,
+// since they may hold secrets.
 var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 
-// childEnv is the whole environment of a plugin: go-plugin's variables, the lifeline, and a few of the host's.
+// childEnv is the whole environment of a plugin: go-plugin's variables, the lifeline, and those passed on.
 func childEnv(goPlugin []string, dir string) []string {
 	env := append([]string{}, goPlugin...)
 	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(lifelineFD), "TMPDIR="+dir)
@@ -87,15 +105,15 @@ func childEnv(goPlugin []string, dir string) []string {
 // lifelineFD is the descriptor of the lifeline in the child: the first after the standard three.
 const lifelineFD = 3
 
-// Start starts the process. A binary that is still open for writing somewhere is tried again for a moment: copying it
-// and starting it often follow each other closely, and any fork of the host may hold it open meanwhile.
+// Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting often follow
+// each other closely, and any fork of the host may hold the file open meanwhile.
 func (c *child) Start(ctx context.Context) error {
 	select {
-	case <-c.attempted:
-		return errors.New("nobody waits for it any more")
+	case <-c.attempt.done:
+		return errors.New("the start was abandoned")
 	default:
 	}
-	defer c.settle()
+	defer c.attempt.settle()
 	for attempt := 0; ; attempt++ {
 		err := c.start()
 		if !errors.Is(err, syscall.ETXTBSY) || attempt == busyRetries {
@@ -140,18 +158,18 @@ func (c *child) start() (err error) {
 	return nil
 }
 
-// execute starts the binary that was opened, whatever stands under its path by now.
+// execute starts the binary that was opened, even if its path leads elsewhere by now.
 func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	begin := c.begin
-	if len(c.cage.apply) > 0 {
+	if len(c.sandbox.Apply) > 0 {
 		begin = c.launch
 	}
 	cmd, err := begin(stdout, stderr, lifeline)
 	if err != nil {
 		return nil, err
 	}
-	// Nobody can write to a program that runs; this is about the moments before.
-	if err := c.binary.untouched(); err != nil {
+	// The system lets no one write to a program while it runs. This check covers the moments before.
+	if err := c.binary.Untouched(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return nil, err
@@ -161,12 +179,13 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 
 // begin starts the opened binary without isolating it.
 func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	path, inherit, done, err := c.binary.executable(c.dir, lifelineFD+1)
+	path, inherit, done, err := c.binary.Executable(c.dir, lifelineFD+1)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	cmd := &exec.Cmd{Path: path, Args: []string{c.path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr} // no Stdin: /dev/null
+	// No Stdin: that makes it /dev/null.
+	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
 	cmd.SysProcAttr = processAttributes()
 	return cmd, c.starter.start(cmd)
@@ -186,7 +205,7 @@ func (c *child) run(stdout, stderr *os.File) {
 	}()
 
 	reap(c.cmd)
-	c.state = c.cmd.ProcessState.String()
+	c.exit.state = c.cmd.ProcessState.String()
 
 	deadline := time.Now().Add(drainTime)
 	_ = stdout.SetReadDeadline(deadline)
@@ -196,61 +215,66 @@ func (c *child) run(stdout, stderr *os.File) {
 	_ = stdout.Close()
 	_ = stderr.Close()
 	_ = c.lifeline.Close()
-	close(c.exited)
+	close(c.exit.done)
 }
 
-// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls Start
-// before anything else that takes time, and Start only tries for a moment.
+// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls Start before
+// anything else that takes time, and Start retries only for a moment.
 func (c *child) started() bool {
 	select {
-	case <-c.attempted:
+	case <-c.attempt.done:
 		return c.cmd != nil
 	case <-time.After(killTime):
-		c.settle() // too late now
+		c.attempt.settle() // from now on, Start refuses
 		return false
 	}
 }
 
-// terminate asks the process to go, then makes it: SIGTERM, after grace SIGKILL, both to its whole group. Without
-// grace, it is not asked. It returns when the process is gone, or, if even SIGKILL does not end it, after a bounded time with an error.
+// terminate ends the whole process group: SIGTERM, and after grace SIGKILL. Without grace there is no SIGTERM. It returns when
+// the process is gone or, if even SIGKILL does not end it, after a bounded time with an error.
 func (c *child) terminate(grace time.Duration) error {
 	if !c.started() {
 		return nil
 	}
 	if grace > 0 && !c.gone(0) {
-		terminateGroup(c.cmd.Process)
+		_ = signalGroup(c.cmd.Process, syscall.SIGTERM) // an error means that it is gone
 		if c.gone(grace) {
 			return nil
 		}
-		c.log.Warn("the plugin did not end when asked to, killing it", "grace", grace)
+		c.log.Warn("plugin process did not end after SIGTERM, sending SIGKILL", "grace", grace)
 	}
 	return c.kill()
 }
 
+// kill sends SIGKILL to the whole process group and waits for the process to be gone.
 func (c *child) kill() error {
 	if !c.gone(0) {
-		c.killed.Store(true)
+		c.exit.killed.Store(true)
 		killGroup(c.cmd.Process)
 	}
 	if !c.gone(killTime) {
-		return fmt.Errorf("process %d (%s) does not end even when killed", c.cmd.Process.Pid, c.path)
+		return fmt.Errorf("process %d (%s) still exists after SIGKILL", c.cmd.Process.Pid, c.binary.Path)
 	}
 	return nil
 }
 
-// killedByOthers reports whether the process was killed, and not by the host. Give it time to be gone before.
+// killedByOthers reports whether something other than the host killed the process. It is false while the process exists.
 func (c *child) killedByOthers() bool {
-	if !c.gone(0) || c.killed.Load() || c.cmd == nil {
+	if !c.gone(0) || c.exit.killed.Load() || c.cmd == nil {
 		return false
 	}
-	status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return killedBySIGKILL(c.cmd.ProcessState)
+}
+
+func killedBySIGKILL(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // gone waits up to d for the process to have ended.
 func (c *child) gone(d time.Duration) bool {
 	select {
-	case <-c.exited:
+	case <-c.exit.done:
 		return true
 	default:
 	}
@@ -260,7 +284,7 @@ func (c *child) gone(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-c.exited:
+	case <-c.exit.done:
 		return true
 	case <-t.C:
 		return false

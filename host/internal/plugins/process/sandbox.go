@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"errors"
@@ -9,72 +9,65 @@ import (
 	"strings"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// Isolation says what plugins are kept from; see package isolate for the measures.
-type Isolation string
-
-// The modes.
+// The modes of the setting plugins.isolation; see package isolate for the measures.
 const (
-	// IsolationBestEffort takes the measures that this machine can enforce, and lists what is lacking. It is the default.
-	IsolationBestEffort Isolation = "best-effort"
-	// IsolationStrict starts no plugin where a measure is lacking.
-	IsolationStrict Isolation = "strict"
+	// IsolationBestEffort takes the measures that this machine can enforce, and lists those that are missing. It is the default.
+	IsolationBestEffort = "best-effort"
+	// IsolationStrict starts no plugin where a measure is missing.
+	IsolationStrict = "strict"
 	// IsolationOff takes none.
-	IsolationOff Isolation = "off"
+	IsolationOff = "off"
 )
 
-// Grant is what a plugin gets beyond the usual.
-type Grant struct {
-	// Network lets it use the network.
-	Network bool
-	// Processes lets it start other processes.
-	Processes bool
-	// Read are absolute paths of files and directories that it may read and run programs from. Each must be there.
-	Read []string
+// Sandbox is how a process is isolated. The zero value isolates nothing.
+type Sandbox struct {
+	// Apply are the measures to take.
+	Apply []isolate.Measure
+	// Grant is what the plugin gets beyond the usual.
+	Grant config.Grant
+	// MaxMemory bounds the private memory, in bytes; 0 is no bound.
+	MaxMemory int
+	// Lacking are the measures that are not taken, each with the reason, for people.
+	Lacking []string
 }
 
-// cage is how a process is isolated.
-type cage struct {
-	apply     []isolate.Measure
-	grant     Grant
-	maxMemory int
-	// lacking are the measures that are not taken, with the reason.
-	lacking []string
-}
+// launcherTimeout bounds how long a launcher takes to become the plugin.
+const launcherTimeout = 5 * time.Second
 
-// launchTime bounds how long a launcher takes to become the plugin.
-const launchTime = 5 * time.Second
-
-// cageFor decides how the plugin with the name is isolated.
-func (m *Manager) cageFor(name string) (cage, error) {
-	if m.opts.Isolation == IsolationOff {
-		return cage{lacking: []string{"everything: plugins.isolation is off"}}, nil
+// NewSandbox decides how the plugin with the name is isolated. checks says what this machine can enforce; it is called only where that
+// matters. An error wraps [fault.ErrNotIsolated].
+func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) (Sandbox, error) {
+	if set.Isolation == IsolationOff {
+		return Sandbox{Lacking: []string{"everything: plugins.isolation is off"}}, nil
 	}
-	c := cage{grant: m.opts.Grants[name], maxMemory: m.opts.MaxMemoryBytes}
-	for _, check := range m.checks() {
+	s := Sandbox{Grant: set.Grants[name], MaxMemory: set.MaxMemoryBytes}
+	for _, check := range checks() {
 		if check.Works {
-			c.apply = append(c.apply, check.Measure)
+			s.Apply = append(s.Apply, check.Measure)
 			continue
 		}
-		c.lacking = append(c.lacking, fmt.Sprintf("%s: %s", check.Measure, check.How))
+		s.Lacking = append(s.Lacking, fmt.Sprintf("%s: %s", check.Measure, check.How))
 	}
-	if m.opts.Isolation == IsolationStrict && len(c.lacking) > 0 {
-		return c, fmt.Errorf("%w: %s", ErrNotIsolated, strings.Join(c.lacking, "; "))
+	if set.Isolation == IsolationStrict && len(s.Lacking) > 0 {
+		return s, fmt.Errorf("%w: %s", fault.ErrNotIsolated, strings.Join(s.Lacking, "; "))
 	}
-	return c, nil
+	return s, nil
 }
 
 // env are the variables that keep a plugin below its memory limit; only programs made with Go know them.
-func (c cage) env() []string {
-	if c.maxMemory == 0 {
+func (s Sandbox) env() []string {
+	if s.MaxMemory == 0 {
 		return nil
 	}
-	return []string{"GOMEMLIMIT=" + strconv.Itoa(c.maxMemory/10*9)}
+	return []string{"GOMEMLIMIT=" + strconv.Itoa(s.MaxMemory/10*9)}
 }
 
-// launch starts the opened binary by way of a launcher, and waits until that has become it.
+// launch starts the opened binary by way of a launcher, and waits until the launcher has become it.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	statusR, statusW, err := os.Pipe()
 	if err != nil {
@@ -88,7 +81,7 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err := errors.Join(err, statusW.Close()); err != nil {
 		return nil, err
 	}
-	if err := isolate.Await(statusR, launchTime); err != nil {
+	if err := isolate.Await(statusR, launcherTimeout); err != nil {
 		killGroup(cmd.Process)
 		_ = cmd.Wait()
 		return nil, err
@@ -96,19 +89,22 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// launcher is the command that starts the host's own program as a launcher. It inherits the lifeline, the binary, and the pipe to
+// which it writes why it failed.
 func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
 	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
+	grant := c.sandbox.Grant
 	cmd, err := isolate.Command(isolate.Spec{
-		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.path},
-		Binary: binaryFD, KeepBinary: c.binary.script, Status: statusFD, RunDir: c.dir,
-		Network: c.cage.grant.Network, Processes: c.cage.grant.Processes, Read: c.cage.grant.Read,
-		MaxMemory: uint64(c.cage.maxMemory), Apply: c.cage.apply,
+		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.binary.Path},
+		Binary: binaryFD, KeepBinary: c.binary.Script, Status: statusFD, RunDir: c.dir,
+		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
+		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
 	})
 	if err != nil {
 		return nil, err
 	}
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, stdout, stderr // no Stdin: /dev/null
-	cmd.ExtraFiles = []*os.File{lifeline, c.binary.file, status}
+	cmd.ExtraFiles = []*os.File{lifeline, c.binary.File(), status}
 	cmd.SysProcAttr = processAttributes()
 	return cmd, nil
 }

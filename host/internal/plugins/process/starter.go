@@ -1,12 +1,14 @@
-package plugins
+package process
 
 import (
 	"os/exec"
 	"runtime"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// starter starts processes, all from one thread of the operating system that lives as long as the starter: on Linux a child
-// is killed when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it likes.
+// starter starts all processes from one operating system thread that lives as long as the starter. On Linux a child is killed
+// when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it likes.
 type starter struct {
 	requests chan startRequest
 	quit     chan struct{} // closed: the thread is to end
@@ -38,17 +40,18 @@ func (s *starter) loop() {
 	}
 }
 
+// start is cmd.Start on the starter's thread.
 func (s *starter) start(cmd *exec.Cmd) error {
 	r := startRequest{cmd: cmd, result: make(chan error, 1)}
 	select {
 	case s.requests <- r:
 		return <-r.result
 	case <-s.ended:
-		return ErrClosed
+		return fault.ErrClosed
 	}
 }
 
-// close ends the thread. Every process must have ended before; a start after it fails.
+// close ends the thread, which kills every process that still runs. A start after it fails.
 func (s *starter) close() {
 	close(s.quit)
 	<-s.ended

@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"bufio"
@@ -11,6 +11,9 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	safe "github.com/thresh-dev/thresh/internal/text"
 )
 
 const (
@@ -44,8 +47,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(t.buf[max(0, len(t.buf)-tailBytes):]), "�")
 }
 
-// eachLine calls f with each line of r, cut at limit bytes, until r ends. It reads for as long as the process writes: a pipe
-// that nobody reads would stop the plugin.
+// eachLine calls f with each line of r, cut at limit bytes, until r ends. It reads for as long as the process writes: a full pipe
+// would block the plugin.
 func eachLine(r io.Reader, limit int, f func(line []byte)) {
 	br := bufio.NewReaderSize(r, limit)
 	rest := false // in the part of a line that was cut off
@@ -74,7 +77,7 @@ func trimEOL(line []byte) []byte {
 // lineLogger writes the lines of a plugin's standard error to the log. A line in hclog's JSON form keeps its level and
 // fields; any other is a debug line, except the first of a Go panic.
 //
-// go-plugin has code for this, which panics in the host when a plugin sends a field of an unexpected type.
+// go-plugin has code for this too, but it panics in the host when a plugin sends a field of an unexpected type.
 type lineLogger struct {
 	log hclog.Logger
 }
@@ -87,13 +90,14 @@ func (l *lineLogger) line(line []byte) {
 		return
 	}
 	text := strings.ToValidUTF8(string(line), "�")
-	if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
-		l.log.Error(text) // what follows is in the error of the call that this ends
+	if fault.IsPanic(text) {
+		l.log.Error(text) // the rest is in the error of the call that this ends
 		return
 	}
 	l.log.Debug(text)
 }
 
+// structured logs a line in hclog's JSON form, and reports whether it is one.
 func (l *lineLogger) structured(line []byte) bool {
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
@@ -116,4 +120,15 @@ func (l *lineLogger) structured(line []byte) bool {
 	}
 	l.log.Log(level, message, args...)
 	return true
+}
+
+// stdioLogger logs what a plugin prints through go-plugin's own stream, once that has taken over its standard output.
+type stdioLogger struct{ log hclog.Logger }
+
+// Write logs p as it comes, which may be part of a line.
+func (l *stdioLogger) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		l.log.Debug(safe.Printable(strings.TrimRight(line, "\r\n"), maxLogLine))
+	}
+	return len(p), nil
 }

@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"context"
@@ -15,17 +15,17 @@ import (
 
 var _ runner.Runner = (*child)(nil)
 
-// Wait is for go-plugin, which takes its return for the end of the process.
+// Wait returns when the process has ended. go-plugin calls it.
 func (c *child) Wait(ctx context.Context) error {
 	select {
-	case <-c.exited:
+	case <-c.exit.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Kill is for go-plugin, which calls it when it could not make a connection.
+// Kill is called by go-plugin when it could not connect.
 func (c *child) Kill(context.Context) error {
 	if !c.started() || c.gone(dyingTime) {
 		return nil
@@ -36,8 +36,8 @@ func (c *child) Kill(context.Context) error {
 // ID is the process id, "" before the start.
 func (c *child) ID() string {
 	switch {
-	case c.binary.attached:
-		return c.path // go-plugin tidies up after nothing that has no name
+	case c.binary.Attached:
+		return c.binary.Path // go-plugin cleans up only after what has an id
 	case c.cmd == nil:
 		return ""
 	}
@@ -45,7 +45,7 @@ func (c *child) ID() string {
 }
 
 // Name is the binary's path.
-func (c *child) Name() string { return c.path }
+func (c *child) Name() string { return c.binary.Path }
 
 // Stdout gives go-plugin the handshake line and nothing else.
 func (c *child) Stdout() io.ReadCloser { return c.handshake.forGoPlugin() }
@@ -53,10 +53,11 @@ func (c *child) Stdout() io.ReadCloser { return c.handshake.forGoPlugin() }
 // Stderr gives go-plugin nothing: what comes there is read and logged here.
 func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// Diagnose adds nothing: the errors of this package are made from what the child knows.
+// Diagnose adds nothing: this package makes its own errors from what the child knows.
 func (c *child) Diagnose(context.Context) string { return "" }
 
-// PluginToHost refuses addresses to which a plugin has no business to send the host.
+// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port: a plugin must not make the
+// host connect elsewhere.
 func (c *child) PluginToHost(network, address string) (string, string, error) {
 	switch network {
 	case "unix":
@@ -73,13 +74,14 @@ func (c *child) PluginToHost(network, address string) (string, string, error) {
 	return "", "", fmt.Errorf("it listens on %s %q, not on a unix socket or the loopback address", network, address)
 }
 
+// sameDir reports whether two paths lead to the same directory.
 func sameDir(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// HostToPlugin changes nothing: both see the same files.
+// HostToPlugin changes nothing: both sides see the same files.
 func (c *child) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }

@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // logged is what a logger writes while f runs, without times.
@@ -124,17 +126,8 @@ func FuzzOutput(f *testing.F) {
 		})
 		var end tail
 		_, _ = end.Write(out)
-		if shown := printableLines(end.String()); strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }) {
+		if shown := text.Lines(end.String(), maxLogLine); strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }) {
 			t.Errorf("%q", shown)
 		}
 	})
-}
-
-func TestErrorShowsThePanicAndNotItsWholeStack(t *testing.T) {
-	stderr := strings.Repeat("before\n", 50) + "panic: the reason\n" + strings.Repeat("stack\n", 100)
-	err := &Error{Plugin: "s", Path: "/p", Op: OpOptimize, Err: ErrPluginCrashed, Stderr: stderr}
-	want := `strategy "s": optimize: the plugin's process ended (/p)` + "\nits standard error ends with:\n  panic: the reason" + strings.Repeat("\n  stack", 11)
-	if diff := cmp.Diff(want, err.Error()); diff != "" {
-		t.Error(diff)
-	}
 }

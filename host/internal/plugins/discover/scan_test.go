@@ -1,6 +1,8 @@
-package plugins
+package discover
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,43 +20,43 @@ func TestDiscover(t *testing.T) {
 		}
 	}
 	const script = "#!/bin/sh\n"
-	write(t, first, FilePrefix+"good", script, 0o755)
-	write(t, first, FilePrefix+"broken", script, 0o644)
-	write(t, first, FilePrefix+"empty", "", 0o755)
-	write(t, first, FilePrefix+"text", "hello", 0o755)
-	write(t, first, FilePrefix+"good.new", script, 0o755)
-	write(t, first, FilePrefix+"Upper", script, 0o755)
-	write(t, first, "README.md", "", 0o644)
-	write(t, filepath.Join(first, "sub"), FilePrefix+"deep", script, 0o755)
-	write(t, second, FilePrefix+"good", script, 0o755)
-	write(t, second, FilePrefix+"broken", script, 0o755)
+	plugintest.Write(t, first, FilePrefix+"good", script, 0o755)
+	plugintest.Write(t, first, FilePrefix+"broken", script, 0o644)
+	plugintest.Write(t, first, FilePrefix+"empty", "", 0o755)
+	plugintest.Write(t, first, FilePrefix+"text", "hello", 0o755)
+	plugintest.Write(t, first, FilePrefix+"good.new", script, 0o755)
+	plugintest.Write(t, first, FilePrefix+"Upper", script, 0o755)
+	plugintest.Write(t, first, "README.md", "", 0o644)
+	plugintest.Write(t, filepath.Join(first, "sub"), FilePrefix+"deep", script, 0o755)
+	plugintest.Write(t, second, FilePrefix+"good", script, 0o755)
+	plugintest.Write(t, second, FilePrefix+"broken", script, 0o755)
 	for link, target := range map[string]string{"linked": filepath.Join(first, FilePrefix+"good"), "dangling": "nothing"} {
 		if err := os.Symlink(target, filepath.Join(second, FilePrefix+link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	file, again := write(t, root, "file", "", 0o644), filepath.Join(root, "again")
+	file, again := plugintest.Write(t, root, "file", "", 0o644), filepath.Join(root, "again")
 	if err := os.Symlink(first, again); err != nil {
 		t.Fatal(err)
 	}
 
-	got := discover([]string{first, second, first, again, filepath.Join(root, "none"), file}, nil)
+	got := Scan([]string{first, second, first, again, filepath.Join(root, "none"), file}, nil)
 	wantDirs := []Directory{
 		{Path: first, Plugins: 1, Ignored: 2},
 		{Path: second, Plugins: 2},
 		{Path: filepath.Join(root, "none"), Problem: "no such file or directory"},
 		{Path: file, Problem: "not a directory"},
 	}
-	if diff := cmp.Diff(wantDirs, got.dirs); diff != "" {
+	if diff := cmp.Diff(wantDirs, got.Dirs); diff != "" {
 		t.Error(diff)
 	}
-	f := func(dir, name, problem, shadowedBy string) candidate {
-		return candidate{name: name, path: filepath.Join(dir, FilePrefix+name), problem: problem, shadowedBy: shadowedBy}
+	f := func(dir, name, problem, shadowedBy string) Candidate {
+		return Candidate{Name: name, Path: filepath.Join(dir, FilePrefix+name), Problem: problem, ShadowedBy: shadowedBy}
 	}
 	badName := func(name string) string {
 		return `has no valid strategy name ("` + name + `" must be lower-case letters, digits and single hyphens)`
 	}
-	want := []candidate{
+	want := []Candidate{
 		f(first, "Upper", badName("Upper"), ""),
 		f(first, "broken", "is not executable (chmod +x)", ""),
 		f(first, "empty", "is empty", ""),
@@ -67,7 +69,7 @@ func TestDiscover(t *testing.T) {
 		f(second, "good", "", filepath.Join(first, FilePrefix+"good")),
 		f(second, "linked", "", ""),
 	}
-	if diff := cmp.Diff(want, got.candidates, cmp.AllowUnexported(candidate{})); diff != "" {
+	if diff := cmp.Diff(want, got.Candidates); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -80,7 +82,7 @@ func TestAnUnreadableDirectoryIsReported(t *testing.T) {
 	if err := os.Chmod(dir, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := discover([]string{dir}, nil).dirs[0].Problem; !strings.Contains(got, "permission denied") {
+	if got := Scan([]string{dir}, nil).Dirs[0].Problem; !strings.Contains(got, "permission denied") {
 		t.Errorf("got %q", got)
 	}
 }

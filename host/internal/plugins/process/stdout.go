@@ -1,4 +1,4 @@
-package plugins
+package process
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// keptNoise is how many lines a plugin may print instead of the handshake and see again in the error.
+	// keptNoise is how many lines are kept of those that a plugin prints to standard output besides the handshake.
 	keptNoise = 3
 	// keptNoiseLine is where each of them is cut, in bytes.
 	keptNoiseLine = 200
@@ -19,17 +19,19 @@ const (
 // handshakeLine is what go-plugin servers print: CORE|APP|NETWORK|ADDRESS|PROTOCOL|…
 var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
 
-// handshake picks the handshake line out of a plugin's standard output. Libraries like to greet there: lines before it
-// are logged and dropped, and so is everything after it, for as long as the process lives.
+// handshake picks the handshake line out of a plugin's standard output. Libraries like to print a greeting there: lines before
+// the handshake are logged and dropped, and so is everything after it, for as long as the process lives.
 type handshake struct {
 	found chan struct{} // closed when the line was seen
 	r     *io.PipeReader
 	w     *io.PipeWriter
 
 	// Valid after found:
-	core, app, protocol string
-	// Valid once the output has ended: what came instead.
-	noise []string
+	line, core, app, protocol string
+	// Valid once the output has ended: what was printed instead of the handshake, or before it; what was printed after it; and
+	// how many other lines there were in all.
+	noise, late []string
+	others      int
 }
 
 func newHandshake() handshake {
@@ -37,6 +39,7 @@ func newHandshake() handshake {
 	return handshake{found: make(chan struct{}), r: r, w: w}
 }
 
+// forGoPlugin gives go-plugin the handshake line and nothing else.
 func (h *handshake) forGoPlugin() io.ReadCloser { return h.r }
 
 // read reads stdout to its end.
@@ -47,16 +50,21 @@ func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
 		if !seen {
 			if m := handshakeLine.FindSubmatch(line); m != nil {
 				seen = true
-				h.core, h.app, h.protocol = string(m[1]), string(m[2]), string(m[4])
+				h.line, h.core, h.app, h.protocol = string(line), string(m[1]), string(m[2]), string(m[4])
 				close(h.found)
-				_, _ = h.w.Write(append(line, '\n')) // fails only if nobody is interested any more
+				_, _ = h.w.Write(append(line, '\n')) // fails only if go-plugin has stopped reading
 				_ = h.w.Close()
 				return
 			}
 		}
+		h.others++
 		text := strings.ToValidUTF8(string(line), "�")
-		if !seen && len(h.noise) < keptNoise && strings.TrimSpace(text) != "" {
-			h.noise = append(h.noise, text[:min(len(text), keptNoiseLine)])
+		if strings.TrimSpace(text) != "" {
+			if kept := text[:min(len(text), keptNoiseLine)]; seen && len(h.late) < keptNoise {
+				h.late = append(h.late, kept)
+			} else if !seen && len(h.noise) < keptNoise {
+				h.noise = append(h.noise, kept)
+			}
 		}
 		log.Debug(text)
 	})

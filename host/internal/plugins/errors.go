@@ -1,0 +1,66 @@
+package plugins
+
+import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	osprocess "github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+)
+
+// What users of this package meet of the rooms below it.
+type (
+	// Error says what failed, on which plugin, and what to do about it.
+	Error = fault.Error
+	// Op names what was being done with a plugin when it failed.
+	Op = fault.Op
+	// Directory is what a scan saw in one plugin directory.
+	Directory = discover.Directory
+	// Locked is one plugin in the lock file.
+	Locked = trust.Entry
+)
+
+// The operations, in the order in which a process goes through them.
+const (
+	OpStart     = fault.OpStart
+	OpGetInfo   = fault.OpGetInfo
+	OpConfigure = fault.OpConfigure
+	OpOptimize  = fault.OpOptimize
+	OpCompress  = fault.OpCompress
+)
+
+// The errors that an [*Error] wraps; see package fault for what each means.
+var (
+	ErrUnknownStrategy = fault.ErrUnknownStrategy
+	ErrClosed          = fault.ErrClosed
+	ErrNotPlugin       = fault.ErrNotPlugin
+	ErrIncompatible    = fault.ErrIncompatible
+	ErrBadInfo         = fault.ErrBadInfo
+	ErrBadConfig       = fault.ErrBadConfig
+	ErrPluginCrashed   = fault.ErrPluginCrashed
+	ErrTimeout         = fault.ErrTimeout
+	ErrBadAnswer       = fault.ErrBadAnswer
+	ErrInfoChanged     = fault.ErrInfoChanged
+	ErrQuarantined     = fault.ErrQuarantined
+	ErrUntrusted       = fault.ErrUntrusted
+	ErrNotGranted      = fault.ErrNotGranted
+	ErrNotIsolated     = fault.ErrNotIsolated
+	ErrStrategy        = fault.ErrStrategy
+	ErrNotContinuous   = fault.ErrNotContinuous
+)
+
+// FilePrefix begins the file name of every strategy plugin.
+const FilePrefix = discover.FilePrefix
+
+// The modes of the setting plugins.integrity.
+const (
+	IntegrityTOFU   = trust.TOFU
+	IntegrityLocked = trust.Locked
+	IntegrityOff    = trust.Off
+)
+
+// The modes of the setting plugins.isolation.
+const (
+	IsolationBestEffort = osprocess.IsolationBestEffort
+	IsolationStrict     = osprocess.IsolationStrict
+	IsolationOff        = osprocess.IsolationOff
+)
