@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
@@ -36,7 +37,7 @@ type OptimizeCall struct {
 
 // OptimizeAnswer is what a strategy wants to be pruned. Whether the edits fit the history is not checked here.
 type OptimizeAnswer struct {
-	Edits    []wire.Edit
+	Edits    []rewrite.Edit
 	Metadata sdk.DensityMetadata
 	// Duration is the time of the whole call, the start of a process not included.
 	Duration time.Duration
@@ -143,7 +144,7 @@ type CompressCall struct {
 type CompressAnswer struct {
 	// NoOp is not empty if nothing was done.
 	NoOp     sdk.NoOpReason
-	Pieces   []wire.Piece
+	Pieces   []rewrite.Piece
 	Metadata sdk.CompressMetadata
 	// Duration is the time of the whole call, the start of a process not included.
 	Duration time.Duration

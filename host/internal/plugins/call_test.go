@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -25,7 +25,7 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := OptimizeAnswer{
-		Edits:    []wire.Edit{{Index: 0, Remove: true}},
+		Edits:    []rewrite.Edit{{Index: 0, Remove: true}},
 		Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(OptimizeAnswer{}, "Duration")); diff != "" {
@@ -44,7 +44,7 @@ func TestCompressReturnsThePieces(t *testing.T) {
 	}
 	two := 2
 	want := CompressAnswer{
-		Pieces:   []wire.Piece{wire.Keep{From: 2, To: 4}},
+		Pieces:   []rewrite.Piece{rewrite.Keep{From: 2, To: 4}},
 		Metadata: sdk.CompressMetadata{MiddleCompressed: &two},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(CompressAnswer{}, "Duration")); diff != "" {
@@ -61,12 +61,12 @@ func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
 
 // Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history to say.
 func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
-	tests := map[string][]wire.Edit{
+	tests := map[string][]rewrite.Edit{
 		"out-of-bounds": {{Index: 2, Remove: true}},
 		"twice":         {{Index: 0, Remove: true}, {Index: 0, Remove: true}},
 		"in-both-sets": {
 			{Index: 0, Remove: true},
-			{Index: 0, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "both"}}}},
+			{Index: 0, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "both"}}}},
 		},
 	}
 	for name, want := range tests {
@@ -235,7 +235,7 @@ func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{
 		content.Text{Text: `prompt "<compression>", tokens [4], text "for <compression>", finish "stop"`},
 	}}
-	if diff := cmp.Diff(wire.Piece(wire.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+	if diff := cmp.Diff(rewrite.Piece(rewrite.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -259,7 +259,7 @@ func TestHostServicesAreRefused(t *testing.T) {
 func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
 	_, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{
-		generate: func(context.Context) (sdk.Generation, error) { return sdk.Generation{}, errors.New("no such model") },
+		generate: func(context.Context) (sdk.Completion, error) { return sdk.Completion{}, errors.New("no such model") },
 	})
 	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "no such model") {
 		t.Errorf("got %v", err)
@@ -271,11 +271,11 @@ func TestAHostServiceEndsWithTheCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	_, err := s.Compress(ctx, CompressCall{Call: call("a", "b")}, services{
-		generate: func(ctx context.Context) (sdk.Generation, error) {
+		generate: func(ctx context.Context) (sdk.Completion, error) {
 			cancel()
 			<-ctx.Done()
 			close(ended)
-			return sdk.Generation{}, ctx.Err()
+			return sdk.Completion{}, ctx.Err()
 		},
 	})
 	if !errors.Is(err, context.Canceled) {

@@ -3,7 +3,7 @@ package plugins
 import (
 	"fmt"
 
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -22,13 +22,13 @@ func bounded[T any](decode func([]byte) (T, error), depth func(T) int, most int)
 	}
 }
 
-func editDepth(e wire.Edit) int { return piecesDepth(e.Blocks) }
+func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }
 
-func pieceDepth(p wire.Piece) int {
+func pieceDepth(p rewrite.Piece) int {
 	switch p := p.(type) {
-	case wire.Edited:
+	case rewrite.Edited:
 		return piecesDepth(p.Blocks)
-	case wire.Added:
+	case rewrite.Added:
 		deep := max(jsonDepth(p.Content.Metadata), fieldsDepth(p.Content.Extra))
 		for _, b := range p.Content.Blocks {
 			deep = max(deep, blockDepth(b))
@@ -39,7 +39,7 @@ func pieceDepth(p wire.Piece) int {
 	}
 }
 
-func piecesDepth(pieces []wire.BlockPiece) int {
+func piecesDepth(pieces []rewrite.BlockPiece) int {
 	deep := 0
 	for _, p := range pieces {
 		if p.Block != nil {

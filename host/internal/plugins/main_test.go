@@ -217,7 +217,7 @@ func call(texts ...string) Call {
 
 // services answers what a strategy asks.
 type services struct {
-	generate func(ctx context.Context) (sdk.Generation, error)
+	generate func(ctx context.Context) (sdk.Completion, error)
 }
 
 func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
@@ -228,13 +228,13 @@ func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int,
 	return counts, nil
 }
 
-func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	if s.generate != nil {
 		return s.generate(ctx)
 	}
 	onText("for ")
 	onText(req.System)
-	return sdk.Generation{FinishReason: "stop"}, nil
+	return sdk.Completion{FinishReason: "stop"}, nil
 }
 
 func (services) ResolvePrompt(_ context.Context, name string) (string, error) {

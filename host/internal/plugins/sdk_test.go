@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -53,7 +54,7 @@ func TestAPluginOfTheSDK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]wire.Edit{{Index: 1, Remove: true}}, optimized.Edits); diff != "" {
+	if diff := cmp.Diff([]rewrite.Edit{{Index: 1, Remove: true}}, optimized.Edits); diff != "" {
 		t.Error(diff)
 	}
 	in := call("a", "b", "c")
@@ -65,9 +66,9 @@ func TestAPluginOfTheSDK(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := CompressAnswer{
-		Pieces: []wire.Piece{
-			wire.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
-			wire.Keep{From: 2, To: 3},
+		Pieces: []rewrite.Piece{
+			rewrite.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
+			rewrite.Keep{From: 2, To: 3},
 		},
 		Metadata: sdk.CompressMetadata{LLMCallMade: true, Counts: map[string]int64{"summaryTokens": int64(len("for <compression>"))}},
 	}

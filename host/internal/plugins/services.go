@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 const (
@@ -67,13 +68,13 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	h.mu.Unlock()
 	if !ok {
 		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			wire.ErrNotGranted, printable(id, 100)))
+			contract.ErrNotGranted, printable(id, 100)))
 	}
 	if call.host == nil {
-		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: this host offers no services", wire.ErrNotGranted))
+		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted))
 	}
 	if call.requests.Add(1) > h.most {
-		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", wire.ErrBudgetSpent, h.most))
+		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)
@@ -128,7 +129,7 @@ func (h *hostServices) Generate(stream grpc.BidiStreamingServer[threshv1.Generat
 	}
 	defer leave()
 	if !call.mayGenerate {
-		return wire.ToStatus(fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", wire.ErrNotGranted))
+		return wire.ToStatus(fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted))
 	}
 	entries, err := wire.ReadAll(func() ([]byte, error) {
 		m, err := stream.Recv()

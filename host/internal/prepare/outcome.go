@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Outcome says what a turn did. Durations are in nanoseconds in JSON, token counts in tokens.
@@ -94,10 +94,10 @@ type OptimizeOutcome struct {
 	// LowestChanged is the position of the first entry of the history that the strategy would change; nil if there is none.
 	LowestChanged *int `json:"lowestChanged,omitempty"`
 	// Removed and Replaced count entries.
-	Removed     int                 `json:"removed"`
-	Replaced    int                 `json:"replaced"`
-	Metadata    sdk.DensityMetadata `json:"metadata"`
-	TokensAfter int                 `json:"tokensAfter"`
+	Removed     int                      `json:"removed"`
+	Replaced    int                      `json:"replaced"`
+	Metadata    contract.DensityMetadata `json:"metadata"`
+	TokensAfter int                      `json:"tokensAfter"`
 	// PluginTime is how long the host waited for the plugin, sending and receiving included.
 	PluginTime time.Duration `json:"pluginTimeNs"`
 }
@@ -115,20 +115,20 @@ const (
 type CompressOutcome struct {
 	Kind Kind `json:"kind,omitempty"`
 	// Reason says why it was called.
-	Reason sdk.CompressReason `json:"reason,omitempty"`
+	Reason contract.CompressReason `json:"reason,omitempty"`
 	// NoOp says why nothing was done. Remembered: the strategy was not asked again, since nothing was added.
-	NoOp       sdk.NoOpReason `json:"noop,omitempty"`
-	Remembered bool           `json:"remembered,omitempty"`
+	NoOp       contract.NoOpReason `json:"noop,omitempty"`
+	Remembered bool                `json:"remembered,omitempty"`
 	// Ineffective says that it gained less than 5 %. It is not repeated until something is added.
 	Ineffective bool `json:"ineffective,omitempty"`
 	// Failed is how it failed, where the ladder made room in spite of it.
 	Failed string `json:"failed,omitempty"`
 	// Tokens and entries of the curated history, before and after.
-	TokensBefore  int                  `json:"tokensBefore,omitempty"`
-	TokensAfter   int                  `json:"tokensAfter,omitempty"`
-	EntriesBefore int                  `json:"entriesBefore,omitempty"`
-	EntriesAfter  int                  `json:"entriesAfter,omitempty"`
-	Metadata      sdk.CompressMetadata `json:"metadata"`
+	TokensBefore  int                       `json:"tokensBefore,omitempty"`
+	TokensAfter   int                       `json:"tokensAfter,omitempty"`
+	EntriesBefore int                       `json:"entriesBefore,omitempty"`
+	EntriesAfter  int                       `json:"entriesAfter,omitempty"`
+	Metadata      contract.CompressMetadata `json:"metadata"`
 	// LLM is what the strategy's model calls cost; nil if it made none.
 	LLM *Spent `json:"llm,omitempty"`
 	// Cooldown says that the strategy was not asked, since it failed lately in a way that a retry cannot help.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ContextOverflowError says that the request is too large for the model although everything was done.
@@ -82,7 +82,7 @@ func (t *turn) overflow(view history.View) error {
 const ineffective = 0.05
 
 // NoOpIneffective is why a Compress is not repeated that gained less than 5 %.
-const NoOpIneffective sdk.NoOpReason = "ineffective"
+const NoOpIneffective contract.NoOpReason = "ineffective"
 
 // usualRungs puts the steps that every turn has into the ladder of a request that is over the hard limit after them.
 func (t *turn) usualRungs() {

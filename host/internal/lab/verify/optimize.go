@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -61,7 +62,7 @@ func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session stri
 }
 
 // encodeEdits returns the answer in its form on the wire, which is the same for the same answer.
-func encodeEdits(edits []wire.Edit, m sdk.DensityMetadata) (string, error) {
+func encodeEdits(edits []rewrite.Edit, m sdk.DensityMetadata) (string, error) {
 	var b bytes.Buffer
 	w := wire.NewWriter(func(chunk []byte) error { _, err := b.Write(chunk); return err })
 	for _, e := range edits {
