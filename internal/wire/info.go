@@ -83,8 +83,9 @@ func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 		Minimum: f.Minimum, Maximum: f.Maximum,
 	}
 	if raw := f.GetDefaultValue(); len(raw) > 0 {
-		if err := json.Unmarshal(raw, &out.Default); err != nil {
-			return out, fmt.Errorf("%w: setting %q: its default %.100q is no JSON", ErrMalformed, f.GetKey(), raw)
+		err := json.Unmarshal(raw, &out.Default)
+		if err != nil || out.Default == nil { // null would read as no default
+			return out, fmt.Errorf("%w: setting %q: its default %.100q is no JSON value", ErrMalformed, f.GetKey(), raw)
 		}
 	}
 	return out, nil

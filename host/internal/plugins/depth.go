@@ -7,19 +7,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// bounded is decode, and refuses what holds JSON that is nested deeper than most. Whoever reads the history later may read it
-// with a library that recurses.
-func bounded[T any](decode func([]byte) (T, error), depth func(T) int, most int) func([]byte) (T, error) {
-	return func(raw []byte) (T, error) {
-		v, err := decode(raw)
-		if err != nil {
-			return v, err
-		}
-		if deep := depth(v); deep > most {
-			return v, fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)", ErrBadAnswer, deep, most)
-		}
-		return v, nil
+// boundDepth refuses JSON that is nested deeper than most: whatever reads the history later may use a library that
+// recurses.
+func boundDepth(deep, most int) error {
+	if deep <= most {
+		return nil
 	}
+	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)",
+		ErrBadAnswer, deep, most)
 }
 
 func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }

@@ -18,6 +18,7 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -211,8 +212,10 @@ func entries(texts ...string) []*history.Entry {
 	return out
 }
 
-func call(texts ...string) Call {
-	return Call{SessionID: "s", Revision: 7, Entries: entries(texts...), WorkspaceRoot: "/w", Tools: []byte("{}")}
+func call(texts ...string) prepare.Call {
+	in := prepare.Call{Entries: entries(texts...), Tools: []byte("{}")}
+	in.SessionID, in.Revision, in.WorkspaceRoot = "s", 7, "/w"
+	return in
 }
 
 // services answers what a strategy asks.

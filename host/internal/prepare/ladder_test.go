@@ -71,9 +71,11 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	n, _ := sized{}.All(context.Background(), entries)
 	h.Append(entries, n)
 	s := &scripted{mode: contract.ModeThreshold}
-	return &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
-		Strategy: s, Settings: prepare.Settings{ContextLimit: limit, Ladder: true},
+	f := &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
+		Strategy: s, Settings: prepare.Settings{Ladder: true},
 	}}
+	f.req.Settings.ContextLimit = limit
+	return f
 }
 
 func rungs(steps []prepare.LadderStep) (names []prepare.Rung) {

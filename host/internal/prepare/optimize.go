@@ -79,8 +79,8 @@ func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.P
 	out := &t.outcome.Optimize
 	start := time.Now()
 	answer, err := t.req.Strategy.Optimize(ctx, OptimizeCall{
-		Call:    t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
-		Density: t.req.Settings.Density,
+		Call:           t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
+		OptimizeParams: t.req.Settings.OptimizeParams,
 	})
 	out.PluginTime = time.Since(start)
 	if err != nil {

@@ -94,10 +94,11 @@ type fixture struct {
 func newFixture(entries int, s *scripted) *fixture {
 	h := history.New()
 	add(h, says(content.Human, entries))
-	return &fixture{
-		Window: prepare.New("s", h, counter{}), history: h, strategy: s,
-		req: prepare.Request{Strategy: s, Settings: prepare.Settings{ContextLimit: 100}},
+	f := &fixture{
+		Window: prepare.New("s", h, counter{}), history: h, strategy: s, req: prepare.Request{Strategy: s},
 	}
+	f.req.Settings.ContextLimit = 100
+	return f
 }
 
 func (f *fixture) prepare(t *testing.T) prepare.Outcome {
