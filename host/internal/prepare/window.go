@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -36,8 +37,8 @@ type Settings struct {
 	LLM    *LLM
 	Prompt func(ctx context.Context, name string) (string, error)
 	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
-	// MinSavings, in tokens, are for [CadenceGated], Prices for [CadencePriced], which is [CadenceEveryTurn] without them.
-	Cadence           Cadence
+	// MinSavings, in tokens, are for [outcome.CadenceGated], Prices for [outcome.CadencePriced], which is [outcome.CadenceEveryTurn] without them.
+	Cadence           outcome.Cadence
 	OptimizeThreshold float64
 	MinSavings        int
 	Prices            *pricing.List
@@ -109,7 +110,7 @@ type Request struct {
 //
 // An error leaves the history valid: as it was, or as the last finished step left it. It is passed on as it is; no other
 // strategy is tried (REQ-HD-013). [ContextOverflowError] says that everything was done and the request is still too large.
-func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcome, error) {
+func (w *Window) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -121,7 +122,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
 		t.remember(view) // else nothing can be sent
 	}
-	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return view, t.outcome, err
 }
 
@@ -130,7 +131,7 @@ type turn struct {
 	*Window
 	req     Request
 	info    contract.Info
-	outcome Outcome
+	outcome outcome.Outcome
 	resets  uint64 // Window.resets when it began: what it learns does not hold after another
 }
 
@@ -205,9 +206,9 @@ func (t *turn) show(view history.View) {
 func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
 
 // limits resolves the threshold (REQ-HD-001.10) and what follows from it.
-func (t *turn) limits() Limits {
+func (t *turn) limits() outcome.Limits {
 	s := t.req.Settings
-	l := Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
+	l := outcome.Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
 	if s.Threshold != nil {
 		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
 	}

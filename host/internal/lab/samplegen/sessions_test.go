@@ -26,7 +26,7 @@ type event struct {
 // readSession reads a sample as thresh reads it.
 func readSession(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
-	tr, err := transcript.ReadFile(filepath.Join("..", file), transcript.Options{})
+	tr, err := transcript.ReadFile(filepath.Join(samplesDir, file), transcript.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestSessionsAreLongEnoughAndReadWithoutRemark(t *testing.T) {
 
 // The README's table is made by hand; this keeps its figures those of thresh.
 func TestReadmeGivesTheFiguresOfThresh(t *testing.T) {
-	counter, err := tokens.NewRegistry().For("", "o200k_base")
+	counter, err := tokens.For("", "o200k_base")
 	if err != nil {
 		t.Fatal(err)
 	}
