@@ -11,7 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -38,7 +40,7 @@ func (s *Session) Set(key string, value any) error {
 	if set.Transcript.Dir != s.config.Settings().Transcript.Dir {
 		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or where the session is opened", key, ErrFixed)
 	}
-	counter, err := s.host.tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return err
 	}
@@ -121,15 +123,19 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 	}
 	d := set.Compression.Density
 	return w, prepare.Request{Generation: generation, Strategy: strategy, Pending: pending, Keep: s.keep, Settings: prepare.Settings{
-		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
-		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
-		Density: sdk.DensityConfig{
+		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
-			RecencyRetention: retention(d.RecencyRetention), PartialWrites: sdk.PartialWrites(d.PartialWrites),
+			RecencyRetention: retention(d.RecencyRetention), PartialWrites: contract.PartialWrites(d.PartialWrites),
+		}},
+		CompressSettings: contract.CompressSettings{
+			ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
+			PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
+			Todos: active, TranscriptPath: s.journal.Path(),
+			UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
 		},
-		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own,
-		Todos: active, TranscriptPath: s.journal.Path(), LLM: model, Prompt: prompt(set, strategy.Name(), model),
-		UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
+		Threshold: set.Compression.Threshold, Tools: taxonomy,
+		LLM: model, Prompt: prompt(set, strategy.Name(), model),
 		Cooldown: set.Compression.LLM.Cooldown,
 		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
 		Ladder: set.Compression.HardLimit == "ladder",
@@ -137,14 +143,14 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 }
 
 // cadence is the setting or, without one, what the price list makes of it.
-func cadence(setting string, prices *pricing.List) prepare.Cadence {
+func cadence(setting string, prices *pricing.List) outcome.Cadence {
 	switch {
 	case setting != "":
-		return prepare.Cadence(setting)
+		return outcome.Cadence(setting)
 	case prices != nil:
-		return prepare.CadencePriced
+		return outcome.CadencePriced
 	default:
-		return prepare.CadenceEveryTurn
+		return outcome.CadenceEveryTurn
 	}
 }
 

@@ -9,26 +9,28 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func TestChangesOfAnOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
-	keep := func(n int) []wire.BlockPiece { return []wire.BlockPiece{{Keep: n}} }
-	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{
-		{Index: 3, Remove: true, Reason: wire.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
-		{Index: 1, Blocks: keep(1), Reason: wire.Reason{Rule: "stale-read", SupersededBy: new(4)}},
+	keep := func(n int) []rewrite.BlockPiece { return []rewrite.BlockPiece{{Keep: n}} }
+	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{
+		{Index: 3, Remove: true, Reason: contract.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
+		{Index: 1, Blocks: keep(1), Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}},
 		{Index: 2, Blocks: keep(1)},
-		{Index: 4, Blocks: keep(0), Reason: wire.Reason{Rule: "changes-nothing"}},
+		{Index: 4, Blocks: keep(0), Reason: contract.Reason{Rule: "changes-nothing"}},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []history.Change{
-		{EntryID: "e2", Kind: history.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
-		{EntryID: "e3", Kind: history.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
-		{EntryID: "e4", Kind: history.Removed, Speaker: content.AI, Before: 13},
+	want := []outcome.Change{
+		{EntryID: "e2", Kind: outcome.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e3", Kind: outcome.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e4", Kind: outcome.Removed, Speaker: content.AI, Before: 13},
 	}
 	if diff := cmp.Diff(want, plan.Changes()); diff != "" {
 		t.Error(diff)
@@ -38,22 +40,22 @@ func TestChangesOfAnOptimize(t *testing.T) {
 func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(history.Curate(s.Entries), []wire.Piece{
-		wire.Added{Content: human("summary")}, wire.Added{Content: human("directive")}, wire.Edited{Index: 3, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "B"}}}}, wire.Keep{From: 4, To: 5},
+	plan, err := s.PlanCompress(history.Curate(s.Entries), []rewrite.Piece{
+		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []history.Change{
-		{Kind: history.Added, Speaker: content.Human, After: 13},
-		{Kind: history.Added, Speaker: content.Human, After: 13},
-		{EntryID: "e1", Kind: history.Removed, Speaker: content.Human, Before: 13},
-		{EntryID: "e2", Kind: history.Removed, Speaker: content.AI, Rule: history.RuleBlank, Before: 13},
-		{EntryID: "e3", Kind: history.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
-		{EntryID: "e4", Kind: history.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
-		{EntryID: "e5", Kind: history.Trimmed, Speaker: content.AI, Before: 13, After: 13},
+	want := []outcome.Change{
+		{Kind: outcome.Added, Speaker: content.Human, After: 13},
+		{Kind: outcome.Added, Speaker: content.Human, After: 13},
+		{EntryID: "e1", Kind: outcome.Removed, Speaker: content.Human, Before: 13},
+		{EntryID: "e2", Kind: outcome.Removed, Speaker: content.AI, Rule: outcome.RuleBlank, Before: 13},
+		{EntryID: "e3", Kind: outcome.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e4", Kind: outcome.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e5", Kind: outcome.Trimmed, Speaker: content.AI, Before: 13, After: 13},
 	}
-	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(outcome.Change{}, "Made")); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := h.Apply(plan); err != nil {
@@ -61,10 +63,10 @@ func TestChangesOfACompress(t *testing.T) {
 	}
 	want[0].EntryID, want[1].EntryID, want[1].Behind = "e7", "e8", "e7"
 	got := plan.Changes()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Change{}, "Made")); diff != "" {
 		t.Errorf("after Apply:\n%s", diff)
 	}
-	if !got[1].Made.Content.Equal(human("directive")) {
+	if !got[1].Made.Equal(human("directive")) {
 		t.Errorf("made is %v", got[1].Made)
 	}
 }
@@ -75,12 +77,12 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		ids = append(ids, fmt.Sprint(i))
 	}
 	h := of(t, human("a"), calls(ids...), answers(ids...))
-	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
+	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := plan.Changes()
-	if len(got) != 2 || len(got[0].Calls) != history.MostCalls || got[0].Calls[1] != "0" {
+	if len(got) != 2 || len(got[0].Calls) != outcome.MostCalls || got[0].Calls[1] != "0" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -93,13 +95,13 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 		for i := range n {
 			add(h, says(fmt.Sprint(i)))
 		}
-		var edits []wire.Edit
+		var edits []rewrite.Edit
 		for i := range n {
 			switch rapid.IntRange(0, 3).Draw(rt, "edit") {
 			case 0:
-				edits = append(edits, wire.Edit{Index: i, Remove: true})
+				edits = append(edits, rewrite.Edit{Index: i, Remove: true})
 			case 1:
-				edits = append(edits, wire.Edit{Index: i, Blocks: []wire.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
+				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
 			}
 		}
 		before := h.Snapshot()

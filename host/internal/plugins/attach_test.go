@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -47,7 +49,7 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	m := open(t, Options{Dirs: []string{dir}, Attach: map[string]string{"honest": socket}, Isolation: IsolationStrict,
 		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")})
 	s := strategy(t, m, "honest")
-	if got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
+	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
 		t.Errorf("%v, %v", got.Edits, err)
 	}
 	type row struct {
@@ -85,7 +87,7 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	}
 	plugintest.Eventually(t, "that is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
 	for range 2 { // it is not put into quarantine
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") || !strings.Contains(err.Error(), "--attach") {
 			t.Errorf("got %v", err)
 		}
@@ -105,7 +107,7 @@ func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	})
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		done <- err
 	}()
 	select {

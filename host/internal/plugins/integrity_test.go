@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 
 	"errors"
 	"os"
@@ -45,7 +46,7 @@ func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	kill(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
 		t.Errorf("got %v", err)
 	}
 }

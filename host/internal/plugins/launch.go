@@ -66,7 +66,11 @@ func (p *process) describe(ctx context.Context, known trust.Snapshot) error {
 	if err != nil {
 		return p.setupFailed(ctx, OpGetInfo, err)
 	}
-	if p.info, err = readInfo(p.binary.Name, resp); err != nil {
+	info, err := wire.FromInfo(resp)
+	if err != nil {
+		return p.failure(OpGetInfo, badInfo("%w", err), "")
+	}
+	if p.info, err = checkInfo(p.binary.Name, info); err != nil {
 		return p.failure(OpGetInfo, err, "")
 	}
 	if p.record, err = trust.Record(p.info); err != nil {
@@ -99,7 +103,9 @@ func (p *process) configure(ctx context.Context, settings Settings) error {
 	threshv1.RegisterHostServiceServer(p.server, p.services)
 	go func() { _ = p.server.Serve(listener) }() // until destroy stops it, which also closes the listener
 
-	_, err = p.strategy.Configure(ctx, &threshv1.ConfigureRequest{HostServiceId: id, Config: config, LogLevel: logLevel(p.opts.Logger)})
+	_, err = p.strategy.Configure(ctx, wire.ToConfigure(wire.Configuration{
+		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger),
+	}))
 	switch {
 	case err == nil:
 		return nil

@@ -15,7 +15,7 @@ import (
 	osprocess "github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 const (
@@ -37,10 +37,10 @@ type process struct {
 	log    hclog.Logger
 	opts   *Options
 
-	info    sdk.Info
+	info    contract.Info
 	record  json.RawMessage   // info, written down
 	sandbox osprocess.Sandbox // how it is isolated
-	config  json.RawMessage   // the strategy's settings, with defaults filled in
+	config  contract.Config   // the strategy's settings, with defaults filled in
 
 	strategy threshv1.StrategyServiceClient
 	services *hostServices

@@ -7,22 +7,22 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // compress runs the strategy's Compress over the curated history.
-func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied bool, err error) {
+func (t *turn) compress(ctx context.Context, reason contract.CompressReason) (applied bool, err error) {
 	out := &t.outcome.Compress
 	out.Reason = reason
 	snapshot := t.history.Snapshot()
 	if n := t.lastNoOp(snapshot); n != "" {
-		out.Kind, out.NoOp, out.Remembered = KindNoOp, n, true
+		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
 		return false, nil
 	}
 	if f := t.coolingDown(reason); f != nil {
-		out.Cooldown = &Cooldown{Until: f.until, Error: f.err.Error()}
+		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
 		return false, nil
 	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
@@ -34,19 +34,19 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 		t.rememberNoOp(snapshot, out.NoOp)
 		return false, nil
 	}
-	if err := t.apply(plan, StepCompress); err != nil {
+	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		out.Kind = ""
 		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}
 	if gained := out.TokensBefore - out.TokensAfter; float64(gained) < ineffective*float64(out.TokensBefore) {
 		out.Ineffective = true
-		t.rememberNoOp(snapshot, NoOpIneffective)
+		t.rememberNoOp(snapshot, outcome.NoOpIneffective)
 	}
 	return true, nil
 }
 
 // planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
-func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.CompressReason) (*history.Plan, error) {
+func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason contract.CompressReason) (*history.Plan, error) {
 	out := &t.outcome.Compress
 	curated := history.Curate(s.Entries)
 	current := 0
@@ -56,15 +56,16 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	set := t.req.Settings
 	services := newServices(t.counter, set, curated)
 	start := time.Now()
-	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
-		Call:          t.call(s, curated),
-		CurrentTokens: current, PendingTokens: t.beside(),
-		ContextLimit: t.counted(set.ContextLimit), CompletionBudget: t.counted(set.CompletionBudget), Threshold: t.outcome.Limits.Threshold,
-		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
-		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),
-		Todos: set.Todos, TranscriptPath: set.TranscriptPath,
-		UserMessageBudget: set.UserMessageBudget, Verification: set.Verification,
-	}, services)
+	params := contract.CompressParams{
+		CompressSettings: set.CompressSettings,
+		CurrentTokens:    current, PendingTokens: t.beside(),
+		Threshold: t.outcome.Limits.Threshold, Reason: reason,
+		Profile: set.LLM.profile(), Model: set.LLM.model(),
+	}
+	params.ContextLimit = t.counted(set.ContextLimit)
+	params.CompletionBudget = t.counted(set.CompletionBudget)
+	call := CompressCall{Call: t.call(s, curated), CompressParams: params}
+	answer, err := t.req.Strategy.Compress(ctx, call, services)
 	out.PluginTime = time.Since(start)
 	spent, modelErr := services.purse.account()
 	out.LLM = spent
@@ -81,7 +82,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)
 	out.Metadata = answer.Metadata
 	if answer.NoOp != "" {
-		out.Kind, out.NoOp = KindNoOp, answer.NoOp
+		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
 	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]history.Count, error) { return services.counts(ctx, c) })
@@ -89,15 +90,15 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 		return nil, err
 	}
 	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
-		out.Kind, out.NoOp = KindNoOp, sdk.NoOpNoGain
+		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
 		return nil, nil
 	}
-	out.Kind = KindApplied
+	out.Kind = outcome.KindApplied
 	out.TokensAfter, out.EntriesAfter = plan.After, plan.Len()
 	return plan, nil
 }
 
-func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
+func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
@@ -106,7 +107,7 @@ func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 	return ""
 }
 
-func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
+func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.resets == t.Window.resets {

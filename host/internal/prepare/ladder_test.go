@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -71,13 +71,15 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	h := history.New()
 	n, _ := sized{}.All(context.Background(), entries)
 	h.Append(entries, n)
-	s := &scripted{mode: sdk.ModeThreshold}
-	return &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
-		Strategy: s, Settings: prepare.Settings{ContextLimit: limit, Ladder: true},
+	s := &scripted{mode: contract.ModeThreshold}
+	f := &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
+		Strategy: s, Settings: prepare.Settings{Ladder: true},
 	}}
+	f.req.Settings.ContextLimit = limit
+	return f
 }
 
-func rungs(steps []prepare.LadderStep) (names []prepare.Rung) {
+func rungs(steps []outcome.LadderStep) (names []outcome.Rung) {
 	for _, s := range steps {
 		names = append(names, s.Rung)
 	}
@@ -96,21 +98,21 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit   int
 		entries []content.Content
-		want    []prepare.Rung
-		changed map[string]prepare.Rung // by entry id
+		want    []outcome.Rung
+		changed map[string]outcome.Rung // by entry id
 	}{
 		"one large result is enough": {
 			500, joined(human(20), exchange("a", 300), exchange("b", 100), exchange("c", 100)),
-			[]prepare.Rung{prepare.RungResults}, map[string]prepare.Rung{"e3": prepare.RungResults},
+			[]outcome.Rung{outcome.RungResults}, map[string]outcome.Rung{"e3": outcome.RungResults},
 		},
 		"then the oldest exchange": {
 			100, joined(human(20), exchange("a", 5), exchange("b", 5), exchange("c", 45)),
-			[]prepare.Rung{prepare.RungExchanges}, map[string]prepare.Rung{"e2": prepare.RungExchanges, "e3": prepare.RungExchanges},
+			[]outcome.Rung{outcome.RungExchanges}, map[string]outcome.Rung{"e2": outcome.RungExchanges, "e3": outcome.RungExchanges},
 		},
 		"the last exchange stays, and what people said goes last": {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
-			[]prepare.Rung{prepare.RungResults, prepare.RungExchanges, prepare.RungHuman},
-			map[string]prepare.Rung{"e1": prepare.RungHuman, "e3": prepare.RungExchanges, "e4": prepare.RungExchanges},
+			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungHuman},
+			map[string]outcome.Rung{"e1": outcome.RungHuman, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,9 +121,9 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			if diff := cmp.Diff(c.want, rungs(got.Ladder)); diff != "" {
 				t.Errorf("rungs:\n%s", diff)
 			}
-			changed := map[string]prepare.Rung{}
+			changed := map[string]outcome.Rung{}
 			for _, ch := range got.Changes {
-				changed[ch.EntryID] = prepare.Rung(ch.Step)
+				changed[ch.EntryID] = outcome.Rung(ch.Step)
 			}
 			if diff := cmp.Diff(c.changed, changed); diff != "" {
 				t.Errorf("changes:\n%s", diff)
@@ -146,7 +148,7 @@ func interrupted(id string, tokens int) content.Content {
 func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
 	f := emergency(200, text(content.Human, 80), interrupted("a", 120), text(content.Human, 20), text(content.AI, 5))
 	got := f.prepare(t)
-	if diff := cmp.Diff([]prepare.Rung{prepare.RungExchanges}, rungs(got.Ladder)); diff != "" {
+	if diff := cmp.Diff([]outcome.Rung{outcome.RungExchanges}, rungs(got.Ladder)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -155,7 +157,7 @@ func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
 	failed := exchange("e", 1)
 	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""), Error: strings.Repeat("e", 5000)}
 	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450), exchange("b", 400), exchange("c", 10))...)
-	if diff := cmp.Diff([]prepare.Rung{prepare.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
+	if diff := cmp.Diff([]outcome.Rung{outcome.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -199,7 +201,7 @@ func TestNoAmountOfPendingTokensPasses(t *testing.T) {
 }
 
 func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
-	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(2)})
+	f := newFixture(12, &scripted{mode: contract.ModeThreshold, compress: keepLast(2)})
 	for _, ladder := range []bool{false, true} {
 		f.req.Settings.Ladder = ladder
 		if got := f.prepare(t); len(got.Ladder) > 0 {
@@ -236,7 +238,7 @@ func TestTheLadderIsASetting(t *testing.T) {
 func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
 	broken := errors.New("the model is away")
-	f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }
+	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) { return nil, "", broken }
 	if _, got, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) || len(got.Ladder) > 0 {
 		t.Fatalf("the first failure is not the agent's to see: %v, %+v (REQ-HD-013.4)", err, got.Ladder)
 	}
@@ -247,17 +249,17 @@ func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 }
 
 func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
-	f := newFixture(0, &scripted{mode: sdk.ModeThreshold})
+	f := newFixture(0, &scripted{mode: contract.ModeThreshold})
 	f.req.Settings.ContextLimit = 1000
 	add(f.history, says(content.Human, 60))
-	f.strategy.compress = func(c plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+	f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
 		return keepLast(len(c.Entries) - 2)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)
-	if !first.Compress.Ineffective || first.Compress.Kind != prepare.KindApplied {
+	if !first.Compress.Ineffective || first.Compress.Kind != outcome.KindApplied {
 		t.Errorf("20 of 600 tokens are less than 5 %%: %+v", first.Compress)
 	}
-	if second.Compress.NoOp != prepare.NoOpIneffective || !second.Compress.Remembered {
+	if second.Compress.NoOp != outcome.NoOpIneffective || !second.Compress.Remembered {
 		t.Errorf("it was repeated: %+v", second.Compress)
 	}
 	add(f.history, says(content.Human, 1))

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ErrNotContinuous is returned by [Window.PlanOptimize] for a strategy that only compresses at the threshold.
 var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigger is threshold")
 
 // PlanOptimize asks the strategy for one Optimize of the raw history and checks the answer. It changes nothing.
-func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, OptimizeOutcome, error) {
+func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	t := w.newTurn(req)
-	if t.info.Trigger.Mode != sdk.ModeContinuous {
+	if t.info.Trigger.Mode != contract.ModeContinuous {
 		return nil, t.outcome.Optimize, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
 	plan, err := t.planOptimize(ctx, w.history.Snapshot())
@@ -36,7 +37,7 @@ func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, 
 
 // Compress compresses the history now, whatever the threshold says and whether or not the strategy had nothing to do
 // before.
-func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
+func (w *Window) Compress(ctx context.Context, req Request) (outcome.Outcome, error) {
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -45,11 +46,11 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	t := w.newTurn(req)
 	t.outcome.Strategy, t.outcome.Limits = t.info.Name, t.limits()
 	t.outcome.TokensBefore = t.view().Tokens
-	_, err := t.compress(ctx, sdk.ReasonManual)
+	_, err := t.compress(ctx, contract.ReasonManual)
 	view := t.view()
 	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
 	t.outcome.Projected, t.outcome.Calibration = t.projected(view), t.calibrated()
-	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return t.outcome, err
 }
 

@@ -9,19 +9,12 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
-
-// Strategy is what the window needs of a strategy: a plugin process in the host, a plain value in tests.
-type Strategy interface {
-	Info() sdk.Info
-	Optimize(ctx context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error)
-	Compress(ctx context.Context, call plugins.CompressCall, services sdk.Host) (plugins.CompressAnswer, error)
-}
 
 // Counter counts entries in tokens. One entry's count does not depend on the others.
 type Counter interface {
@@ -33,24 +26,19 @@ type Counter interface {
 type Settings struct {
 	// Threshold is nil when nobody set one: then the strategy's default counts (REQ-HD-001.10).
 	Threshold *float64
-	// ContextLimit and CompletionBudget are in tokens.
-	ContextLimit, CompletionBudget          int
-	PreserveThreshold, TopPreserveThreshold float64
-	Density                                 sdk.DensityConfig
-	WorkspaceRoot                           string
-	Tools                                   []byte
-	StrategyConfig                          []byte
-	// Todos are the tasks that are not done (REQ-HD-011); TranscriptPath is where the whole conversation is (REQ-HD-012).
-	Todos          []sdk.Todo
-	TranscriptPath string
+	// What a strategy is told as it is. ContextLimit and CompletionBudget are the provider's tokens here; a strategy gets
+	// them as the host counts.
+	contract.CallSettings
+	contract.OptimizeParams
+	contract.CompressSettings
+	// Tools is the tool taxonomy in force, as JSON.
+	Tools []byte
 	// LLM is nil for a strategy that needs no model. Prompt finds the prompt in force.
-	LLM               *LLM
-	Prompt            func(ctx context.Context, name string) (string, error)
-	UserMessageBudget int
-	Verification      bool
+	LLM    *LLM
+	Prompt func(ctx context.Context, name string) (string, error)
 	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
-	// MinSavings, in tokens, are for [CadenceGated], Prices for [CadencePriced], which is [CadenceEveryTurn] without them.
-	Cadence           Cadence
+	// MinSavings, in tokens, are for [outcome.CadenceGated], Prices for [outcome.CadencePriced], which is [outcome.CadenceEveryTurn] without them.
+	Cadence           outcome.Cadence
 	OptimizeThreshold float64
 	MinSavings        int
 	Prices            *pricing.List
@@ -88,7 +76,7 @@ type Window struct {
 type noop struct {
 	strategy string
 	added    uint64
-	reason   sdk.NoOpReason
+	reason   contract.NoOpReason
 }
 
 // failure remembers a Compress that failed for good, so that it is not tried on every turn.
@@ -122,7 +110,7 @@ type Request struct {
 //
 // An error leaves the history valid: as it was, or as the last finished step left it. It is passed on as it is; no other
 // strategy is tried (REQ-HD-013). [ContextOverflowError] says that everything was done and the request is still too large.
-func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcome, error) {
+func (w *Window) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -134,7 +122,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
 		t.remember(view) // else nothing can be sent
 	}
-	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return view, t.outcome, err
 }
 
@@ -142,8 +130,8 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 type turn struct {
 	*Window
 	req     Request
-	info    sdk.Info
-	outcome Outcome
+	info    contract.Info
+	outcome outcome.Outcome
 	resets  uint64 // Window.resets when it began: what it learns does not hold after another
 }
 
@@ -177,9 +165,9 @@ func (t *turn) run(ctx context.Context) (history.View, error) {
 		return view, err
 	}
 
-	reason := sdk.ReasonThreshold
+	reason := contract.ReasonThreshold
 	if t.outcome.Projected > t.outcome.Limits.Hard {
-		reason = sdk.ReasonHardLimit
+		reason = contract.ReasonHardLimit
 	}
 	applied, err = t.compress(ctx, reason)
 	if applied {
@@ -218,9 +206,9 @@ func (t *turn) show(view history.View) {
 func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
 
 // limits resolves the threshold (REQ-HD-001.10) and what follows from it.
-func (t *turn) limits() Limits {
+func (t *turn) limits() outcome.Limits {
 	s := t.req.Settings
-	l := Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
+	l := outcome.Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
 	if s.Threshold != nil {
 		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
 	}
@@ -228,11 +216,12 @@ func (t *turn) limits() Limits {
 	return l
 }
 
-func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
-	set := t.req.Settings
-	return plugins.Call{
-		SessionID: t.sessionID, Revision: s.Revision, Epoch: s.Epoch, Entries: entries,
-		WorkspaceRoot: set.WorkspaceRoot, Tools: set.Tools, Config: set.StrategyConfig,
+func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
+	return Call{
+		CallParams: contract.CallParams{
+			SessionID: t.sessionID, Revision: s.Revision, CallSettings: t.req.Settings.CallSettings,
+		},
+		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools,
 	}
 }
 

@@ -1,18 +1,9 @@
 package discover
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // FilePrefix begins the file name of every strategy plugin; the strategy's name follows.
 const FilePrefix = "thresh-strategy-"
-
-// nameRule is the pattern of strategy names.
-var nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
-// ValidName reports whether a strategy may have the name: lower-case letters, digits and single hyphens.
-func ValidName(name string) bool { return nameRule.MatchString(name) }
 
 // FileName is the name of the file that holds the strategy.
 func FileName(strategy string) string { return FilePrefix + strategy }

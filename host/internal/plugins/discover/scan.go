@@ -14,6 +14,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Guard says which directories and files could be changed by other users, so that running them would be a risk. Each method
@@ -203,7 +204,7 @@ func scanOne(dir string, g Guard) (Directory, []Candidate) {
 
 // inspect says why the file cannot be a plugin, "" if it may be one.
 func inspect(name, path string) string {
-	if !ValidName(name) {
+	if !contract.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
 			text.Printable(name, 100))
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a person looked at
@@ -16,19 +16,19 @@ type Snapshot struct {
 	Info json.RawMessage
 }
 
-// infoRecord is an [sdk.Info] as the lock file holds it. The name is not in it: the file's name says it.
+// infoRecord is an [contract.Info] as the lock file holds it. The name is not in it: the file's name says it.
 type infoRecord struct {
-	Version          string            `json:"version"`
-	Description      string            `json:"description,omitempty"`
-	Trigger          sdk.TriggerMode   `json:"trigger"`
-	DefaultThreshold float64           `json:"defaultThreshold"`
-	RequiresLLM      bool              `json:"requiresLLM,omitempty"`
-	NeedsNetwork     bool              `json:"needsNetwork,omitempty"`
-	Settings         []sdk.ConfigField `json:"settings,omitempty"`
+	Version          string                 `json:"version"`
+	Description      string                 `json:"description,omitempty"`
+	Trigger          contract.TriggerMode   `json:"trigger"`
+	DefaultThreshold float64                `json:"defaultThreshold"`
+	RequiresLLM      bool                   `json:"requiresLLM,omitempty"`
+	NeedsNetwork     bool                   `json:"needsNetwork,omitempty"`
+	Settings         []contract.ConfigField `json:"settings,omitempty"`
 }
 
 // Record writes info down so that it can be stored and compared byte by byte. It fails for numbers that JSON does not have.
-func Record(info sdk.Info) (json.RawMessage, error) {
+func Record(info contract.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
 		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,
