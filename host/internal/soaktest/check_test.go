@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -31,7 +31,7 @@ func (c *conversation) isAsItWas(added []content.Content) error {
 
 // rewritten checks that of a history only went what a plan took away that was applied, and that what came in late
 // stands at the end. keepsPeople says that the strategy never takes away what a person said.
-func rewritten(before, after history.Snapshot, late []content.Content, done prepare.Outcome, keepsPeople bool) error {
+func rewritten(before, after history.Snapshot, late []content.Content, done outcome.Outcome, keepsPeople bool) error {
 	sum, at := 0, make(map[string]int, len(after.Entries))
 	for i, e := range after.Entries {
 		sum += e.Tokens
@@ -43,7 +43,7 @@ func rewritten(before, after history.Snapshot, late []content.Content, done prep
 	if err := lateAtTheEnd(after, late); err != nil {
 		return err
 	}
-	compressed := done.Compress.Kind == prepare.KindApplied
+	compressed := done.Compress.Kind == outcome.KindApplied
 	last, stayed := -1, 0
 	for i, e := range before.Entries {
 		j, there := at[e.ID]
@@ -125,14 +125,14 @@ type tally struct {
 	pruned, shortened map[string]int
 }
 
-func (y *tally) note(done prepare.Outcome, err error) {
+func (y *tally) note(done outcome.Outcome, err error) {
 	if err != nil {
 		y.failures++
 	}
 	if done.Optimize.Removed+done.Optimize.Replaced > 0 {
 		y.add(tally{pruned: map[string]int{done.Strategy: 1}})
 	}
-	if done.Compress.Kind == prepare.KindApplied {
+	if done.Compress.Kind == outcome.KindApplied {
 		y.add(tally{shortened: map[string]int{done.Strategy: 1}})
 	}
 }

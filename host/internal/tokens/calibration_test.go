@@ -227,7 +227,7 @@ func TestLearnComparesEachEstimateWithTheReportThatCameAfter(t *testing.T) {
 // few percent, where the count alone misses by 11 to 93 of them.
 func TestCalibrationOnRecordedSessions(t *testing.T) {
 	dir := vectors.Path(t, "sessions")
-	counter, err := tokens.NewRegistry().For("", "")
+	counter, err := tokens.For("", "")
 	if err != nil {
 		t.Fatal(err)
 	}

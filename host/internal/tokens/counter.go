@@ -7,7 +7,7 @@ import (
 )
 
 // Counter counts tokens in one encoding. It is safe for concurrent use, and a count depends only on what is counted.
-// Get a Counter from [Registry.For].
+// Get a Counter from [For].
 type Counter struct {
 	vocabulary *vocabulary
 	exact      bool

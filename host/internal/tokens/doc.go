@@ -1,11 +1,11 @@
 // Package tokens counts what a history costs in a model's context window, in tokens.
 //
 // It is for the host, which counts every entry once, when it enters, and maintains totals by addition and
-// subtraction. Start at [NewRegistry] and [Registry.For]. Then [Counter.Entry] counts one entry, [Counter.CountAll] a
+// subtraction. Start at [For]. Then [Counter.Entry] counts one entry, [Counter.CountAll] a
 // whole session, [Counter.Text] a text. Nothing is loaded before the first count and nothing is ever fetched from the
 // network: the vocabularies are embedded in the program.
 //
-// How the files relate: registry.go and models.go choose an encoding by the model's name; vocabulary.go loads it;
+// How the files relate: encodings.go and models.go choose an encoding by the model's name; vocabulary.go loads it;
 // counter.go cuts a text into windows at the places that boundary.go declares safe, and hands stretches without such
 // a place to run.go. entry.go says what is counted of an entry, with media.go and embedded.go for pictures and
 // documents. calibration.go and fit.go relate our counts to the provider's.

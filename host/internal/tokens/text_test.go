@@ -29,9 +29,9 @@ var setLoader = sync.OnceFunc(func() { tiktoken.SetBpeLoader(loader.NewOfflineLo
 
 // testCounters returns the counters of all encodings; the tests share them, as loading takes a while.
 var testCounters = sync.OnceValue(func() map[string]*Counter {
-	registry, counters := NewRegistry(), map[string]*Counter{}
+	counters := map[string]*Counter{}
 	for _, encoding := range Encodings() {
-		counters[encoding], _ = registry.For("", encoding)
+		counters[encoding], _ = For("", encoding)
 	}
 	return counters
 })

@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -21,14 +21,14 @@ type Explanation struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Fate is what became of an entry.
-type Fate string
+// Status is what became of an entry.
+type Status string
 
 // The fates. An entry of the second and third kind has at least one [Event].
 const (
-	Stands  Fate = "stands"
-	Trimmed Fate = "trimmed"
-	Removed Fate = "removed"
+	Kept    Status = "stands"
+	Trimmed Status = "trimmed"
+	Removed Status = "removed"
 )
 
 // Entry is one entry of the file.
@@ -57,9 +57,9 @@ type State struct {
 	// What says in a line what the entry is.
 	What string `json:"what"`
 	// Tokens is what it counted at first, Now what of it is left.
-	Tokens int  `json:"tokens"`
-	Now    int  `json:"now"`
-	Fate   Fate `json:"fate"`
+	Tokens int    `json:"tokens"`
+	Now    int    `json:"now"`
+	Status Status `json:"fate"`
 	// Events are what was done to it, in order.
 	Events []Event `json:"events,omitempty"`
 	// Problems are why it was not sent as it is, each kind and call once.
@@ -70,8 +70,8 @@ type State struct {
 type Event struct {
 	// Turn is the request before which it happened, from 1.
 	Turn int `json:"turn"`
-	// Kind is [history.Removed] or [history.Trimmed].
-	Kind history.ChangeKind `json:"kind"`
+	// Kind is [outcome.Removed] or [outcome.Trimmed].
+	Kind outcome.ChangeKind `json:"kind"`
 	// Step is "optimize", "compress", a rung of the ladder, or [StepRecorder]; Rule is the strategy's own reason, "" if it
 	// gave none.
 	Step string `json:"step"`
@@ -92,11 +92,11 @@ const (
 	RuleCompacted = "compacted"
 )
 
-// Problem is why an entry was sent otherwise than it is. See [history.Problem].
+// Problem is why an entry was sent otherwise than it is. See [outcome.Problem].
 type Problem struct {
 	// Turn is the first request that it concerned.
 	Turn   int                 `json:"turn"`
-	Kind   history.ProblemKind `json:"kind"`
+	Kind   outcome.ProblemKind `json:"kind"`
 	CallID string              `json:"callId,omitempty"`
 }
 

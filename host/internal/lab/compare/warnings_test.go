@@ -6,11 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
+func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 	t.Parallel()
 	lists := []*pricing.List{{Name: "late", AsOf: "2026-11-20"}, {Name: "early", AsOf: "2026-03-01"}}
 	for name, c := range map[string]struct {
@@ -27,7 +27,7 @@ func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
 				Sessions: []compare.SessionReport{{Entries: 3, Timed: true}, {Entries: 3}},
 				Totals: compare.Results{Variants: []compare.Result{{
 					Variant: "one-shot", Turns: 9, OverLimit: 1, Sessions: 1,
-					LLM:   &prepare.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},
+					LLM:   &outcome.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},
 					Costs: []compare.Cost{{List: "late", USD: 1, Model: 0.25}},
 				}}},
 				Prices: lists,
@@ -45,7 +45,7 @@ func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
 			[]string{"the comparison was stopped before its end: variants have figures of different sessions", "prices as of 2026-11-20"},
 		},
 	} {
-		if diff := cmp.Diff(c.want, c.report.Cares()); diff != "" {
+		if diff := cmp.Diff(c.want, c.report.Warnings()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
