@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
@@ -123,14 +125,15 @@ func TestThePrintedSettings(t *testing.T) {
 		t.Fatalf("%v in\n%s", err, yaml.String())
 	}
 	settings, _ := c.Provider("local")
-	client, err := llm.Open(llm.Profile{Name: "local", Provider: settings}, llm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	got, err := client.Generate(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "hello"}}}, nil)
-	if err != nil || got.Text != "ok" || got.Model != "stand-in" || settings.ContextLimit != 5000 || c.Settings().Compression.Profile != "local" {
+	client := openai.NewClient(option.WithBaseURL(settings.BaseURL), option.WithAPIKey("any"))
+	got, err := client.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{
+		Model: settings.Model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("hello")},
+	})
+	if err != nil || len(got.Choices) != 1 || got.Choices[0].Message.Content != "ok" || got.Model != "stand-in" {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if settings.ContextLimit != 5000 || c.Settings().Compression.Profile != "local" {
+		t.Errorf("context limit %d, profile %q", settings.ContextLimit, c.Settings().Compression.Profile)
 	}
 	cancel()
 	if err := <-done; err != nil {

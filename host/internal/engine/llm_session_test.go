@@ -64,7 +64,7 @@ func TestSetTodos(t *testing.T) {
 		if must(t, err, todos.ErrInvalid); !strings.Contains(err.Error(), `"begun"`) || !strings.Contains(err.Error(), s.ID()) {
 			t.Errorf("a state that is none: %v", err)
 		}
-		if out := prepare(t, s).Outcome.Compress; out.Kind != prepare.KindApplied || out.LLM == nil || out.LLM.InputTokens == 0 {
+		if out := prepareTurn(t, s).Outcome.Compress; out.Kind != prepare.KindApplied || out.LLM == nil || out.LLM.InputTokens == 0 {
 			t.Errorf("%+v", out)
 		}
 		var text string
@@ -111,7 +111,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 				t.Errorf("%s: the history changed:\n%s", name, diff)
 			}
 			if name == "the caller" {
-				if out := prepare(t, s).Outcome.Compress; out.Kind != prepare.KindApplied {
+				if out := prepareTurn(t, s).Outcome.Compress; out.Kind != prepare.KindApplied {
 					t.Errorf("the next turn: %+v", out)
 				}
 				<-calls
@@ -155,7 +155,7 @@ func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	s = begin(t, writing(t, "anthropic", server, map[string]any{"transcript.dir": t.TempDir()}), nil)
 	before := long(50)
 	add(t, s, before...)
-	p := prepare(t, s)
+	p := prepareTurn(t, s)
 	if p.Outcome.Compress.Kind != prepare.KindApplied || texts(p.History)[len(p.History)-1] != "one more thing" {
 		t.Errorf("%+v, the end is %q", p.Outcome.Compress, texts(p.History)[len(p.History)-1])
 	}

@@ -85,7 +85,7 @@ func add(t testing.TB, s *engine.Session, entries ...content.Content) {
 	}
 }
 
-func prepare(t testing.TB, s *engine.Session) engine.Prepared {
+func prepareTurn(t testing.TB, s *engine.Session) engine.Prepared {
 	t.Helper()
 	p, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 	if err != nil {

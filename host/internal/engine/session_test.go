@@ -26,7 +26,7 @@ import (
 // applied optimises a session for good, and returns what a second look finds.
 func applied(t *testing.T, s *engine.Session) (sdk.DensityMetadata, error) {
 	t.Helper()
-	prepare(t, s)
+	prepareTurn(t, s)
 	_, again, err := s.PlanOptimize(t.Context())
 	return again.Metadata, err
 }
@@ -41,12 +41,12 @@ func TestTheThresholdOfTheSessionWins(t *testing.T) {
 		"the session's": {map[string]any{"compression.threshold": "0.5"}, prepare.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
 		"with a budget": {map[string]any{"model.completionBudget": 20_000}, prepare.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
 	} {
-		if diff := cmp.Diff(c.want, prepare(t, begin(t, h, c.settings)).Outcome.Limits); diff != "" {
+		if diff := cmp.Diff(c.want, prepareTurn(t, begin(t, h, c.settings)).Outcome.Limits); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 	own := prepare.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default", Trigger: 170_000}
-	if diff := cmp.Diff(own, prepare(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
+	if diff := cmp.Diff(own, prepareTurn(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
 		t.Errorf("the strategy's:\n%s", diff)
 	}
 }
@@ -84,7 +84,7 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 	_, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 	must(t, err, plugins.ErrUnknownStrategy)
 	must(t, s.Set("compression.strategy", nil), nil)
-	prepare(t, s)
+	prepareTurn(t, s)
 }
 
 func TestAddTakesAllOrNothing(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	if _, _, err := s.Restore(says("robot", "bad")); err != nil {
 		t.Errorf("Restore: %v", err)
 	}
-	p := prepare(t, s)
+	p := prepareTurn(t, s)
 	if diff := cmp.Diff([]string{"good"}, texts(p.History)); diff != "" || len(p.Outcome.Problems) != 1 {
 		t.Errorf("problems %v, prepared:\n%s", p.Outcome.Problems, diff)
 	}
@@ -171,7 +171,7 @@ func TestLateAddsAreKept(t *testing.T) {
 	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(s.History().Contents())); diff != "" {
 		t.Error(diff)
 	}
-	p := prepare(t, s)
+	p := prepareTurn(t, s)
 	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(p.History)); diff != "" || !p.Outcome.Optimize.Ran {
 		t.Errorf("what came late was not looked at (%+v), or is not sent:\n%s", p.Outcome.Optimize, diff)
 	}
@@ -206,7 +206,7 @@ func TestACallersContextEndsAPrepare(t *testing.T) {
 	cancel()
 	_, err := s.Prepare(ctx, engine.PrepareOptions{})
 	must(t, err, context.Canceled)
-	prepare(t, s)
+	prepareTurn(t, s)
 }
 
 func TestSessionIDsAreOneAtATime(t *testing.T) {
@@ -232,11 +232,11 @@ func TestUsageThatTheProviderReportedCounts(t *testing.T) {
 	for i := range 20 {
 		add(t, s, says(content.Human, fmt.Sprint("question ", i)), says(content.AI, strings.Repeat("answer ", 100)))
 	}
-	if p := prepare(t, s); p.Outcome.Compress.Kind != "" {
+	if p := prepareTurn(t, s); p.Outcome.Compress.Kind != "" {
 		t.Fatalf("compressed at %d tokens", p.Tokens)
 	}
 	s.ReportUsage(9_000)
-	if p := prepare(t, s); p.Outcome.Compress.Kind == "" || p.Outcome.Compress.Reason != sdk.ReasonThreshold {
+	if p := prepareTurn(t, s); p.Outcome.Compress.Kind == "" || p.Outcome.Compress.Reason != sdk.ReasonThreshold {
 		t.Errorf("not compressed: %+v", p.Outcome)
 	}
 }

@@ -20,10 +20,10 @@ func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 	first := begin(t, h, nil)
 	for range 30 {
 		add(t, first, says(content.Human, strings.Repeat("one two three ", 700)))
-		p := prepare(t, first)
+		p := prepareTurn(t, first)
 		first.ReportUsage(10_000 + p.Tokens*3/2)
 	}
-	got := prepare(t, first).Outcome
+	got := prepareTurn(t, first).Outcome
 	if c := got.Calibration; c == nil || c.Ratio < 1.4 || c.Ratio > 1.5 || c.Samples != 30 {
 		t.Errorf("calibration %+v", c)
 	}
@@ -33,7 +33,7 @@ func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 	for model, scaled := range map[string]bool{"claude-x": true, "other": false} {
 		s := begin(t, h, map[string]any{"model.name": model})
 		add(t, s, says(content.Human, strings.Repeat("one two three ", 1000)))
-		got := prepare(t, s).Outcome
+		got := prepareTurn(t, s).Outcome
 		if (float64(got.Projected) > 1.3*float64(got.Tokens)) != scaled || got.Projected > 2*got.Tokens {
 			t.Errorf("%s: %d tokens are projected for %d", model, got.Projected, got.Tokens)
 		}
@@ -45,17 +45,17 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 	s := begin(t, h, nil)
 	for range 30 {
 		add(t, s, says(content.Human, strings.Repeat("one two three ", 700)))
-		s.ReportUsage(10_000 + prepare(t, s).Tokens*3/2)
+		s.ReportUsage(10_000 + prepareTurn(t, s).Tokens*3/2)
 	}
 	must(t, s.Set("model.name", "claude-y"), nil)
-	p := prepare(t, s)
+	p := prepareTurn(t, s)
 	if p.Outcome.Projected != p.Tokens {
 		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens, p.Outcome.Calibration)
 	}
 	s.ReportUsage(p.Tokens)
 	other := begin(t, h, map[string]any{"model.name": "claude-y"})
 	add(t, other, says(content.Human, strings.Repeat("one two three ", 1000)))
-	if got := prepare(t, other).Outcome; got.Projected > got.Tokens*11/10 {
+	if got := prepareTurn(t, other).Outcome; got.Projected > got.Tokens*11/10 {
 		t.Errorf("claude-y counts as the host does: %d are projected for %d", got.Projected, got.Tokens)
 	}
 }
@@ -86,7 +86,7 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 		s := begin(t, open(t, map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 20_000}), nil)
 		add(t, s, entries...)
 		s.Calibrate(s.History().Tokens, s.History().Tokens+overhead)
-		return prepare(t, s).Tokens
+		return prepareTurn(t, s).Tokens
 	}
 	if none, some := left(5_000), left(10_000); some >= none-2000 {
 		t.Errorf("%d and %d tokens are left beside 5,000 and 10,000 that the provider adds", none, some)
@@ -105,7 +105,7 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 			_, _, err := b.AddCounted(counted.Slice(i, i+1))
 			must(t, err, nil)
 		}
-		if diff := cmp.Diff(prepare(t, a).History, prepare(t, b).History); diff != "" || a.History().Tokens != b.History().Tokens {
+		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" || a.History().Tokens != b.History().Tokens {
 			t.Errorf("%s: %d and %d tokens%s", name, a.History().Tokens, b.History().Tokens, diff)
 		}
 	}
@@ -127,7 +127,7 @@ func TestTheHardLimitHolds(t *testing.T) {
 				add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
 					content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(strings.Repeat("line of output ", 600))}}})
 			}
-			p := prepare(t, s)
+			p := prepareTurn(t, s)
 			if p.Tokens > 4000 {
 				t.Fatalf("%d tokens: %+v", p.Tokens, p.Outcome.Ladder)
 			}
@@ -152,7 +152,7 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
 			content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(result)}}})
 	}
-	p := prepare(t, s)
+	p := prepareTurn(t, s)
 	if left := p.History[1].Blocks[0].(content.ToolResponse).ResultText(); !strings.Contains(left, "entry e2]") {
 		t.Fatalf("in the place of the result stands %.200s", left)
 	}

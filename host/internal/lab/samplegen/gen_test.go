@@ -29,7 +29,7 @@ func TestStoriesGiveTheCommittedSessions(t *testing.T) {
 			}
 			if want := committed(t, s.file); !bytes.Equal(got, want) {
 				line, diff := firstDifference(string(want), string(got))
-				t.Errorf("%s differs from line %d on; if that is meant, run: go run ./examples/sessions/gen\n%s", s.file, line, diff)
+				t.Errorf("%s differs from line %d on; if that is meant, run: go run ./host/internal/lab/samplegen\n%s", s.file, line, diff)
 			}
 		})
 	}
@@ -38,7 +38,7 @@ func TestStoriesGiveTheCommittedSessions(t *testing.T) {
 // committed returns a session file as it is in examples/sessions.
 func committed(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", name))
+	data, err := os.ReadFile(filepath.Join(samplesDir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,3 +143,6 @@ func TestSettleRemovesWhatDependsOnTheMoment(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// samplesDir holds the samples as they are committed.
+const samplesDir = "../../../../examples/sessions"

@@ -5,7 +5,7 @@
 // *.project). gen writes the project into a temporary directory and plays the story there. What is said is scripted. What
 // tools answer is not: files are really read and edited, commands really run, and their output is recorded.
 //
-//	go run ./examples/sessions/gen -out examples/sessions
+//	go run ./host/internal/lab/samplegen -out examples/sessions
 //
 // A second run gives the same bytes. It needs go, git, grep and sh in PATH.
 //

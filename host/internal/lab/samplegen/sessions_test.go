@@ -26,7 +26,7 @@ type event struct {
 // readSession reads a sample as thresh reads it.
 func readSession(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
-	tr, err := transcript.ReadFile(filepath.Join("..", file), transcript.Options{})
+	tr, err := transcript.ReadFile(filepath.Join(samplesDir, file), transcript.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
