@@ -49,6 +49,10 @@ func wholeProgram(code string) string {
 	if strings.Contains(code, "package ") {
 		return code
 	}
+	last := "nil"
+	if strings.Contains(code, "err") {
+		last = "err"
+	}
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
 	for name, path := range packages {
@@ -58,6 +62,6 @@ func wholeProgram(code string) string {
 	}
 	b.WriteString(")\n\nfunc main() { _ = example }\n\n")
 	b.WriteString("func send([]content.Content) {}\n\n")
-	b.WriteString("func example(ctx context.Context, s *host.Session, entry content.Content) error {\n" + code + "\nreturn nil\n}\n")
+	b.WriteString("func example(ctx context.Context, entry content.Content) error {\n" + code + "\nreturn " + last + "\n}\n")
 	return strings.Replace(b.String(), "import (\n", "import (\n\t\"github.com/thresh-dev/thresh/sdk/content\"\n", 1)
 }
