@@ -1,5 +1,5 @@
-// Package atomicfile replaces files as a whole: whoever reads one sees what it was or all of what it is, and a failure leaves what
-// it was. It is for the host.
+// Package atomicfile replaces files as a whole: whoever reads one sees what it was or all of what it is, and a
+// failure leaves what it was. It is for the host.
 package atomicfile
 
 import (
@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Check returns an error if a file cannot be written at path: its directory is missing, or something stands there that is no
-// regular file. A symlink is followed; what it points at need not exist.
+// Check returns an error if a file cannot be written at path: its directory is missing, or something stands there
+// that is no regular file. A symlink is followed; what it points at need not exist.
 func Check(path string) error {
 	_, err := target(path)
 	return err

@@ -42,7 +42,11 @@ func TestWrite(t *testing.T) {
 		t.Errorf("mode %v", info.Mode())
 	}
 	full := errors.New("full")
-	if err := atomicfile.Write(path, 0o600, func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return full }); !errors.Is(err, full) {
+	if err := atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_,
+			_ = io.WriteString(w, "half")
+		return full
+	}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	holds(t, path, "newer")

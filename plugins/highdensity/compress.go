@@ -7,9 +7,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Compress leaves the newest entries alone, turns the tool results before them into one line each, and, where that is
-// not enough, drops the oldest exchanges and then the oldest entries of the AI (REQ-HD-008). What people said always
-// stays. No LLM is asked.
+// Compress makes a history smaller without an LLM, in steps that lose more and more (REQ-HD-008):
+//
+//  1. The newest entries, the tail, stay as they are.
+//  2. Each tool result before the tail becomes one line.
+//  3. If that is not enough, the oldest exchanges go, then the oldest entries of the AI.
+//
+// What people said always stays.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	if len(in.History) == 0 {
 		return sdk.NoOp(sdk.NoOpEmptyHistory), nil
@@ -29,10 +33,13 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	return p.result(), nil
 }
 
-// tailStart returns where the tail begins: a share of the entries from the end, rounded up, at least one (REQ-HD-008.2).
-// It never begins with a tool's entry, so that responses stay together with the call right before them. A pair that lies
-// further apart may be parted by it, and then stays as a whole: if the tail had to begin before such a call, one call that
-// is answered late would keep a whole session from being compressed.
+// tailStart returns where the tail begins. The tail is a share of the entries from the end, rounded up, at least one
+// (REQ-HD-008.2). It never begins with an entry of a tool, so that responses stay together with the call right before
+// them.
+//
+// The tail may part a call from a response that lies further away; such an exchange then stays whole. If the tail had
+// to begin before the call instead, one call that is answered late would prevent a whole session from being
+// compressed.
 func tailStart(history []sdk.Content, share float64) int {
 	n := len(history)
 	size := min(max(int(math.Ceil(float64(n)*share)), 1), n)

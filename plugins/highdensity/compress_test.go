@@ -21,8 +21,8 @@ import (
 // fataler is what testing.T and rapid.T have in common here.
 type fataler interface{ Fatalf(string, ...any) }
 
-// checkCompression compresses a history and checks what must hold for every history. What sdktest checks of every result
-// is not repeated: order, speakers and metadata of kept entries, no pair parted, input untouched.
+// checkCompression compresses a history and checks what must hold for every history. What sdktest checks of every
+// result is not repeated: order, speakers and metadata of kept entries, no pair parted, input untouched.
 func checkCompression(t *testing.T, f fataler, history []sdk.Content, c sdktest.Config) {
 	t.Helper()
 	got, err := c.Compress(t.Context(), Strategy{}, history)
@@ -90,8 +90,9 @@ func checkShortened(f fataler, was, is sdk.Content) {
 	}
 }
 
-// checkSecondPass: a second pass finds nothing to do. Only where the first dropped entries, so that the same share of what
-// is left makes a smaller tail, it may work on what the tail no longer covers; what the first pass made stays even then.
+// checkSecondPass: a second pass finds nothing to do. Only where the first dropped entries, so that the same share of
+// what is left makes a smaller tail, it may work on what the tail no longer covers; what the first pass made stays
+// even then.
 func checkSecondPass(t *testing.T, f fataler, first sdktest.Compressed, c sdktest.Config) {
 	t.Helper()
 	again, err := c.Compress(t.Context(), Strategy{}, first.History)
@@ -103,7 +104,8 @@ func checkSecondPass(t *testing.T, f fataler, first sdktest.Compressed, c sdktes
 	}
 	made := lines(first.History)
 	left := lines(again.History)
-	if again.NoOp == "" && again.Metadata.Counts["entriesDropped"] == 0 && !slices.Equal(made, left[:min(len(made), len(left))]) {
+	if again.NoOp == "" && again.Metadata.Counts["entriesDropped"] == 0 &&
+		!slices.Equal(made, left[:min(len(made), len(left))]) {
 		f.Fatalf("a second pass changed the lines of the first (-first +second):\n%s", cmp.Diff(made, left))
 	}
 }
@@ -125,8 +127,9 @@ func TestCompressProperties(t *testing.T) {
 	seeds := seedTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		checkCompression(t, rt, histories().Draw(rt, "history"), sdktest.Config{
-			Tools:             seeds,
-			Counter:           rapid.SampledFrom([]sdktest.Counter{vectors.Leaf, vectors.JSON4, sdktest.Words, sdktest.Characters}).Draw(rt, "counter"),
+			Tools: seeds,
+			Counter: rapid.SampledFrom([]sdktest.Counter{vectors.Leaf, vectors.JSON4, sdktest.Words,
+				sdktest.Characters}).Draw(rt, "counter"),
 			Threshold:         0.5,
 			ContextLimit:      rapid.IntRange(1, 4000).Draw(rt, "contextLimit"),
 			PreserveThreshold: new(rapid.Float64Range(0, 1).Draw(rt, "preserveThreshold")),
@@ -182,9 +185,11 @@ func TestCompressSteps(t *testing.T) {
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
 		"but never a human or the tail": {history: history, target: 3, kept: []int{0, 6}, missed: true,
 			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
-		"an unanswered call is an exchange": {history: []sdk.Content{history[3], call("9", "ls", `{}`), history[6]}, target: 7, kept: []int{0, 2},
+		"an unanswered call is an exchange": {history: []sdk.Content{history[3], call("9", "ls", `{}`), history[6]},
+			target: 7, kept: []int{0, 2},
 			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 1, "textsDropped": 0, "entriesDropped": 1}},
-		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1, kept: []int{0, 4, 5, 6}, missed: true,
+		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1, kept: []int{0, 4, 5, 6},
+			missed: true,
 			counts: map[string]int64{"resultsSummarized": 1, "exchangesDropped": 1, "textsDropped": 1, "entriesDropped": 3}},
 	}
 	for name, test := range tests {
@@ -275,7 +280,8 @@ func TestCompressKeepsWhatReachesIntoTheTail(t *testing.T) {
 		said(sdk.Human, "still there?"),
 		answer("slow", "run_shell_command", "built"),
 	}
-	got := sdktest.Compress(t, Strategy{}, history, sdktest.Config{Threshold: 0.1, ContextLimit: 10, PreserveThreshold: new(0.4)})
+	got := sdktest.Compress(t, Strategy{}, history,
+		sdktest.Config{Threshold: 0.1, ContextLimit: 10, PreserveThreshold: new(0.4)})
 	want := []sdk.Content{history[0], history[3], history[4]}
 	if d := cmp.Diff(want, got.History, cmp.Comparer(sdk.Content.Equal)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

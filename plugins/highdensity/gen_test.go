@@ -117,7 +117,8 @@ func (g *writer) exchange() {
 		g.late = nil
 	}
 	if g.messy && g.oneIn(6) {
-		answers = append(answers, sdk.Opaque{JSON: json.RawMessage(g.pick("null", `{"type":"new","x":1}`))}, sdk.Text{Text: " "})
+		answers = append(answers, sdk.Opaque{JSON: json.RawMessage(g.pick("null", `{"type":"new","x":1}`))},
+			sdk.Text{Text: " "})
 	}
 	switch {
 	case len(answers) == 0:
@@ -139,7 +140,8 @@ func (g *writer) call() sdk.ToolCall {
 	if g.messy && g.oneIn(3) {
 		id = "same"
 	}
-	call := sdk.ToolCall{ID: id, Name: g.pick("read_file", "read_file", "write_file", "replace", "read_many_files", "run_shell_command")}
+	call := sdk.ToolCall{ID: id, Name: g.pick("read_file", "read_file", "write_file", "replace", "read_many_files",
+		"run_shell_command")}
 	switch call.Name {
 	case "read_many_files":
 		call.Parameters = json.RawMessage(fmt.Sprintf(`{"paths":[%q,%q]}`, g.path(), g.pick("a.go", "b.go", "*.go")))

@@ -1,8 +1,12 @@
-// Command thresh-strategy-high-density is the strategy high-density as a plugin: it keeps a history dense without an LLM.
+// Command thresh-strategy-high-density is the strategy high-density as a plugin: it keeps a history dense without an
+// LLM.
 //
-// It is for the host to start; people choose it with compression.strategy. Reading begins at [Strategy.Optimize], which
-// prunes before every threshold check, and [Strategy.Compress], which runs when that was not enough. Each phase of
-// Optimize has its own file, optimize_*.go; the steps of Compress are the methods of plan.
+// The host starts it; users choose it with compression.strategy. Start reading at [Strategy.Optimize], which prunes
+// before every threshold check, and [Strategy.Compress], which runs when pruning was not enough.
+//
+// Each phase of Optimize has its own file: optimize_readwrite.go, optimize_inclusions.go and optimize_recency.go.
+// They share a draft (draft.go), in which a later phase sees the edits of the earlier ones. The steps of Compress are
+// the methods of plan (plan.go).
 package main
 
 import "github.com/thresh-dev/thresh/sdk"

@@ -6,8 +6,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Optimize prunes in three phases: reads that a later write made stale, inclusions that come again later, and results
-// beyond the newest of each tool. The input stays as it is; applying the result and optimising again changes nothing.
+// Optimize prunes in three phases: reads that a later write made stale, file inclusions that are repeated later, and
+// all but the newest results of each tool. The settings under compression.density switch each phase on or off.
+//
+// Optimize must be idempotent: when its result is applied, a second Optimize changes nothing. Otherwise a history
+// would change at every turn, and with it the provider's prompt cache. It checks ctx between the phases, each of
+// which takes milliseconds.
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	d := newDraft(in.History)
 	var m sdk.DensityMetadata

@@ -7,28 +7,28 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// The lines around a file that a person included with @ (REQ-HD-006.1). Each stands alone on its line.
+// The markers around a file that a person included with @. Each is a line of its own (REQ-HD-006.1).
 const (
 	openPrefix = "--- "
 	openSuffix = " ---"
 	closeLine  = "--- End of content ---"
 )
 
-// inclusion is one included file in a text block: text[start:end] from the open line to the end of the close line,
-// without the line break behind it.
+// inclusion is one included file in a text block: text[start:end], from the open line to the end of the close line,
+// without the line break after it.
 type inclusion struct {
 	path       string
 	start, end int
 }
 
-// placed is an inclusion and where it stands.
+// placed is an inclusion and its position in the history.
 type placed struct {
 	inclusion
 	entry, block int
 }
 
-// dedupeInclusions strips every inclusion of a file that is included again later, be it in the same message, and returns
-// how many it stripped (REQ-HD-006). What people wrote around an inclusion stays to the byte.
+// dedupeInclusions strips every inclusion of a file that is included again later, even in the same message, and
+// returns how many it stripped (REQ-HD-006). What people wrote around an inclusion stays byte for byte.
 func dedupeInclusions(d *draft, root string) int {
 	var found []placed
 	last := map[string]int{} // resolved path → index in found of its last inclusion
@@ -47,6 +47,8 @@ func dedupeInclusions(d *draft, root string) int {
 			}
 		}
 	}
+	// Inclusions of the same block are adjacent in found. Strip them together, because each of their positions refers to
+	// the original text of the block.
 	stripped := 0
 	for from := 0; from < len(found); {
 		to := from
@@ -73,8 +75,8 @@ func dedupeInclusions(d *draft, root string) int {
 	return stripped
 }
 
-// findInclusions returns the inclusions of one text in order. Open and close lines must alternate; if they do not,
-// nobody can say which file a part belongs to, and there are none (REQ-HD-006.5).
+// findInclusions returns the inclusions of one text, in order. Open and close lines must alternate. If they do not,
+// it is unclear which file a part belongs to, so there are none (REQ-HD-006.5).
 func findInclusions(text string) []inclusion {
 	if !strings.Contains(text, closeLine) {
 		return nil
@@ -110,16 +112,18 @@ func findInclusions(text string) []inclusion {
 	return found
 }
 
-// openPath returns the path of an open line.
+// openPath returns the path that an open line names; ok is false for any other line.
 func openPath(line string) (string, bool) {
-	if len(line) <= len(openPrefix)+len(openSuffix) || !strings.HasPrefix(line, openPrefix) || !strings.HasSuffix(line, openSuffix) {
+	marked := strings.HasPrefix(line, openPrefix) && strings.HasSuffix(line, openSuffix)
+	if !marked || len(line) <= len(openPrefix)+len(openSuffix) {
 		return "", false
 	}
 	path := strings.TrimSpace(line[len(openPrefix) : len(line)-len(openSuffix)])
 	return path, path != ""
 }
 
-// strip replaces the stale inclusions of a text, which stand in order, by a line that says where they went.
+// strip replaces each of the stale inclusions of a text, which are in order, by a line that tells the model where the
+// content is.
 func strip(text string, stale []inclusion) string {
 	var b strings.Builder
 	b.Grow(len(text))

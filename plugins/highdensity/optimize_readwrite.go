@@ -9,14 +9,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// readCall is an answered call that read nothing but these files.
+// readCall is an answered call that did nothing but read these files.
 type readCall struct {
 	call, response turns.At
 	paths          []string
 }
 
-// pruneStaleReads removes the answered reads of files that were written later, call and response, and returns how many
-// pairs that were (REQ-HD-005). A read of several files goes when all of them were written.
+// pruneStaleReads removes answered reads of files that were written later, the call and its response, and returns how
+// many pairs it removed (REQ-HD-005). A read of several files is removed only if all of them were written later.
 func pruneStaleReads(d *draft, in sdk.OptimizeInput) int {
 	reads, written := readsAndWrites(d.history, in)
 	var stale []turns.At
@@ -33,7 +33,7 @@ func pruneStaleReads(d *draft, in sdk.OptimizeInput) int {
 	return len(stale) / 2
 }
 
-// lastWrite returns the entry that wrote any of the files last.
+// lastWrite returns the last entry that wrote any of the files.
 func lastWrite(paths []string, written map[string]int) int {
 	last := 0
 	for _, path := range paths {
@@ -42,8 +42,9 @@ func lastWrite(paths []string, written map[string]int) int {
 	return last
 }
 
-// readsAndWrites returns the calls that could be pruned, and for every file the last entry that wrote it. An unanswered
-// call is in neither: a read may still be answered, and a write may never have happened.
+// readsAndWrites returns the reads that could be pruned, and for every file the last entry that wrote it. Unanswered
+// calls are in neither: a read may still be answered, and a write may never have happened. A read by a glob pattern
+// is never pruned, because the pattern does not tell which files it read.
 func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCall, written map[string]int) {
 	written = map[string]int{}
 	for at, answer := range turns.Pair(history).Answered() {
@@ -52,7 +53,8 @@ func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCa
 		if len(use.Reads) > 0 && !use.Glob {
 			reads = append(reads, readCall{at, answer, resolved(in.WorkspaceRoot, use.Reads)})
 		}
-		if len(use.Writes) == 0 || failed(in.Tools, history[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)) {
+		response := history[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)
+		if len(use.Writes) == 0 || failed(in.Tools, response) {
 			continue
 		}
 		for _, w := range use.Writes {
@@ -64,6 +66,7 @@ func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCa
 	return reads, written
 }
 
+// resolved returns the paths in the one spelling that makes them comparable: absolute and without "." and "..".
 func resolved(root string, paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {
@@ -72,12 +75,13 @@ func resolved(root string, paths []string) []string {
 	return out
 }
 
-// failed reports whether a call failed, by the response's error or, for agents that set none, by the look of its result.
+// failed reports whether a call failed: by the response's error or, for agents that never set one, by the text of its
+// result.
 func failed(t *tools.Taxonomy, r sdk.ToolResponse) bool {
 	return r.Failed() || t.Failed(r.ToolName, r.ResultText())
 }
 
-// drop removes blocks, and entries of which nothing is left that a model could use.
+// drop removes blocks, and entries in which nothing useful to a model is left.
 func (d *draft) drop(refs []turns.At) {
 	gone := map[int]map[int]bool{} // entry → its blocks that go
 	for _, at := range refs {
@@ -104,8 +108,8 @@ func (d *draft) drop(refs []turns.At) {
 	}
 }
 
-// worthless reports whether a block need not stay when everything else of its entry went: blank text, and the thinking
-// that led to a call that is no more.
+// worthless reports whether a block is not worth keeping once everything else in its entry is gone: blank text, and
+// the thinking that led to a call that was removed.
 func worthless(speaker sdk.Speaker, b sdk.Block) bool {
 	switch b := b.(type) {
 	case sdk.Text:

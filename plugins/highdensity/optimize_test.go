@@ -21,20 +21,22 @@ func densities() *rapid.Generator[sdk.DensityConfig] {
 			FileDedupe:       rapid.Bool().Draw(t, "fileDedupe"),
 			RecencyPruning:   rapid.Bool().Draw(t, "recencyPruning"),
 			RecencyRetention: rapid.IntRange(-1, 4).Draw(t, "recencyRetention"),
-			PartialWrites:    rapid.SampledFrom([]sdk.PartialWrites{"", sdk.PartialWritesPrune, sdk.PartialWritesKeep}).Draw(t, "partialWrites"),
+			PartialWrites: rapid.SampledFrom([]sdk.PartialWrites{"", sdk.PartialWritesPrune, sdk.PartialWritesKeep}).Draw(t,
+				"partialWrites"),
 		}
 	})
 }
 
-// What sdktest.Config.Optimize checks of every result is not repeated here: positions in bounds, ascending and in one set
-// only, speakers and metadata unchanged, no human entry removed, no pair parted, input untouched, the same answer twice,
-// nothing left to do on the result.
+// What sdktest.Config.Optimize checks of every result is not repeated here: positions in bounds, ascending and in one
+// set only, speakers and metadata unchanged, no human entry removed, no pair parted, input untouched, the same answer
+// twice, nothing left to do on the result.
 func TestOptimizeProperties(t *testing.T) {
 	stripped := regexp.MustCompile(`\[Earlier inclusion of [^\n]+ removed — included again later\]`)
 	seeds := seedTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		history, density := histories().Draw(rt, "history"), densities().Draw(rt, "density")
-		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(), Strategy{}, history)
+		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(), Strategy{},
+			history)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -42,7 +44,8 @@ func TestOptimizeProperties(t *testing.T) {
 		if pairs := answered(history) - answered(got.History); pairs != m.ReadWritePairsPruned {
 			rt.Fatalf("%d pairs went, but readWritePairsPruned is %d", pairs, m.ReadWritePairsPruned)
 		}
-		if density == (sdk.DensityConfig{RecencyRetention: density.RecencyRetention, PartialWrites: density.PartialWrites}) && len(got.Removals)+len(got.Replacements) > 0 {
+		if density == (sdk.DensityConfig{RecencyRetention: density.RecencyRetention,
+			PartialWrites: density.PartialWrites}) && len(got.Removals)+len(got.Replacements) > 0 {
 			rt.Fatal("everything is off, but something was pruned")
 		}
 		if len(got.Reasons) != len(got.Removals)+len(got.Replacements) {
@@ -110,11 +113,16 @@ func TestFindInclusions(t *testing.T) {
 		text string
 		want []string
 	}{
-		"one":                             {"x\n--- a ---\n1\n--- End of content ---\ny", []string{"--- a ---\n1\n--- End of content ---"}},
-		"at both ends":                    {"--- a ---\n--- End of content ---", []string{"--- a ---\n--- End of content ---"}},
-		"Windows line ends":               {"--- a ---\r\n1\r\n--- End of content ---\r\nq", []string{"--- a ---\r\n1\r\n--- End of content ---"}},
-		"spaces in and around the path":   {"---  a b  ---\n--- End of content ---\n", []string{"---  a b  ---\n--- End of content ---"}},
-		"two":                             {"--- a ---\n--- End of content ---\n--- b ---\n--- End of content ---", []string{"--- a ---\n--- End of content ---", "--- b ---\n--- End of content ---"}},
+		"one": {"x\n--- a ---\n1\n--- End of content ---\ny",
+			[]string{"--- a ---\n1\n--- End of content ---"}},
+		"at both ends": {"--- a ---\n--- End of content ---",
+			[]string{"--- a ---\n--- End of content ---"}},
+		"Windows line ends": {"--- a ---\r\n1\r\n--- End of content ---\r\nq",
+			[]string{"--- a ---\r\n1\r\n--- End of content ---"}},
+		"spaces in and around the path": {"---  a b  ---\n--- End of content ---\n",
+			[]string{"---  a b  ---\n--- End of content ---"}},
+		"two": {"--- a ---\n--- End of content ---\n--- b ---\n--- End of content ---",
+			[]string{"--- a ---\n--- End of content ---", "--- b ---\n--- End of content ---"}},
 		"never closed":                    {"--- a ---\n1\n", nil},
 		"never opened":                    {"1\n--- End of content ---\n", nil},
 		"one opened twice":                {"--- a ---\n--- b ---\n--- End of content ---\n", nil},
@@ -123,8 +131,9 @@ func TestFindInclusions(t *testing.T) {
 		"the close line inside of a line": {"--- a ---\nsee --- End of content --- there\n", nil},
 		"an open line with more on it":    {"> --- a ---\n--- End of content ---\n", nil},
 		"an open line without a path":     {"---   ---\n--- End of content ---\n", nil},
-		"a rule is no open line":          {"-----\n--- ---\n--- a ---\n--- End of content ---\n", []string{"--- a ---\n--- End of content ---"}},
-		"other line separators":           {"--- a ---\u2028--- End of content ---\u2028", nil},
+		"a rule is no open line": {"-----\n--- ---\n--- a ---\n--- End of content ---\n",
+			[]string{"--- a ---\n--- End of content ---"}},
+		"other line separators": {"--- a ---\u2028--- End of content ---\u2028", nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,23 +11,25 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// plan is a compression in the making. Every entry has its own count, so that the size of the result is known at each
-// step by subtraction.
+// plan is a compression in progress. Every entry has its own token count, so that the size of the result is known at
+// each step by subtraction.
 type plan struct {
 	in     sdk.CompressInput
 	pairs  *turns.Pairs
-	tail   int // where the entries begin that are left alone
-	target int // tokens
+	tail   int // where the tail begins; entries from here on are left alone
+	target int // tokens that the result should count at most
 
 	entries []sdk.Content // the history, with shortened entries
-	counts  []int         // their tokens
-	gone    []bool        // which of them were dropped
+	counts  []int         // tokens of each entry
+	gone    []bool        // which entries were dropped
 	before  int           // tokens of the input
 	tokens  int           // tokens of what is left
 
+	// How often each step was taken, for the metadata of the result.
 	results, exchanges, texts, dropped int64
 }
 
+// newPlan starts with the whole history.
 func newPlan(in sdk.CompressInput, tail int) *plan {
 	n := len(in.History)
 	p := &plan{
@@ -47,7 +49,8 @@ func newPlan(in sdk.CompressInput, tail int) *plan {
 	return p
 }
 
-// summarize turns the tool results before the tail into lines. The host counts all changed entries in one go.
+// summarize replaces the tool results before the tail by lines. The host counts all changed entries in one call,
+// because each call is a round trip to another process.
 func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
 	var changed []sdk.Content
 	var at, results []int
@@ -71,7 +74,7 @@ func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
 	}
 	for k, i := range at {
 		if counts[k] > p.counts[i] {
-			continue // shorter to the eye, but not to the tokenizer
+			continue // fewer characters, but more tokens
 		}
 		p.tokens -= p.counts[i] - counts[k]
 		p.entries[i], p.counts[i] = changed[k], counts[k]
@@ -80,7 +83,8 @@ func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
 	return nil
 }
 
-// shortened returns entry i with lines in the place of its results, and how many results that were.
+// shortened returns entry i with its results replaced by lines, and how many results that were. The blocks are copied
+// before the first change: they belong to the input.
 func (p *plan) shortened(i int) (sdk.Content, int) {
 	entry := p.in.History[i]
 	n := 0
@@ -102,7 +106,8 @@ func (p *plan) shortened(i int) (sdk.Content, int) {
 	return entry, n
 }
 
-// line returns the line for one result; ok is false if the result should stay.
+// line returns the line for one result. ok is false if the result should stay: it was pruned before, it is malformed,
+// or a line would be no shorter.
 func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 	const longest = 6*len(prunedPointer) + 2 // as JSON
 	if r.CallID == "" || len(r.Result) <= longest && r.ResultText() == prunedPointer {
@@ -115,8 +120,8 @@ func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 	return summary.Line(p.in.Tools, call, r)
 }
 
-// evict drops what is oldest before the tail until the rest fits: first exchanges, a call always with all of its
-// responses, then entries of the AI without calls. What people said stays, and what this version does not know.
+// evict drops the oldest parts before the tail until the rest fits: first exchanges, each call together with all of
+// its responses, then entries of the AI without calls. What people said stays, and so do entries of unknown speakers.
 func (p *plan) evict() {
 	var texts []int
 	for _, x := range turns.Exchanges(p.in.History, p.pairs) {
@@ -125,7 +130,7 @@ func (p *plan) evict() {
 		}
 		first := p.in.History[x.First()].Speaker
 		switch {
-		case x.Last() >= p.tail: // part of it is in the tail
+		case x.Last() >= p.tail: // part of the exchange is in the tail
 		case x.Pairs > 0 || x.Pending || first == sdk.Tool:
 			p.drop(x.Entries...)
 			p.exchanges++
@@ -142,6 +147,7 @@ func (p *plan) evict() {
 	}
 }
 
+// drop removes entries and subtracts their tokens.
 func (p *plan) drop(entries ...int) {
 	for _, i := range entries {
 		p.gone[i] = true
@@ -150,6 +156,7 @@ func (p *plan) drop(entries ...int) {
 	}
 }
 
+// result returns the entries that are left. It says so if they still count more than the target.
 func (p *plan) result() sdk.CompressResult {
 	left := make([]sdk.Content, 0, len(p.entries))
 	for i, entry := range p.entries {

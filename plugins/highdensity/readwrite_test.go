@@ -55,32 +55,42 @@ func TestReadWritePruning(t *testing.T) {
 		removals []int
 		replaced map[int]int // entry → its blocks left
 	}{
-		"read, then written":                 {history: join(a, write("a.go")), removals: []int{0, 1}},
-		"written, then read":                 {history: join(write("a.go"), a)},
-		"another file":                       {history: join(a, write("b.go"))},
-		"the same file by another path":      {history: join(read("./x/../a.go"), write("/workspace/a.go")), removals: []int{0, 1}},
-		"case counts":                        {history: join(a, write("A.go"))},
-		"the write failed":                   {history: join(a, failedWrite)},
-		"the write failed by its exit code":  {history: join(a, exitCode)},
-		"the write was not answered":         {history: join(a, write("a.go")[:1])},
-		"the read was not answered":          {history: join(a[:1], write("a.go"))},
-		"an edit":                            {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
-		"an edit, which does not count":      {history: join(a, exchange("w", "replace", "a.go")), partial: sdk.PartialWritesKeep},
-		"a whole write, which counts always": {history: join(a, write("a.go")), partial: sdk.PartialWritesKeep, removals: []int{0, 1}},
-		"Claude Code's tools":                {history: join(exchange("r", "Read", "a.go"), exchange("w", "Edit", "a.go")), removals: []int{0, 1}},
-		"an unknown tool":                    {history: join(exchange("r", "peruse", "a.go"), write("a.go"))},
+		"read, then written": {history: join(a, write("a.go")), removals: []int{0, 1}},
+		"written, then read": {history: join(write("a.go"), a)},
+		"another file":       {history: join(a, write("b.go"))},
+		"the same file by another path": {history: join(read("./x/../a.go"), write("/workspace/a.go")),
+			removals: []int{0, 1}},
+		"case counts":                       {history: join(a, write("A.go"))},
+		"the write failed":                  {history: join(a, failedWrite)},
+		"the write failed by its exit code": {history: join(a, exitCode)},
+		"the write was not answered":        {history: join(a, write("a.go")[:1])},
+		"the read was not answered":         {history: join(a[:1], write("a.go"))},
+		"an edit":                           {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
+		"an edit, which does not count": {history: join(a, exchange("w", "replace", "a.go")),
+			partial: sdk.PartialWritesKeep},
+		"a whole write, which counts always": {history: join(a, write("a.go")), partial: sdk.PartialWritesKeep,
+			removals: []int{0, 1}},
+		"Claude Code's tools": {history: join(exchange("r", "Read", "a.go"), exchange("w", "Edit", "a.go")),
+			removals: []int{0, 1}},
+		"an unknown tool": {history: join(exchange("r", "peruse", "a.go"), write("a.go"))},
 		"in one entry": {history: []sdk.Content{
 			merge(a[0], write("a.go")[0]), merge(a[1], write("a.go")[1])}},
 		"one of two reads": {history: join([]sdk.Content{merge(a[0], b[0]), merge(a[1], b[1])}, write("a.go")),
 			replaced: map[int]int{0: 1, 1: 1}},
-		"nothing but thinking is left": {history: join([]sdk.Content{merge(thinking, a[0]), a[1]}, write("a.go")), removals: []int{0, 1}},
-		"text is left":                 {history: join([]sdk.Content{merge(said(sdk.AI, "look"), a[0]), a[1]}, write("a.go")), removals: []int{1}, replaced: map[int]int{0: 1}},
-		"media are left":               {history: join([]sdk.Content{a[0], merge(a[1], media)}, write("a.go")), removals: []int{0}, replaced: map[int]int{1: 1}},
-		"a null block is left":         {history: join([]sdk.Content{a[0], merge(a[1], null)}, write("a.go")), removals: []int{0}, replaced: map[int]int{1: 1}},
-		"many, all written":            {history: join(many(`["a.go",null,"b.go"]`), write("a.go"), exchange("w2", "replace", "b.go")), removals: []int{0, 1}},
-		"many, one written":            {history: join(many(`["a.go","b.go"]`), write("a.go"))},
-		"many, with a pattern":         {history: join(many(`["a.go","*.md"]`), write("a.go"))},
-		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"), exchange("2", "write_file", "a.go"), exchange("1", "read_file", "b.go")),
+		"nothing but thinking is left": {history: join([]sdk.Content{merge(thinking, a[0]), a[1]}, write("a.go")),
+			removals: []int{0, 1}},
+		"text is left": {history: join([]sdk.Content{merge(said(sdk.AI, "look"), a[0]), a[1]},
+			write("a.go")), removals: []int{1}, replaced: map[int]int{0: 1}},
+		"media are left": {history: join([]sdk.Content{a[0], merge(a[1], media)}, write("a.go")),
+			removals: []int{0}, replaced: map[int]int{1: 1}},
+		"a null block is left": {history: join([]sdk.Content{a[0], merge(a[1], null)}, write("a.go")),
+			removals: []int{0}, replaced: map[int]int{1: 1}},
+		"many, all written": {history: join(many(`["a.go",null,"b.go"]`), write("a.go"),
+			exchange("w2", "replace", "b.go")), removals: []int{0, 1}},
+		"many, one written":    {history: join(many(`["a.go","b.go"]`), write("a.go"))},
+		"many, with a pattern": {history: join(many(`["a.go","*.md"]`), write("a.go"))},
+		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"), exchange("2", "write_file", "a.go"),
+			exchange("1", "read_file", "b.go")),
 			removals: []int{0, 1}},
 	}
 	for name, test := range tests {
@@ -127,7 +137,8 @@ func TestRecencyPruning(t *testing.T) {
 		"fewer than that too":   {results("grep", "1", "2"), -3, []string{prunedPointer, "2"}},
 		"pointers do not count": {results("grep", "1", prunedPointer, "3"), 2, []string{"1", prunedPointer, "3"}},
 		"blocks count, not entries": {[]sdk.Content{merge(results("grep", "1")[0], results("ls", "x")[0]),
-			merge(results("grep", "1")[1], results("ls", "x")[1]), results("ls", "y")[0], results("ls", "y")[1]}, 1, []string{"1", prunedPointer, "y"}},
+			merge(results("grep", "1")[1], results("ls", "x")[1]), results("ls", "y")[0], results("ls",
+				"y")[1]}, 1, []string{"1", prunedPointer, "y"}},
 		"a result that was none": {noResult, 1, []string{prunedPointer, "2"}},
 	}
 	for name, test := range tests {
@@ -165,16 +176,19 @@ func TestReasons(t *testing.T) {
 		[]sdk.Content{call("m", "read_many_files", `{"paths":["a.go","b.go"]}`), answer("m", "read_many_files", "contents")},
 		exchange("1", "write_file", "a.go"), exchange("2", "write_file", "b.go"),
 	)
-	old := join(exchange("1", "glob", "1"), exchange("2", "glob", "2"), exchange("3", "glob", "3"), exchange("4", "glob", "4"))
+	old := join(exchange("1", "glob", "1"), exchange("2", "glob", "2"), exchange("3", "glob", "3"),
+		exchange("4", "glob", "4"))
 	tests := map[string]struct {
 		history []sdk.Content
 		rule    string
 		want    map[int]int // entry → by which it was superseded
 	}{
-		"a read of files that were written":      {many, "stale-read", map[int]int{0: 4, 1: 4}},
-		"an inclusion of a file, included again": {[]sdk.Content{included(file), included("q"), included(file)}, "duplicate-inclusion", map[int]int{0: 2}},
-		"an inclusion twice in one message":      {[]sdk.Content{included(file + file)}, "duplicate-inclusion", map[int]int{0: 0}},
-		"results beyond the newest two":          {old, "old-result", map[int]int{1: 5, 3: 7}},
+		"a read of files that were written": {many, "stale-read", map[int]int{0: 4, 1: 4}},
+		"an inclusion of a file, included again": {[]sdk.Content{included(file), included("q"), included(file)},
+			"duplicate-inclusion", map[int]int{0: 2}},
+		"an inclusion twice in one message": {[]sdk.Content{included(file + file)}, "duplicate-inclusion",
+			map[int]int{0: 0}},
+		"results beyond the newest two": {old, "old-result", map[int]int{1: 5, 3: 7}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +217,8 @@ func TestPhasesSeeEachOther(t *testing.T) {
 		Density: &sdk.DensityConfig{ReadWritePruning: true, RecencyPruning: true, RecencyRetention: 1},
 	})
 	stale := sdk.Reason{Rule: "stale-read", SupersededBy: new(4)}
-	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{}, Reasons: map[int]sdk.Reason{2: stale, 3: stale}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
+	want := sdk.DensityResult{Removals: []int{2, 3}, Replacements: map[int]sdk.Content{},
+		Reasons: map[int]sdk.Reason{2: stale, 3: stale}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1}}
 	if d := cmp.Diff(want, got.DensityResult, cmp.Comparer(sdk.Content.Equal)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

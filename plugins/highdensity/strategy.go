@@ -2,7 +2,8 @@ package main
 
 import "github.com/thresh-dev/thresh/sdk"
 
-// Strategy is high-density: it prunes before every threshold check and needs no LLM. It keeps nothing between calls.
+// Strategy is high-density: it prunes before every threshold check and needs no LLM. It has no state: every call gets
+// the history as it is then, and the host may start a new process for any of them.
 type Strategy struct{}
 
 var (
@@ -10,7 +11,8 @@ var (
 	_ sdk.Optimizer = Strategy{}
 )
 
-// Info names the strategy and its trigger (REQ-HD-004.3).
+// Info names the strategy. Its trigger is continuous: the host calls Optimize before each threshold check, and
+// Compress from 85 % of the context limit on (REQ-HD-004.3).
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "high-density",

@@ -10,13 +10,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Strategy is middle-out: a model's summary takes the place of the entries between the oldest and the newest. It keeps
-// nothing between calls.
+// Strategy is middle-out: an LLM's summary replaces the entries between the oldest and the newest. It has no state.
 type Strategy struct{}
 
 var _ sdk.Strategy = Strategy{}
 
-// Info names the strategy and its trigger (REQ-HD-001.3).
+// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on
+// (REQ-HD-001.3). RequiresLLM makes the host demand an LLM profile before the first turn, not at the first Compress.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "middle-out",
@@ -27,8 +27,8 @@ func (Strategy) Info() sdk.Info {
 	}
 }
 
-// Compress leaves the shares of entries alone that in.TopPreserveThreshold and in.PreserveThreshold name, and puts a
-// summary in the place of what is between them, if that is enough to be worth it.
+// Compress keeps the first entries, the share in.TopPreserveThreshold, and the last, the share in.PreserveThreshold.
+// A summary replaces what is between them. It is a no-op if that is too little to be worth a summary.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	r, reason, err := middle(ctx, host, in)
 	if err != nil {
@@ -44,7 +44,11 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	return result.Compressed(in), nil
 }
 
-// middle returns the range to be summarised, or the reason for which there is none.
+// middle returns the range to summarise, or the reason why there is none. Both ends move to where no response is
+// parted from its call.
+//
+// The last message of a person is the task at hand. If it falls into the range and is short, the range ends before
+// it. A long one is summarised with the rest, and sdk/summary repeats it word for word next to the summary.
 func middle(ctx context.Context, host sdk.Host, in sdk.CompressInput) (summary.Range, sdk.NoOpReason, error) {
 	none := summary.Range{}
 	n := len(in.History)
@@ -65,7 +69,7 @@ func middle(ctx context.Context, host sdk.Host, in sdk.CompressInput) (summary.R
 		return summary.Range{From: top, To: bottom}, "", nil
 	}
 	short, err := isShort(ctx, host, in, last)
-	if err != nil || !short { // a long one is kept word for word beside the summary
+	if err != nil || !short {
 		return summary.Range{From: top, To: bottom}, "", err
 	}
 	if bottom = turns.CutBackward(in.History, last); bottom-top < summary.Fewest {
@@ -74,9 +78,11 @@ func middle(ctx context.Context, host sdk.Host, in sdk.CompressInput) (summary.R
 	return summary.Range{From: top, To: bottom}, "", nil
 }
 
-// shortMessage is what a message counts at most, in tokens and without its attachments, that moves to the bottom.
+// shortMessage is the size, in tokens without attachments, below which the last message moves out of the range.
 const shortMessage = 500
 
+// isShort reports whether entry i counts less than shortMessage. It asks the host to count only if attachments may have
+// made the difference.
 func isShort(ctx context.Context, host sdk.Host, in sdk.CompressInput, i int) (bool, error) {
 	if in.Tokens(i, i+1) < shortMessage {
 		return true, nil

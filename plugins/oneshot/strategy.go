@@ -8,12 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// Strategy is one-shot: a model's summary takes the place of all entries but the newest. It keeps nothing between calls.
+// Strategy is one-shot: an LLM's summary replaces all entries but the newest. It has no state.
 type Strategy struct{}
 
 var _ sdk.Strategy = Strategy{}
 
-// Info names the strategy and its trigger (REQ-HD-001.3).
+// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on
+// (REQ-HD-001.3). RequiresLLM makes the host demand an LLM profile before the first turn, not at the first Compress.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "one-shot",
@@ -24,8 +25,8 @@ func (Strategy) Info() sdk.Info {
 	}
 }
 
-// Compress leaves the share of entries alone that in.PreserveThreshold names, at the end, and puts a summary in the place of
-// the others, if they are enough to be worth it.
+// Compress keeps the last entries, the share in.PreserveThreshold, and replaces the others by a summary. It is a
+// no-op if the others are too few to be worth a summary. The cut moves to where no response is parted from its call.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
 	if n == 0 {

@@ -8,15 +8,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Strategy is top-down-truncation: it drops the oldest entries and needs no LLM. It keeps nothing between calls.
+// Strategy is top-down-truncation: it drops the oldest entries and needs no LLM. It has no state.
 type Strategy struct{}
 
 var _ sdk.Strategy = Strategy{}
 
-// fewest is how many entries stay before the cut moves to a safe place.
+// fewest is how many entries stay at least, before the cut moves to a safe place.
 const fewest = 2
 
-// Info names the strategy and its trigger (REQ-HD-001.3).
+// Info names the strategy. Its trigger is a threshold: the host calls Compress from 85 % of the context limit on
+// (REQ-HD-001.3).
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "top-down-truncation",
@@ -26,8 +27,8 @@ func (Strategy) Info() sdk.Info {
 	}
 }
 
-// Compress keeps the longest end of the history that counts less than the target, which it is told to be over, and at
-// least two entries. The cut then moves to where no response is parted from its call.
+// Compress keeps as many of the newest entries as count less than the target, and at least two. The cut then moves
+// forward to where no response is parted from its call. It is a no-op if the history is already below the target.
 func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
 	target := in.Target()
@@ -40,7 +41,7 @@ func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	if n <= fewest {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	// The more is dropped, the less is left: a suffix can be found by halving. The first entry goes in any case, since
+	// Binary search: the more entries are dropped, the fewer tokens are left. The first entry goes in any case, because
 	// the history as a whole is over the target.
 	cut := 1 + sort.Search(n-fewest-1, func(i int) bool { return float64(in.Tokens(1+i, n)) < target })
 	cut = turns.CutForward(in.History, cut)

@@ -1,4 +1,5 @@
-// Command protogen generates Go code from the .proto files below a directory: a protoc that comes with the module cache.
+// Command protogen generates Go code from the .proto files below a directory: a protoc that comes with the module
+// cache.
 //
 // Usage: protogen -plugin-dir DIR [-check] PROTO_ROOT
 //

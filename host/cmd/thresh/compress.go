@@ -3,20 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // compressResult is what came of a Compress, as JSON.
 type compressResult struct {
-	Kind         prepare.Kind      `json:"kind"`
+	Kind         outcome.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
 	History      []content.Content `json:"history"`
 	Metadata     compressMetadata  `json:"metadata"`
 	TokensBefore int               `json:"tokensBefore"`
 	TokensAfter  int               `json:"tokensAfter"`
-	LLM          *prepare.Spent    `json:"llm,omitempty"`
+	LLM          *outcome.Spent    `json:"llm,omitempty"`
 }
 
 // compressMetadata is a strategy's metadata with what the host knows itself (REQ-HD-008.5).

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // explained is one session's explanation.
@@ -200,7 +200,7 @@ func became(s explain.State) string {
 // problem says in words why an entry was not sent as it is.
 func problem(p explain.Problem) string {
 	how := "withheld"
-	if p.Kind == history.UnansweredCall {
+	if p.Kind == outcome.UnansweredCall {
 		how = "sent with an answer that says so"
 	}
 	return fmt.Sprintf("%s from turn %d on (%s)", how, p.Turn, p.Kind)

@@ -28,6 +28,7 @@ type app struct {
 	strategy   string
 	logLevel   string
 	output     string
+	columns    []string // --columns
 }
 
 const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit, with strategies that run as

@@ -107,7 +107,7 @@ func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, err
 		return nil, nil, err
 	}
 	set := c.Settings()
-	counter, err := tokens.NewRegistry().For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -35,7 +36,7 @@ func TestAnAgentsLoop(t *testing.T) {
 
 func playAll(t *testing.T, files []string) {
 	h := open(t, nil)
-	counter, err := tokens.NewRegistry().For("", "")
+	counter, err := tokens.For("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 		if err := accepts(p.History, len(p.Outcome.Pending) > 0); err != nil {
 			t.Fatalf("before entry %d: %v", i, err)
 		}
-		if slices.ContainsFunc(p.Outcome.Ladder, func(s prepare.LadderStep) bool { return s.Rung == prepare.RungHuman }) {
+		if slices.ContainsFunc(p.Outcome.Ladder, func(s outcome.LadderStep) bool { return s.Rung == outcome.RungHuman }) {
 			human++ // nothing else was left to make room
 		}
 		if what := lost(said, p.History); strategy == "high-density" && human == 0 && what != "" {

@@ -22,7 +22,7 @@ type Counted struct {
 // too; adding it is what fails.
 func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, error) {
 	set := h.config.Settings()
-	counter, err := h.tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return Counted{}, err
 	}

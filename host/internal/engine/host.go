@@ -17,7 +17,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/host/internal/tokens"
 )
 
 // Errors of a host and its sessions, for errors.Is.
@@ -48,7 +47,6 @@ type Host struct {
 	config  *config.Config
 	logger  hclog.Logger
 	plugins *plugins.Manager
-	tokens  *tokens.Registry
 	models  models
 	prices  func() (*pricing.Catalog, error) // read when they are first asked for
 
@@ -97,7 +95,7 @@ func Open(o Options) (*Host, error) {
 		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
 		Attach: o.Attach,
 	})
-	h := &Host{config: c, logger: logger, plugins: manager, tokens: tokens.NewRegistry(), prices: prices, sessions: map[string]*Session{}}
+	h := &Host{config: c, logger: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: manager.States})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())

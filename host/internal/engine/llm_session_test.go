@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -64,7 +65,7 @@ func TestSetTodos(t *testing.T) {
 		if must(t, err, todos.ErrInvalid); !strings.Contains(err.Error(), `"begun"`) || !strings.Contains(err.Error(), s.ID()) {
 			t.Errorf("a state that is none: %v", err)
 		}
-		if out := prepareTurn(t, s).Outcome.Compress; out.Kind != prepare.KindApplied || out.LLM == nil || out.LLM.InputTokens == 0 {
+		if out := prepareTurn(t, s).Outcome.Compress; out.Kind != outcome.KindApplied || out.LLM == nil || out.LLM.InputTokens == 0 {
 			t.Errorf("%+v", out)
 		}
 		var text string
@@ -111,7 +112,7 @@ func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 				t.Errorf("%s: the history changed:\n%s", name, diff)
 			}
 			if name == "the caller" {
-				if out := prepareTurn(t, s).Outcome.Compress; out.Kind != prepare.KindApplied {
+				if out := prepareTurn(t, s).Outcome.Compress; out.Kind != outcome.KindApplied {
 					t.Errorf("the next turn: %+v", out)
 				}
 				<-calls
@@ -156,7 +157,7 @@ func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	before := long(50)
 	add(t, s, before...)
 	p := prepareTurn(t, s)
-	if p.Outcome.Compress.Kind != prepare.KindApplied || texts(p.History)[len(p.History)-1] != "one more thing" {
+	if p.Outcome.Compress.Kind != outcome.KindApplied || texts(p.History)[len(p.History)-1] != "one more thing" {
 		t.Errorf("%+v, the end is %q", p.Outcome.Compress, texts(p.History)[len(p.History)-1])
 	}
 	kept, err := transcript.ReadFile(s.TranscriptPath(), transcript.Options{})

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/prompts"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -83,19 +84,19 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	return &prepare.LLM{
 		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput()},
 		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
-		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, prepare.Spent, error) {
+		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error) {
 			return generate(ctx, client, req, onText)
 		},
 	}, nil
 }
 
-func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, prepare.Spent, error) {
+func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error) {
 	messages, err := textOnly(req.Entries)
 	if err != nil {
-		return sdk.Generation{}, prepare.Spent{}, err
+		return sdk.Generation{}, outcome.Spent{}, err
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens}, onText)
-	spent := prepare.Spent{
+	spent := outcome.Spent{
 		Attempts: r.Attempts, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
 		CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, CostUSD: r.CostUSD, Model: r.Model,
 	}

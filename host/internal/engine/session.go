@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -47,7 +48,7 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 	if _, err := priceList(h.prices, set); err != nil {
 		return nil, err
 	}
-	counter, err := h.tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ type Prepared struct {
 	Tokens int
 	// Revision of the owned history that it was made from.
 	Revision uint64
-	Outcome  prepare.Outcome
+	Outcome  outcome.Outcome
 }
 
 // Prepare makes the history fit the model and returns it: it optimises if something was added, compresses over the
@@ -232,7 +233,7 @@ func (s *Session) asItIs(pending int) Prepared {
 	s.mu.Lock()
 	s.sent = view.Tokens + pending
 	s.mu.Unlock()
-	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: prepare.Outcome{
+	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}}
 }
@@ -273,28 +274,28 @@ func (s *Session) Calibrate(counted, promptTokens int) {
 }
 
 // PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.
-func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, prepare.OptimizeOutcome, error) {
+func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, 0)
 	if err != nil {
-		return nil, prepare.OptimizeOutcome{}, err
+		return nil, outcome.Optimize{}, err
 	}
 	return w.PlanOptimize(ctx, req)
 }
 
 // Compress compresses the history now, whatever the threshold says.
-func (s *Session) Compress(ctx context.Context) (out prepare.Outcome, err error) {
+func (s *Session) Compress(ctx context.Context) (out outcome.Outcome, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.with(ctx)
 	defer cancel()
 	w, req, err := s.request(ctx, 0)
 	if err != nil {
-		return prepare.Outcome{}, err
+		return outcome.Outcome{}, err
 	}
 	if err := s.keep(); err != nil {
-		return prepare.Outcome{}, err
+		return outcome.Outcome{}, err
 	}
 	return w.Compress(ctx, req)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -38,7 +40,7 @@ func (s *Session) Set(key string, value any) error {
 	if set.Transcript.Dir != s.config.Settings().Transcript.Dir {
 		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or where the session is opened", key, ErrFixed)
 	}
-	counter, err := s.host.tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return err
 	}
@@ -137,14 +139,14 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 }
 
 // cadence is the setting or, without one, what the price list makes of it.
-func cadence(setting string, prices *pricing.List) prepare.Cadence {
+func cadence(setting string, prices *pricing.List) outcome.Cadence {
 	switch {
 	case setting != "":
-		return prepare.Cadence(setting)
+		return outcome.Cadence(setting)
 	case prices != nil:
-		return prepare.CadencePriced
+		return outcome.CadencePriced
 	default:
-		return prepare.CadenceEveryTurn
+		return outcome.CadenceEveryTurn
 	}
 }
 

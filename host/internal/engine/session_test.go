@@ -19,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -35,17 +36,17 @@ func TestTheThresholdOfTheSessionWins(t *testing.T) {
 	h := open(t, map[string]any{"compression.threshold": 0.6, "model.contextLimit": 100_000})
 	for name, c := range map[string]struct {
 		settings map[string]any
-		want     prepare.Limits
+		want     outcome.Limits
 	}{
-		"the host's":    {nil, prepare.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 60_000}},
-		"the session's": {map[string]any{"compression.threshold": "0.5"}, prepare.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
-		"with a budget": {map[string]any{"model.completionBudget": 20_000}, prepare.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
+		"the host's":    {nil, outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 60_000}},
+		"the session's": {map[string]any{"compression.threshold": "0.5"}, outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
+		"with a budget": {map[string]any{"model.completionBudget": 20_000}, outcome.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
 	} {
 		if diff := cmp.Diff(c.want, prepareTurn(t, begin(t, h, c.settings)).Outcome.Limits); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	own := prepare.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default", Trigger: 170_000}
+	own := outcome.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default", Trigger: 170_000}
 	if diff := cmp.Diff(own, prepareTurn(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
 		t.Errorf("the strategy's:\n%s", diff)
 	}

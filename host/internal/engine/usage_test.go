@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -134,7 +134,7 @@ func TestTheHardLimitHolds(t *testing.T) {
 			if err := accepts(p.History, false); err != nil {
 				t.Error(err)
 			}
-			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder, func(l prepare.LadderStep) bool { return l.Rung == prepare.RungResults }) {
+			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder, func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
 				t.Errorf("ladder %+v", p.Outcome.Ladder)
 			}
 			if got := texts(p.History)[0]; strategy == "high-density" && got != "look at both files" {

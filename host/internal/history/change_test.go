@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -25,10 +26,10 @@ func TestChangesOfAnOptimize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []history.Change{
-		{EntryID: "e2", Kind: history.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
-		{EntryID: "e3", Kind: history.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
-		{EntryID: "e4", Kind: history.Removed, Speaker: content.AI, Before: 13},
+	want := []outcome.Change{
+		{EntryID: "e2", Kind: outcome.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e3", Kind: outcome.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e4", Kind: outcome.Removed, Speaker: content.AI, Before: 13},
 	}
 	if diff := cmp.Diff(want, plan.Changes()); diff != "" {
 		t.Error(diff)
@@ -44,16 +45,16 @@ func TestChangesOfACompress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []history.Change{
-		{Kind: history.Added, Speaker: content.Human, After: 13},
-		{Kind: history.Added, Speaker: content.Human, After: 13},
-		{EntryID: "e1", Kind: history.Removed, Speaker: content.Human, Before: 13},
-		{EntryID: "e2", Kind: history.Removed, Speaker: content.AI, Rule: history.RuleBlank, Before: 13},
-		{EntryID: "e3", Kind: history.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
-		{EntryID: "e4", Kind: history.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
-		{EntryID: "e5", Kind: history.Trimmed, Speaker: content.AI, Before: 13, After: 13},
+	want := []outcome.Change{
+		{Kind: outcome.Added, Speaker: content.Human, After: 13},
+		{Kind: outcome.Added, Speaker: content.Human, After: 13},
+		{EntryID: "e1", Kind: outcome.Removed, Speaker: content.Human, Before: 13},
+		{EntryID: "e2", Kind: outcome.Removed, Speaker: content.AI, Rule: outcome.RuleBlank, Before: 13},
+		{EntryID: "e3", Kind: outcome.Removed, Speaker: content.AI, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e4", Kind: outcome.Removed, Speaker: content.Tool, Before: 13, Calls: []string{"1"}},
+		{EntryID: "e5", Kind: outcome.Trimmed, Speaker: content.AI, Before: 13, After: 13},
 	}
-	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+	if diff := cmp.Diff(want, plan.Changes(), cmpopts.IgnoreFields(outcome.Change{}, "Made")); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := h.Apply(plan); err != nil {
@@ -61,10 +62,10 @@ func TestChangesOfACompress(t *testing.T) {
 	}
 	want[0].EntryID, want[1].EntryID, want[1].Behind = "e7", "e8", "e7"
 	got := plan.Changes()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(history.Change{}, "Made")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Change{}, "Made")); diff != "" {
 		t.Errorf("after Apply:\n%s", diff)
 	}
-	if !got[1].Made.Content.Equal(human("directive")) {
+	if !got[1].Made.Equal(human("directive")) {
 		t.Errorf("made is %v", got[1].Made)
 	}
 }
@@ -80,7 +81,7 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := plan.Changes()
-	if len(got) != 2 || len(got[0].Calls) != history.MostCalls || got[0].Calls[1] != "0" {
+	if len(got) != 2 || len(got[0].Calls) != outcome.MostCalls || got[0].Calls[1] != "0" {
 		t.Errorf("got %v", got)
 	}
 }

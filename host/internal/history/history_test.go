@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -254,23 +255,23 @@ func TestView(t *testing.T) {
 		entries  []content.Content
 		want     []string
 		pending  []string
-		problems []history.ProblemKind
+		problems []outcome.ProblemKind
 	}{
 		"empty":                      {nil, nil, nil, nil},
 		"as it is":                   {[]content.Content{human("a"), calls("1"), answers("1"), says("b")}, []string{"human: a", "ai: call 1", "tool: answer 1", "ai: b"}, nil, nil},
 		"blank ai entry":             {[]content.Content{human("a"), says(" "), human("b")}, []string{"human: a", "human: b"}, nil, nil},
 		"pending call":               {[]content.Content{human("a"), calls("1", "2"), answers("2")}, []string{"human: a", "ai: call 1 call 2", "tool: answer 2"}, []string{"1"}, nil},
-		"interrupted by a person":    {[]content.Content{calls("1", "2"), answers("1"), human("stop")}, []string{"ai: call 1 call 2", "tool: answer 1", "tool: answer 2!", "human: stop"}, nil, []history.ProblemKind{history.UnansweredCall}},
-		"never answered":             {[]content.Content{calls("1"), human("stop"), says("ok")}, []string{"ai: call 1", "tool: answer 1!", "human: stop", "ai: ok"}, nil, []history.ProblemKind{history.UnansweredCall}},
+		"interrupted by a person":    {[]content.Content{calls("1", "2"), answers("1"), human("stop")}, []string{"ai: call 1 call 2", "tool: answer 1", "tool: answer 2!", "human: stop"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
+		"never answered":             {[]content.Content{calls("1"), human("stop"), says("ok")}, []string{"ai: call 1", "tool: answer 1!", "human: stop", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
 		"answer after a person":      {[]content.Content{calls("1"), human("hurry"), answers("1"), says("ok")}, []string{"ai: call 1", "tool: answer 1", "human: hurry", "ai: ok"}, nil, nil},
-		"answer after the ai":        {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")}, []string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []history.ProblemKind{history.UnansweredCall, history.OrphanedResponse}},
-		"orphan":                     {[]content.Content{human("a"), answers("1"), says("b")}, []string{"human: a", "ai: b"}, nil, []history.ProblemKind{history.OrphanedResponse}},
-		"answered twice":             {[]content.Content{calls("1"), answers("1", "1"), says("b")}, []string{"ai: call 1", "tool: answer 1", "ai: b"}, nil, []history.ProblemKind{history.OrphanedResponse}},
+		"answer after the ai":        {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")}, []string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.OrphanedResponse}},
+		"orphan":                     {[]content.Content{human("a"), answers("1"), says("b")}, []string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
+		"answered twice":             {[]content.Content{calls("1"), answers("1", "1"), says("b")}, []string{"ai: call 1", "tool: answer 1", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
 		"one id twice in one entry":  {[]content.Content{calls("1", "1"), answers("1", "1"), says("b")}, []string{"ai: call 1 call 1", "tool: answer 1 answer 1", "ai: b"}, nil, nil},
 		"one id twice, one after":    {[]content.Content{calls("1"), answers("1"), calls("1"), answers("1")}, []string{"ai: call 1", "tool: answer 1", "ai: call 1", "tool: answer 1"}, nil, nil},
-		"unknown speaker":            {[]content.Content{human("a"), stray, says("b")}, []string{"human: a", "ai: b"}, nil, []history.ProblemKind{history.UnknownSpeaker}},
+		"unknown speaker":            {[]content.Content{human("a"), stray, says("b")}, []string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.UnknownSpeaker}},
 		"calls in two entries":       {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")}, []string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
-		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")}, []string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!", "human: b"}, nil, []history.ProblemKind{history.UnansweredCall, history.UnansweredCall}},
+		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")}, []string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!", "human: b"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.UnansweredCall}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := of(t, c.entries...).View(count)
@@ -280,7 +281,7 @@ func TestView(t *testing.T) {
 			if diff := cmp.Diff(c.pending, whole.Pending); diff != "" {
 				t.Errorf("pending:\n%s", diff)
 			}
-			var kinds []history.ProblemKind
+			var kinds []outcome.ProblemKind
 			for _, p := range whole.Problems {
 				kinds = append(kinds, p.Kind)
 			}

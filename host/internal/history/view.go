@@ -4,30 +4,9 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// ProblemKind says why something is not sent, or is sent with an addition.
-type ProblemKind string
-
-// The kinds of [Problem].
-const (
-	// OrphanedResponse: a tool response has no call before it. It is withheld: providers refuse a request that holds one.
-	OrphanedResponse ProblemKind = "orphaned-response"
-	// UnansweredCall: a tool call has no response although the conversation went on. It is sent with a response that
-	// says so, for the same reason.
-	UnansweredCall ProblemKind = "unanswered-call"
-	// UnknownSpeaker: an entry of a speaker that no provider knows is withheld.
-	UnknownSpeaker ProblemKind = "unknown-speaker"
-)
-
-// Problem is one place where what is sent to the model differs from the history, so that the request stays valid.
-type Problem struct {
-	Kind ProblemKind `json:"kind"`
-	// EntryID is the entry's id in the history.
-	EntryID string `json:"entry"`
-	CallID  string `json:"callId,omitempty"`
-}
 
 // View is a history as it is safe to send: no entry of the AI that says nothing, every tool response behind its call,
 // every call with a response unless it is still being waited for.
@@ -38,7 +17,7 @@ type View struct {
 	Tokens  int
 	// Pending are the ids of calls at the end that still wait for their responses. The agent adds those before it sends.
 	Pending  []string
-	Problems []Problem
+	Problems []outcome.Problem
 	// Revision of the history that the view was made from, and its epoch, which counts rewrites.
 	Revision, Epoch uint64
 	// Owned is how many entries the history had then.
@@ -77,7 +56,7 @@ const unansweredError = "no result was recorded: the call was interrupted"
 type view struct {
 	out      []*Entry
 	tokens   int
-	problems []Problem
+	problems []outcome.Problem
 	next     int // the first entry that is not in it
 }
 
@@ -145,8 +124,8 @@ func (b *viewBuilder) emit(e *Entry) {
 	b.tokens += e.Tokens
 }
 
-func (b *viewBuilder) problem(kind ProblemKind, e *Entry, callID string) {
-	b.problems = append(b.problems, Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
+	b.problems = append(b.problems, outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
 }
 
 // single adds an entry that belongs to no exchange.
@@ -161,7 +140,7 @@ func (b *viewBuilder) single(e *Entry) {
 	case content.Tool:
 		b.responses(e, nil)
 	default:
-		b.problem(UnknownSpeaker, e, "")
+		b.problem(outcome.UnknownSpeaker, e, "")
 	}
 }
 
@@ -213,7 +192,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 		switch {
 		case answered[n]:
 		case over:
-			b.problem(UnansweredCall, c.entry, c.ID)
+			b.problem(outcome.UnansweredCall, c.entry, c.ID)
 			made.Blocks = append(made.Blocks, content.ToolResponse{CallID: c.ID, ToolName: c.Name, Error: unansweredError})
 		default:
 			pending = append(pending, c.ID)
@@ -235,7 +214,7 @@ func (b *viewBuilder) responses(e *Entry, answers func(id string) bool) {
 	for _, block := range blocks {
 		r, ok := block.(content.ToolResponse)
 		if ok && (answers == nil || !answers(r.CallID)) {
-			b.problem(OrphanedResponse, e, r.CallID)
+			b.problem(outcome.OrphanedResponse, e, r.CallID)
 			continue
 		}
 		kept = append(kept, block)

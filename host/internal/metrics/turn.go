@@ -7,11 +7,12 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Turn records one Prepare: what was asked of the window, what it did, and the error that the agent got. A Prepare that
 // failed before there was a request has the zero Request.
-func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *prepare.Outcome, err error) {
+func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {
 		return
 	}
@@ -34,7 +35,7 @@ func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *prepare.O
 }
 
 // Compress records a Compress by hand, which is no turn.
-func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *prepare.Outcome, err error) {
+func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {
 		return
 	}
@@ -44,7 +45,7 @@ func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *prepa
 }
 
 // optimize records the density step.
-func (r *Recorder) optimize(ctx context.Context, strategy string, out *prepare.Outcome, err error) {
+func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	result, reason := optimizeResult(out, err)
 	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
 	if out.Optimize.PluginTime > 0 {
@@ -54,7 +55,7 @@ func (r *Recorder) optimize(ctx context.Context, strategy string, out *prepare.O
 }
 
 // compress records the compress step, if there was any.
-func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Request, out *prepare.Outcome, err error) {
+func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Request, out *outcome.Outcome, err error) {
 	c := &out.Compress
 	if c.Reason == "" {
 		return
@@ -64,7 +65,7 @@ func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Re
 	if c.PluginTime > 0 {
 		r.pluginTime.Record(ctx, c.PluginTime.Seconds(), r.attributes.of(labels{strategy: strategy, call: callCompress}).record...)
 	}
-	if c.Kind == prepare.KindApplied {
+	if c.Kind == outcome.KindApplied {
 		r.save(ctx, strategy, callCompress, c.TokensBefore-c.TokensAfter)
 	}
 	if c.LLM != nil {
@@ -73,10 +74,10 @@ func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Re
 }
 
 // ladder records the rungs that were taken to get under the hard limit. What the first two saved is recorded already.
-func (r *Recorder) ladder(ctx context.Context, strategy string, out *prepare.Outcome) {
+func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Outcome) {
 	for _, s := range out.Ladder {
 		r.rungs.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, rung: rung(s.Rung)}).add...)
-		if s.Rung != prepare.RungOptimize && s.Rung != prepare.RungCompress {
+		if s.Rung != outcome.RungOptimize && s.Rung != outcome.RungCompress {
 			r.save(ctx, strategy, rung(s.Rung), s.TokensBefore-s.TokensAfter)
 		}
 	}
@@ -90,7 +91,7 @@ func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) 
 
 // model records what a Compress spent. The names are those of the configuration: what the provider calls its model may be
 // anything.
-func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *prepare.Spent) {
+func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.Spent) {
 	l := labels{profile: spent.Profile}
 	if llm != nil {
 		l.profile, l.model = llm.Profile, llm.Model.Name
@@ -123,7 +124,7 @@ func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *option
 }
 
 // failure records whose fault it is that a turn failed, if it is a plugin's.
-func (r *Recorder) failure(ctx context.Context, strategy string, out *prepare.Outcome, err error) {
+func (r *Recorder) failure(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	if call, reason := failureOf(out, err); reason != "" {
 		r.failures.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, call: call, reason: reason}).add...)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -37,12 +38,12 @@ func newRecorder(t testing.TB, s metrics.Sources) (*metrics.Recorder, sdkmetric.
 	return r, reader
 }
 
-// outcome is a turn that did nothing but what change says: 900 tokens before, 600 after an Optimize.
-func outcome(change func(*prepare.Outcome)) prepare.Outcome {
-	out := prepare.Outcome{
+// aTurn is a turn that did nothing but what change says: 900 tokens before, 600 after an Optimize.
+func aTurn(change func(*outcome.Outcome)) outcome.Outcome {
+	out := outcome.Outcome{
 		Strategy: "dense", TokensBefore: 900, Tokens: 600, Projected: 1600, HostTime: time.Millisecond,
-		Optimize: prepare.OptimizeOutcome{
-			Ran: true, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond, Decision: prepare.Decision{Reason: prepare.DecidedPays},
+		Optimize: outcome.Optimize{
+			Ran: true, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond, Decision: outcome.Decision{Reason: outcome.DecidedPays},
 		},
 	}
 	if change != nil {
@@ -57,14 +58,14 @@ func failure(op plugins.Op, err error) error {
 
 // TestWhatATurnRecords names the series in which the words of an outcome show.
 func TestWhatATurnRecords(t *testing.T) {
-	compressed := func(change func(*prepare.CompressOutcome)) func(*prepare.Outcome) {
-		return func(o *prepare.Outcome) {
-			o.Compress = prepare.CompressOutcome{Reason: sdk.ReasonThreshold, PluginTime: time.Millisecond}
+	compressed := func(change func(*outcome.Compress)) func(*outcome.Outcome) {
+		return func(o *outcome.Outcome) {
+			o.Compress = outcome.Compress{Reason: sdk.ReasonThreshold, PluginTime: time.Millisecond}
 			change(&o.Compress)
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*prepare.Outcome)
+		change func(*outcome.Outcome)
 		err    error
 		want   []string
 		never  string // the beginning of a series
@@ -78,89 +79,89 @@ func TestWhatATurnRecords(t *testing.T) {
 			"thresh.optimize.runs{reason=pays,result=applied,strategy=dense} 1",
 			"thresh.plugin.call.duration{call=optimize,strategy=dense} 1 of 0.002",
 		}},
-		"empty": {change: func(o *prepare.Outcome) { o.Optimize = prepare.OptimizeOutcome{Ran: true, TokensAfter: 900} },
+		"empty": {change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{Ran: true, TokensAfter: 900} },
 			want: []string{"thresh.optimize.runs{result=empty,strategy=dense} 1"}},
-		"held": {change: func(o *prepare.Outcome) {
-			o.Optimize = prepare.OptimizeOutcome{Ran: true, Held: true, TokensAfter: 900, Decision: prepare.Decision{Reason: prepare.DecidedDear}}
+		"held": {change: func(o *outcome.Outcome) {
+			o.Optimize = outcome.Optimize{Ran: true, Held: true, TokensAfter: 900, Decision: outcome.Decision{Reason: outcome.DecidedTooCostly}}
 		}, want: []string{"thresh.optimize.runs{reason=does-not-pay,result=held,strategy=dense} 1"}},
-		"skipped": {change: func(o *prepare.Outcome) {
-			o.Optimize = prepare.OptimizeOutcome{Skipped: prepare.SkippedClean, TokensAfter: 900}
+		"skipped": {change: func(o *outcome.Outcome) {
+			o.Optimize = outcome.Optimize{Skipped: outcome.SkippedClean, TokensAfter: 900}
 		},
 			want: []string{"thresh.optimize.runs{reason=clean,result=skipped,strategy=dense} 1"}},
 		"an optimize that failed": {
-			change: func(o *prepare.Outcome) {
-				o.Optimize = prepare.OptimizeOutcome{PluginTime: time.Second, TokensAfter: 900}
+			change: func(o *outcome.Outcome) {
+				o.Optimize = outcome.Optimize{PluginTime: time.Second, TokensAfter: 900}
 			},
 			err: failure(plugins.OpOptimize, plugins.ErrTimeout),
 			want: []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.optimize.runs{result=failed,strategy=dense} 1",
 				"thresh.plugin.call.duration{call=optimize,strategy=dense} 1 of 1", "thresh.plugin.failures{call=optimize,reason=timeout,strategy=dense} 1"}},
 		"an answer that does not fit": {
-			change: func(o *prepare.Outcome) { o.Optimize = prepare.OptimizeOutcome{TokensAfter: 900} },
+			change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{TokensAfter: 900} },
 			err:    fmt.Errorf("optimize: %w", &history.AnswerError{}),
 			want:   []string{"thresh.plugin.failures{call=optimize,reason=bad-answer,strategy=dense} 1"}},
 		"given up": {
-			change: func(o *prepare.Outcome) { o.Optimize = prepare.OptimizeOutcome{TokensAfter: 900} },
+			change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{TokensAfter: 900} },
 			err:    failure(plugins.OpOptimize, context.Canceled),
 			want:   []string{"thresh.turns{outcome=canceled,strategy=dense} 1", "thresh.optimize.runs{result=canceled,strategy=dense} 1"}},
 		"no plugin": {
-			change: func(o *prepare.Outcome) { *o = prepare.Outcome{TokensBefore: 9, Tokens: 9} },
+			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
 			err:    fmt.Errorf("%w: %s", plugins.ErrUnknownStrategy, secret),
 			want:   []string{"thresh.turns{outcome=error,strategy=none} 1", "thresh.tokens.after{strategy=none} 9"}},
 		"a plugin that does not start": {
-			change: func(o *prepare.Outcome) { *o = prepare.Outcome{TokensBefore: 9, Tokens: 9} },
+			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
 			err:    failure(plugins.OpConfigure, fmt.Errorf("%w, the last: %w", plugins.ErrQuarantined, plugins.ErrPluginCrashed)),
 			want:   []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.plugin.failures{call=start,reason=quarantined,strategy=dense} 1"}},
 		"compressed": {
-			change: compressed(func(c *prepare.CompressOutcome) {
-				c.Kind, c.TokensBefore, c.TokensAfter = prepare.KindApplied, 600, 200
+			change: compressed(func(c *outcome.Compress) {
+				c.Kind, c.TokensBefore, c.TokensAfter = outcome.KindApplied, 600, 200
 			}),
 			want: []string{"thresh.compress.runs{result=applied,strategy=dense,trigger=threshold} 1",
 				"thresh.tokens.saved{step=compress,strategy=dense} 400", "thresh.plugin.call.duration{call=compress,strategy=dense} 1 of 0.001"}},
 		"compressed for little": {
-			change: compressed(func(c *prepare.CompressOutcome) { c.Kind, c.Ineffective = prepare.KindApplied, true }),
+			change: compressed(func(c *outcome.Compress) { c.Kind, c.Ineffective = outcome.KindApplied, true }),
 			want:   []string{"thresh.compress.runs{reason=ineffective,result=applied,strategy=dense,trigger=threshold} 1"}},
 		"a reason that is known": {
-			change: compressed(func(c *prepare.CompressOutcome) { c.Kind, c.NoOp = prepare.KindNoOp, sdk.NoOpTooFew }),
+			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, sdk.NoOpTooFew }),
 			want:   []string{"thresh.compress.runs{reason=too-few-compressible,result=noop,strategy=dense,trigger=threshold} 1"}},
 		"a reason of the plugin's own": {
-			change: compressed(func(c *prepare.CompressOutcome) { c.Kind, c.NoOp = prepare.KindNoOp, secret }),
+			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, secret }),
 			want:   []string{"thresh.compress.runs{reason=other,result=noop,strategy=dense,trigger=threshold} 1"}},
 		"remembered": {
-			change: compressed(func(c *prepare.CompressOutcome) {
-				c.Kind, c.NoOp, c.Remembered = prepare.KindNoOp, sdk.NoOpNoGain, true
+			change: compressed(func(c *outcome.Compress) {
+				c.Kind, c.NoOp, c.Remembered = outcome.KindNoOp, sdk.NoOpNoGain, true
 			}),
 			want: []string{"thresh.compress.runs{reason=no-gain,result=remembered,strategy=dense,trigger=threshold} 1"}},
 		"cooling down": {
-			change: compressed(func(c *prepare.CompressOutcome) { c.Cooldown = &prepare.Cooldown{Error: secret} }),
+			change: compressed(func(c *outcome.Compress) { c.Cooldown = &outcome.Cooldown{Error: secret} }),
 			want:   []string{"thresh.compress.runs{result=cooldown,strategy=dense,trigger=threshold} 1", "thresh.turns{outcome=ok,strategy=dense} 1"}},
 		"a compress that failed": {
-			change: compressed(func(*prepare.CompressOutcome) {}), err: failure(plugins.OpCompress, plugins.ErrPluginCrashed),
+			change: compressed(func(*outcome.Compress) {}), err: failure(plugins.OpCompress, plugins.ErrPluginCrashed),
 			want: []string{"thresh.compress.runs{result=failed,strategy=dense,trigger=threshold} 1",
 				"thresh.optimize.runs{reason=pays,result=applied,strategy=dense} 1", "thresh.plugin.failures{call=compress,reason=crashed,strategy=dense} 1"}},
 		"a model that failed": {
-			change: compressed(func(*prepare.CompressOutcome) {}),
+			change: compressed(func(*outcome.Compress) {}),
 			err:    &prepare.CompressError{Strategy: "dense", Profile: "cheap", Model: errors.New(secret), Err: failure(plugins.OpCompress, plugins.ErrStrategy)},
 			want:   []string{"thresh.plugin.failures{call=compress,reason=llm,strategy=dense} 1"}},
 		"down the ladder": {
-			change: func(o *prepare.Outcome) {
-				o.Compress = prepare.CompressOutcome{Reason: sdk.ReasonHardLimit, Failed: secret}
-				o.Ladder = []prepare.LadderStep{{Rung: prepare.RungCompress, TokensBefore: 600, TokensAfter: 500}, {Rung: prepare.RungResults, TokensBefore: 500, TokensAfter: 100}}
+			change: func(o *outcome.Outcome) {
+				o.Compress = outcome.Compress{Reason: sdk.ReasonHardLimit, Failed: secret}
+				o.Ladder = []outcome.LadderStep{{Rung: outcome.RungCompress, TokensBefore: 600, TokensAfter: 500}, {Rung: outcome.RungResults, TokensBefore: 500, TokensAfter: 100}}
 			},
 			want: []string{"thresh.turns{outcome=ok,strategy=dense} 1", "thresh.compress.runs{result=failed,strategy=dense,trigger=hard-limit} 1",
 				"thresh.ladder.steps{rung=compress,strategy=dense} 1", "thresh.ladder.steps{rung=tool-results,strategy=dense} 1",
 				"thresh.tokens.saved{step=tool-results,strategy=dense} 400", "thresh.plugin.failures{call=compress,reason=other,strategy=dense} 1"},
 			never: "thresh.tokens.saved{step=compress"}, // the compress step has recorded what it saved
 		"too large": {
-			change: compressed(func(c *prepare.CompressOutcome) { c.Kind, c.NoOp = prepare.KindNoOp, sdk.NoOpTailCoversAll }),
+			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, sdk.NoOpTailCoversAll }),
 			err:    &prepare.ContextOverflowError{Strategy: secret},
 			want:   []string{"thresh.turns{outcome=overflow,strategy=dense} 1"}},
 		"calibrated": {
-			change: func(o *prepare.Outcome) { o.Calibration = &prepare.Calibration{Ratio: 1.25} },
+			change: func(o *outcome.Outcome) { o.Calibration = &outcome.Calibration{Ratio: 1.25} },
 			want:   []string{"thresh.calibration.ratio{} 1 of 1.25"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, reader := newRecorder(t, metrics.Sources{})
-			out := outcome(c.change)
+			out := aTurn(c.change)
 			r.Turn(t.Context(), prepare.Request{}, &out, c.err)
 			got := collect(t, reader)
 			for _, want := range c.want {
@@ -187,8 +188,8 @@ func TestWhatATurnRecords(t *testing.T) {
 // TestWhatACompressByHandRecords is no turn.
 func TestWhatACompressByHandRecords(t *testing.T) {
 	r, reader := newRecorder(t, metrics.Sources{})
-	out := prepare.Outcome{Strategy: "dense", Compress: prepare.CompressOutcome{
-		Kind: prepare.KindApplied, Reason: sdk.ReasonManual, TokensBefore: 50, TokensAfter: 20, PluginTime: time.Second,
+	out := outcome.Outcome{Strategy: "dense", Compress: outcome.Compress{
+		Kind: outcome.KindApplied, Reason: sdk.ReasonManual, TokensBefore: 50, TokensAfter: 20, PluginTime: time.Second,
 	}}
 	r.Compress(t.Context(), prepare.Request{}, &out, nil)
 	want := series{
@@ -205,13 +206,13 @@ func TestWhatACompressByHandRecords(t *testing.T) {
 func TestWhatAModelCosts(t *testing.T) {
 	r, reader := newRecorder(t, metrics.Sources{})
 	req := prepare.Request{Settings: prepare.Settings{LLM: &prepare.LLM{Profile: "cheap", Model: sdk.Model{Name: "small-1"}}}}
-	spent := prepare.Spent{
+	spent := outcome.Spent{
 		Calls: 2, Attempts: 3, InputTokens: 1000, OutputTokens: 50, CacheReadTokens: 600, CacheWriteTokens: 100, CostUSD: 0.25,
 		Time: 2 * time.Second, Profile: "cheap", Model: secret,
 	}
-	absurd := prepare.Spent{Calls: 1, InputTokens: -5, CacheReadTokens: 5, OutputTokens: 1 << 62, CostUSD: -1, Model: secret}
-	for _, s := range []prepare.Spent{spent, absurd} {
-		out := outcome(func(o *prepare.Outcome) { o.Compress = prepare.CompressOutcome{Reason: sdk.ReasonHardLimit, LLM: &s} })
+	absurd := outcome.Spent{Calls: 1, InputTokens: -5, CacheReadTokens: 5, OutputTokens: 1 << 62, CostUSD: -1, Model: secret}
+	for _, s := range []outcome.Spent{spent, absurd} {
+		out := aTurn(func(o *outcome.Outcome) { o.Compress = outcome.Compress{Reason: sdk.ReasonHardLimit, LLM: &s} })
 		r.Turn(t.Context(), req, &out, errors.New(secret))
 	}
 	got := collect(t, reader)
@@ -258,9 +259,9 @@ func TestGaugesAreReadWhenSomebodyCollects(t *testing.T) {
 func TestTheNumberOfSeriesIsBounded(t *testing.T) {
 	r, reader := newRecorder(t, metrics.Sources{})
 	for i := range 1000 {
-		out := outcome(func(o *prepare.Outcome) {
+		out := aTurn(func(o *outcome.Outcome) {
 			o.Strategy = fmt.Sprint("plugin-", i)
-			o.Compress = prepare.CompressOutcome{Reason: sdk.ReasonManual, LLM: &prepare.Spent{Calls: 1}}
+			o.Compress = outcome.Compress{Reason: sdk.ReasonManual, LLM: &outcome.Spent{Calls: 1}}
 		})
 		llm := &prepare.LLM{Profile: fmt.Sprint("profile-", i), Model: sdk.Model{Name: fmt.Sprint("model-", i)}}
 		r.Turn(t.Context(), prepare.Request{Settings: prepare.Settings{LLM: llm}}, &out, nil)
@@ -282,7 +283,7 @@ func TestARecorderOfManySessions(t *testing.T) {
 	for i := range 8 {
 		work.Go(func() {
 			for range 100 {
-				out := outcome(func(o *prepare.Outcome) { o.Strategy = fmt.Sprint("dense-", i%3) })
+				out := aTurn(func(o *outcome.Outcome) { o.Strategy = fmt.Sprint("dense-", i%3) })
 				r.Turn(t.Context(), prepare.Request{}, &out, nil)
 			}
 		})
@@ -302,7 +303,7 @@ func TestWithoutAProviderNothingIsMeasured(t *testing.T) {
 	if r != nil || err != nil {
 		t.Fatalf("%v, %v", r, err)
 	}
-	out := outcome(nil)
+	out := aTurn(nil)
 	if allocs := testing.AllocsPerRun(10, func() {
 		r.Turn(context.Background(), prepare.Request{}, &out, nil)
 		r.Compress(context.Background(), prepare.Request{}, &out, nil)

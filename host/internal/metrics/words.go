@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // strategyOf names the plugin of a turn. The name is from a file; a setting that names none is not repeated.
-func strategyOf(out *prepare.Outcome, err error) string {
+func strategyOf(out *outcome.Outcome, err error) string {
 	if out.Strategy != "" {
 		return out.Strategy
 	}
@@ -59,11 +60,11 @@ func bad(err error) string {
 	return failed
 }
 
-func optimizeResult(out *prepare.Outcome, err error) (result, reason string) {
+func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	o := &out.Optimize
 	switch {
 	case o.Skipped != "":
-		return "skipped", word(o.Skipped, prepare.SkippedNotContinuous, prepare.SkippedClean, prepare.SkippedGated)
+		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated)
 	case err != nil && (!o.Ran || out.Compress.Reason == ""):
 		return bad(err), "" // had it gone well, an error could only be of the compress step
 	case o.Held:
@@ -75,20 +76,20 @@ func optimizeResult(out *prepare.Outcome, err error) (result, reason string) {
 	}
 }
 
-func decision(r prepare.DecisionReason) string {
-	return word(r, prepare.DecidedEveryTurn, prepare.DecidedDue, prepare.DecidedEnough, prepare.DecidedCold, prepare.DecidedUncached,
-		prepare.DecidedPays, prepare.DecidedTooLittle, prepare.DecidedDear)
+func decision(r outcome.DecisionReason) string {
+	return word(r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold, outcome.DecidedUncached,
+		outcome.DecidedPays, outcome.DecidedTooLittle, outcome.DecidedTooCostly)
 }
 
-func compressResult(c *prepare.CompressOutcome, err error) (result, reason string) {
+func compressResult(c *outcome.Compress, err error) (result, reason string) {
 	switch {
-	case c.Kind == prepare.KindNoOp && c.Remembered:
+	case c.Kind == outcome.KindNoOp && c.Remembered:
 		return "remembered", noOp(c.NoOp)
-	case c.Kind == prepare.KindNoOp:
+	case c.Kind == outcome.KindNoOp:
 		return "noop", noOp(c.NoOp)
-	case c.Kind == prepare.KindApplied && c.Ineffective:
-		return "applied", string(prepare.NoOpIneffective)
-	case c.Kind == prepare.KindApplied:
+	case c.Kind == outcome.KindApplied && c.Ineffective:
+		return "applied", string(outcome.NoOpIneffective)
+	case c.Kind == outcome.KindApplied:
 		return "applied", ""
 	case c.Cooldown != nil:
 		return "cooldown", ""
@@ -100,15 +101,15 @@ func compressResult(c *prepare.CompressOutcome, err error) (result, reason strin
 // noOp is a reason that the host knows. A strategy may give any.
 func noOp(r sdk.NoOpReason) string {
 	return word(r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
-		sdk.NoOpShrunkBelowMinimum, prepare.NoOpIneffective)
+		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective)
 }
 
 func trigger(r sdk.CompressReason) string {
 	return word(r, sdk.ReasonThreshold, sdk.ReasonHardLimit, sdk.ReasonManual)
 }
 
-func rung(r prepare.Rung) string {
-	return word(r, prepare.RungOptimize, prepare.RungCompress, prepare.RungResults, prepare.RungExchanges, prepare.RungHuman)
+func rung(r outcome.Rung) string {
+	return word(r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman)
 }
 
 // word is w if it is known, else other.
@@ -140,7 +141,7 @@ var pluginFaults = []struct {
 }
 
 // failureOf says what failed at a plugin and why; no reason means that nothing did.
-func failureOf(out *prepare.Outcome, err error) (call, reason string) {
+func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "", ""

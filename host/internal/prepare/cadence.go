@@ -4,61 +4,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
-
-// Cadence says when the density step may change the history. Pruning near the top of a history takes the provider's prompt
-// cache away from there on, so that pruning at each turn can cost more than it saves.
-type Cadence string
-
-// The cadences. "" is [CadenceEveryTurn].
-const (
-	// CadenceEveryTurn prunes whenever something was added (REQ-HD-002).
-	CadenceEveryTurn Cadence = "every-turn"
-	// CadenceGated prunes from a share of the context limit on, and only if enough goes.
-	CadenceGated Cadence = "gated"
-	// CadencePriced prunes when carrying the tokens on costs more than writing the cache anew.
-	CadencePriced Cadence = "priced"
-)
-
-// DecisionReason says why a history was pruned, or was not.
-type DecisionReason string
-
-// Why a history was pruned.
-const (
-	// DecidedEveryTurn: the cadence asks nothing more.
-	DecidedEveryTurn DecisionReason = "every-turn"
-	// DecidedDue: the threshold is reached, so that the history is rewritten in any case.
-	DecidedDue DecisionReason = "compression-due"
-	// DecidedEnough: compression.density.minSavings or more goes.
-	DecidedEnough DecisionReason = "enough-to-save"
-	// DecidedCold: the provider's cache holds nothing of the history (any more).
-	DecidedCold DecisionReason = "cache-cold"
-	// DecidedUncached: nothing changes but entries that were never sent.
-	DecidedUncached DecisionReason = "not-sent-yet"
-	// DecidedPays: over the requests to come, the tokens cost more than the cache that pruning breaks.
-	DecidedPays DecisionReason = "pays"
-)
-
-// Why a history was not pruned although the strategy would.
-const (
-	// DecidedTooLittle: less than compression.density.minSavings would go.
-	DecidedTooLittle DecisionReason = "too-little-to-save"
-	// DecidedDear: writing the cache anew costs more than the tokens do.
-	DecidedDear DecisionReason = "does-not-pay"
-)
-
-// Decision is what the cadence made of what the strategy would prune. Tokens as the host counts them.
-type Decision struct {
-	Cadence Cadence        `json:"cadence,omitempty"`
-	Reason  DecisionReason `json:"reason,omitempty"`
-	// Saves is what pruning takes away, Rewrites what stays but is not in the provider's cache any more afterwards.
-	Saves    int `json:"saves,omitempty"`
-	Rewrites int `json:"rewrites,omitempty"`
-	// Horizon is for how many further requests the savings were counted, GainUSD what pruning gains over them; it is
-	// negative if pruning loses. Both are for the cadence priced.
-	Horizon int     `json:"horizon,omitempty"`
-	GainUSD float64 `json:"gainUSD,omitempty"`
-}
 
 // sent is what the last Prepare handed out: what the provider's prompt cache holds if the agent sent it.
 type sent struct {
@@ -66,15 +13,8 @@ type sent struct {
 	at   time.Time
 }
 
-// Stable is the beginning of what is sent that is the same as in the preceding Prepare. An agent that marks its own cache
-// breakpoints puts one there.
-type Stable struct {
-	Entries int `json:"entries"`
-	Tokens  int `json:"tokens"`
-}
-
 // stable returns how much of the beginning of what is handed out was handed out before.
-func (t *turn) stable(view history.View) (same Stable) {
+func (t *turn) stable(view history.View) (same outcome.Stable) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pace.turns > 0 {
@@ -102,41 +42,41 @@ func (t *turn) at() time.Time {
 }
 
 // decide says whether to carry out a plan of the density step that changes something.
-func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d Decision, apply bool) {
+func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision, apply bool) {
 	set := t.req.Settings
 	d.Cadence = set.Cadence
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
 	d.Rewrites = e.rewrites
 	switch {
-	case set.Cadence == "" || set.Cadence == CadenceEveryTurn || set.Cadence == CadencePriced && set.Prices == nil:
-		d.Cadence, d.Reason = CadenceEveryTurn, DecidedEveryTurn
+	case set.Cadence == "" || set.Cadence == outcome.CadenceEveryTurn || set.Cadence == outcome.CadencePriced && set.Prices == nil:
+		d.Cadence, d.Reason = outcome.CadenceEveryTurn, outcome.DecidedEveryTurn
 		return d, true
 	case due:
-		d.Reason = DecidedDue
+		d.Reason = outcome.DecidedDue
 		return d, true
-	case set.Cadence == CadenceGated:
-		d.Reason = DecidedTooLittle
+	case set.Cadence == outcome.CadenceGated:
+		d.Reason = outcome.DecidedTooLittle
 		if d.Saves >= set.MinSavings {
-			d.Reason = DecidedEnough
+			d.Reason = outcome.DecidedEnough
 		}
-		return d, d.Reason == DecidedEnough
+		return d, d.Reason == outcome.DecidedEnough
 	case e.cached == 0 || e.cached+t.beside() < set.Prices.CacheMinimum || set.Prices.Cold(t.at().Sub(e.at)):
-		d.Reason = DecidedCold
+		d.Reason = outcome.DecidedCold
 		return d, true
 	case e.uncached:
-		d.Reason = DecidedUncached
+		d.Reason = outcome.DecidedUncached
 		return d, true
 	}
 	read, write := set.Prices.Read()/1e6, set.Prices.Write()/1e6
 	d.Horizon = t.horizon(e.cached)
 	now := read*float64(e.cached-e.prefix) - write*float64(e.rewrites) + write*float64(d.Saves-e.savesCached)
 	d.GainUSD = now + float64(d.Horizon)*read*float64(d.Saves)
-	d.Reason = DecidedDear
+	d.Reason = outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
-		d.Reason = DecidedPays
+		d.Reason = outcome.DecidedPays
 	}
-	return d, d.Reason == DecidedPays
+	return d, d.Reason == outcome.DecidedPays
 }
 
 // effect is what carrying out a plan does to the provider's cache, in tokens.

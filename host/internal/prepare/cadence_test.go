@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -39,18 +39,18 @@ func TestGated(t *testing.T) {
 		threshold  float64
 		minSavings int
 		pending    int
-		want       prepare.Decision
-		skipped    prepare.Skipped
+		want       outcome.Decision
+		skipped    outcome.Skipped
 		ran, held  bool
 	}{
-		"the history is small yet": {0.3, 0, 0, prepare.Decision{Cadence: "gated"}, prepare.SkippedGated, false, false},
-		"too little would go":      {0.1, 30, 0, prepare.Decision{Cadence: "gated", Reason: prepare.DecidedTooLittle, Saves: 20}, "", true, true},
-		"enough goes":              {0.1, 20, 0, prepare.Decision{Cadence: "gated", Reason: prepare.DecidedEnough, Saves: 20}, "", true, false},
-		"a compression is due":     {0.9, 500, 300, prepare.Decision{Cadence: "gated", Reason: prepare.DecidedDue, Saves: 20}, "", true, false},
+		"the history is small yet": {0.3, 0, 0, outcome.Decision{Cadence: "gated"}, outcome.SkippedGated, false, false},
+		"too little would go":      {0.1, 30, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedTooLittle, Saves: 20}, "", true, true},
+		"enough goes":              {0.1, 20, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedEnough, Saves: 20}, "", true, false},
+		"a compression is due":     {0.9, 500, 300, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedDue, Saves: 20}, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 0, 0, 1)
-			f.req.Settings.Cadence, f.req.Settings.OptimizeThreshold, f.req.Settings.MinSavings = prepare.CadenceGated, c.threshold, c.minSavings
+			f.req.Settings.Cadence, f.req.Settings.OptimizeThreshold, f.req.Settings.MinSavings = outcome.CadenceGated, c.threshold, c.minSavings
 			f.req.Pending = c.pending
 			got := f.prepare(t).Optimize
 			if diff := cmp.Diff(c.want, got.Decision); diff != "" {
@@ -66,15 +66,15 @@ func TestGated(t *testing.T) {
 // What is held back is not asked for again until something is added, or until it is due.
 func TestWhatIsHeldComesBackWhenItIsDue(t *testing.T) {
 	f := pruning(20, 0, 0, 1)
-	f.req.Settings.Cadence, f.req.Settings.MinSavings = prepare.CadenceGated, 100
+	f.req.Settings.Cadence, f.req.Settings.MinSavings = outcome.CadenceGated, 100
 	if got := f.prepare(t).Optimize; !got.Held || got.LowestChanged == nil || *got.LowestChanged != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := f.prepare(t).Optimize; got.Skipped != prepare.SkippedClean {
+	if got := f.prepare(t).Optimize; got.Skipped != outcome.SkippedClean {
 		t.Errorf("nothing was added: %+v", got)
 	}
 	f.req.Pending = 400
-	if got := f.prepare(t).Optimize; got.Decision.Reason != prepare.DecidedDue || got.Removed != 2 {
+	if got := f.prepare(t).Optimize; got.Decision.Reason != outcome.DecidedDue || got.Removed != 2 {
 		t.Errorf("the threshold is reached: %+v", got)
 	}
 }
@@ -86,24 +86,24 @@ func TestPriced(t *testing.T) {
 		prices *pricing.List
 		remove []int // of 20 entries that were sent and 2 that are new
 		pause  int   // minutes since the first request
-		want   prepare.Decision
+		want   outcome.Decision
 		prunes bool
 	}{
 		// 200 are cached. Removing the first entry: 190 are written for 1.25 that were read for 0.1. Each request saves 1.
 		// now: 0.1 × 200 − 1.25 × 190 = −217.5; one further request: 0.1 × 10 = 1.
-		"at the top, early": {cached, []int{0}, 1, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedDear, Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
+		"at the top, early": {cached, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly, Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
 		// Removing entries 2 to 19: 20 stay as they are, 0 are rewritten. now: 0.1 × 180 = 18; then 0.1 × 180 = 18.
-		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6}, true},
+		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6}, true},
 		// Removing entries 10 to 18: 100 stay, 10 are rewritten, 90 go. now: 0.1 × 100 − 1.25 × 10 = −2.5; then 9.
-		"near the end":     {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1, GainUSD: 6.5e-6}, true},
-		"only what is new": {cached, []int{20}, 1, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedUncached, Saves: 10}, true},
-		"after a pause":    {cached, []int{0}, 6, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedCold, Saves: 10, Rewrites: 190}, true},
-		"without a cache":  {&pricing.List{Input: 1}, []int{0}, 1, prepare.Decision{Cadence: "priced", Reason: prepare.DecidedCold, Saves: 10, Rewrites: 190}, true},
-		"without prices":   {nil, []int{0}, 1, prepare.Decision{Cadence: "every-turn", Reason: prepare.DecidedEveryTurn, Saves: 10, Rewrites: 190}, true},
+		"near the end":     {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1, GainUSD: 6.5e-6}, true},
+		"only what is new": {cached, []int{20}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedUncached, Saves: 10}, true},
+		"after a pause":    {cached, []int{0}, 6, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
+		"without a cache":  {&pricing.List{Input: 1}, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
+		"without prices":   {nil, []int{0}, 1, outcome.Decision{Cadence: "every-turn", Reason: outcome.DecidedEveryTurn, Saves: 10, Rewrites: 190}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 22, c.remove...)
-			f.req.Settings.Cadence, f.req.Settings.Prices = prepare.CadencePriced, c.prices
+			f.req.Settings.Cadence, f.req.Settings.Prices = outcome.CadencePriced, c.prices
 			f.req.At = minute(0)
 			f.prepare(t)
 			add(f.history, says(content.AI, 2))
@@ -124,17 +124,17 @@ var approximately = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && 
 // A request that follows another may have its beginning in the provider's cache.
 func TestStable(t *testing.T) {
 	f := pruning(6, 6, 3)
-	f.req.Settings.Cadence = prepare.CadenceEveryTurn
+	f.req.Settings.Cadence = outcome.CadenceEveryTurn
 	first := f.prepare(t)
-	if first.Stable != (prepare.Stable{}) {
+	if first.Stable != (outcome.Stable{}) {
 		t.Errorf("nothing was sent before: %+v", first.Stable)
 	}
-	if got := f.prepare(t).Stable; got != (prepare.Stable{Entries: 5, Tokens: 50}) {
+	if got := f.prepare(t).Stable; got != (outcome.Stable{Entries: 5, Tokens: 50}) {
 		t.Errorf("nothing changed: %+v", got)
 	}
 	add(f.history, says(content.AI, 1)) // the strategy removes position 3 again
 	got := f.prepare(t)
-	if got.Stable != (prepare.Stable{Entries: 3, Tokens: 30}) || *got.Optimize.LowestChanged != 3 {
+	if got.Stable != (outcome.Stable{Entries: 3, Tokens: 30}) || *got.Optimize.LowestChanged != 3 {
 		t.Errorf("got %+v, lowest change %v", got.Stable, got.Optimize.LowestChanged)
 	}
 }
@@ -142,7 +142,7 @@ func TestStable(t *testing.T) {
 // What could not be sent is not in the provider's cache.
 func TestARequestThatIsTooLargeWarmsNoCache(t *testing.T) {
 	f := pruning(20, 21, 0)
-	f.req.Settings.Cadence, f.req.Settings.Prices = prepare.CadencePriced, cached
+	f.req.Settings.Cadence, f.req.Settings.Prices = outcome.CadencePriced, cached
 	start := time.Unix(1000, 0)
 	f.req.At = start
 	f.prepare(t)
@@ -152,7 +152,7 @@ func TestARequestThatIsTooLargeWarmsNoCache(t *testing.T) {
 	}
 	add(f.history, says(content.AI, 1))
 	f.req.At, f.req.Pending = start.Add(11*time.Minute), 0
-	if got := f.prepare(t).Optimize.Decision; got.Reason != prepare.DecidedCold {
+	if got := f.prepare(t).Optimize.Decision; got.Reason != outcome.DecidedCold {
 		t.Errorf("nothing was sent for eleven minutes, and the cache lasts five: %+v", got)
 	}
 }
@@ -161,10 +161,10 @@ func TestAShortPromptIsInNoCache(t *testing.T) {
 	f := pruning(20, 21, 0)
 	list := *cached
 	list.CacheMinimum = 4096
-	f.req.Settings.Cadence, f.req.Settings.Prices = prepare.CadencePriced, &list
+	f.req.Settings.Cadence, f.req.Settings.Prices = outcome.CadencePriced, &list
 	f.prepare(t)
 	add(f.history, says(content.AI, 1))
-	if got := f.prepare(t).Optimize.Decision; got.Reason != prepare.DecidedCold {
+	if got := f.prepare(t).Optimize.Decision; got.Reason != outcome.DecidedCold {
 		t.Errorf("200 tokens, the provider caches from 4096 on: %+v", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestAShortPromptIsInNoCache(t *testing.T) {
 func TestTheHorizonGoesByTheProvidersCount(t *testing.T) {
 	horizon := func(overhead int) int {
 		f := pruning(20, 30, 0)
-		f.req.Settings.Cadence, f.req.Settings.Prices, f.req.Settings.ContextLimit = prepare.CadencePriced, cached, 1200
+		f.req.Settings.Cadence, f.req.Settings.Prices, f.req.Settings.ContextLimit = outcome.CadencePriced, cached, 1200
 		f.req.At = time.Unix(1000, 0)
 		f.ReportUsage(200+overhead, 200)
 		f.prepare(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -18,11 +19,11 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 	out.Reason = reason
 	snapshot := t.history.Snapshot()
 	if n := t.lastNoOp(snapshot); n != "" {
-		out.Kind, out.NoOp, out.Remembered = KindNoOp, n, true
+		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
 		return false, nil
 	}
 	if f := t.coolingDown(reason); f != nil {
-		out.Cooldown = &Cooldown{Until: f.until, Error: f.err.Error()}
+		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
 		return false, nil
 	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
@@ -34,13 +35,13 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 		t.rememberNoOp(snapshot, out.NoOp)
 		return false, nil
 	}
-	if err := t.apply(plan, StepCompress); err != nil {
+	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		out.Kind = ""
 		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}
 	if gained := out.TokensBefore - out.TokensAfter; float64(gained) < ineffective*float64(out.TokensBefore) {
 		out.Ineffective = true
-		t.rememberNoOp(snapshot, NoOpIneffective)
+		t.rememberNoOp(snapshot, outcome.NoOpIneffective)
 	}
 	return true, nil
 }
@@ -81,7 +82,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)
 	out.Metadata = answer.Metadata
 	if answer.NoOp != "" {
-		out.Kind, out.NoOp = KindNoOp, answer.NoOp
+		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
 	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]history.Count, error) { return services.counts(ctx, c) })
@@ -89,10 +90,10 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 		return nil, err
 	}
 	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
-		out.Kind, out.NoOp = KindNoOp, sdk.NoOpNoGain
+		out.Kind, out.NoOp = outcome.KindNoOp, sdk.NoOpNoGain
 		return nil, nil
 	}
-	out.Kind = KindApplied
+	out.Kind = outcome.KindApplied
 	out.TokensAfter, out.EntriesAfter = plan.After, plan.Len()
 	return plan, nil
 }

@@ -9,36 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
-
-// Rung is one step of the ladder that a request goes down which is over the hard limit.
-type Rung string
-
-// The rungs, in their order. The first two are the window's usual steps.
-const (
-	RungOptimize Rung = "optimize"
-	RungCompress Rung = "compress"
-	// RungResults replaces the largest tool results by a line that says so. The last exchange keeps its results.
-	RungResults Rung = "tool-results"
-	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last exchange.
-	RungExchanges Rung = "oldest-exchanges"
-	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The last
-	// message stays.
-	RungHuman Rung = "oldest-human-text"
-)
-
-// LadderStep is one rung that was taken.
-type LadderStep struct {
-	Rung Rung `json:"rung"`
-	// Entries that were changed or removed.
-	Entries int `json:"entries"`
-	// TokensBefore and TokensAfter are of the whole history.
-	TokensBefore int `json:"tokensBefore"`
-	TokensAfter  int `json:"tokensAfter"`
-}
 
 // ladderRoom is the share of the hard limit that a rung clears down to, so that the next turn is not over it again at once.
 const ladderRoom = 0.9
@@ -52,9 +27,9 @@ type ladder struct {
 	tokens  []int // of each entry as it is sent, 0 for those that are gone or withheld
 	last    int   // the last exchange begins here: it and what follows stays
 	total   int
-	rung    map[string]Rung // by the id of an entry: the last rung that touched it
-	taking  Rung
-	steps   []LadderStep
+	rung    map[string]outcome.Rung // by the id of an entry: the last rung that touched it
+	taking  outcome.Rung
+	steps   []outcome.LadderStep
 	// withheld are the responses that no request holds: taking them away makes no room.
 	withheld map[withheld]bool
 }
@@ -91,13 +66,13 @@ func (t *turn) descend(ctx context.Context, view history.View, missing int) (app
 	hard := l.total - t.counted(missing)
 	room := hard - t.counted(int((1-ladderRoom)*float64(t.outcome.Limits.Hard)))
 	for _, rung := range []struct {
-		name Rung
+		name outcome.Rung
 		take func(goal int) (entries int, err error)
 		goal int
 	}{
-		{RungResults, func(goal int) (int, error) { return l.results(ctx, t.counter, goal) }, room},
-		{RungExchanges, l.exchanges, room},
-		{RungHuman, func(goal int) (int, error) { return l.human(ctx, t.counter, goal) }, hard},
+		{outcome.RungResults, func(goal int) (int, error) { return l.results(ctx, t.counter, goal) }, room},
+		{outcome.RungExchanges, l.exchanges, room},
+		{outcome.RungHuman, func(goal int) (int, error) { return l.human(ctx, t.counter, goal) }, hard},
 	} {
 		if l.total <= hard {
 			break
@@ -109,7 +84,7 @@ func (t *turn) descend(ctx context.Context, view history.View, missing int) (app
 			return false, err
 		}
 		if n > 0 {
-			l.steps = append(l.steps, LadderStep{Rung: rung.name, Entries: n, TokensBefore: before, TokensAfter: l.total})
+			l.steps = append(l.steps, outcome.LadderStep{Rung: rung.name, Entries: n, TokensBefore: before, TokensAfter: l.total})
 		}
 	}
 	if l.total > hard {
@@ -137,7 +112,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 	}
 	n := len(base.Entries)
 	l := &ladder{
-		base: base, entries: base.Contents(), blocks: map[int][]wire.BlockPiece{}, rung: map[string]Rung{}, withheld: map[withheld]bool{},
+		base: base, entries: base.Contents(), blocks: map[int][]wire.BlockPiece{}, rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
 		gone: make([]bool, n), tokens: make([]int, n), last: n,
 	}
 	sent := tokensOf(view)
@@ -146,7 +121,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 		l.total += l.tokens[i]
 	}
 	for _, p := range view.Problems {
-		if p.Kind == history.OrphanedResponse {
+		if p.Kind == outcome.OrphanedResponse {
 			l.withheld[withheld{p.EntryID, p.CallID}] = true
 		}
 	}
@@ -331,10 +306,10 @@ func (l *ladder) pieces() (pieces []wire.Piece) {
 }
 
 // holders are what counts most in a history, for people who have to make room by hand.
-func holders(entries []*history.Entry) []Holder {
-	all := make([]Holder, 0, len(entries))
+func holders(entries []*history.Entry) []outcome.LargeEntry {
+	all := make([]outcome.LargeEntry, 0, len(entries))
 	for i, e := range entries {
-		h := Holder{Index: i, EntryID: e.ID, Speaker: e.Content.Speaker, Tokens: e.Tokens}
+		h := outcome.LargeEntry{Index: i, EntryID: e.ID, Speaker: e.Content.Speaker, Tokens: e.Tokens}
 		for _, b := range e.Content.Blocks {
 			if r, ok := b.(content.ToolResponse); ok && h.Tool == "" {
 				h.Tool = r.ToolName
@@ -342,6 +317,6 @@ func holders(entries []*history.Entry) []Holder {
 		}
 		all = append(all, h)
 	}
-	slices.SortStableFunc(all, func(a, b Holder) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	slices.SortStableFunc(all, func(a, b outcome.LargeEntry) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	return slices.Clone(all[:min(len(all), 3)])
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -77,7 +78,7 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	}}
 }
 
-func rungs(steps []prepare.LadderStep) (names []prepare.Rung) {
+func rungs(steps []outcome.LadderStep) (names []outcome.Rung) {
 	for _, s := range steps {
 		names = append(names, s.Rung)
 	}
@@ -96,21 +97,21 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit   int
 		entries []content.Content
-		want    []prepare.Rung
-		changed map[string]prepare.Rung // by entry id
+		want    []outcome.Rung
+		changed map[string]outcome.Rung // by entry id
 	}{
 		"one large result is enough": {
 			500, joined(human(20), exchange("a", 300), exchange("b", 100), exchange("c", 100)),
-			[]prepare.Rung{prepare.RungResults}, map[string]prepare.Rung{"e3": prepare.RungResults},
+			[]outcome.Rung{outcome.RungResults}, map[string]outcome.Rung{"e3": outcome.RungResults},
 		},
 		"then the oldest exchange": {
 			100, joined(human(20), exchange("a", 5), exchange("b", 5), exchange("c", 45)),
-			[]prepare.Rung{prepare.RungExchanges}, map[string]prepare.Rung{"e2": prepare.RungExchanges, "e3": prepare.RungExchanges},
+			[]outcome.Rung{outcome.RungExchanges}, map[string]outcome.Rung{"e2": outcome.RungExchanges, "e3": outcome.RungExchanges},
 		},
 		"the last exchange stays, and what people said goes last": {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
-			[]prepare.Rung{prepare.RungResults, prepare.RungExchanges, prepare.RungHuman},
-			map[string]prepare.Rung{"e1": prepare.RungHuman, "e3": prepare.RungExchanges, "e4": prepare.RungExchanges},
+			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungHuman},
+			map[string]outcome.Rung{"e1": outcome.RungHuman, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,9 +120,9 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 			if diff := cmp.Diff(c.want, rungs(got.Ladder)); diff != "" {
 				t.Errorf("rungs:\n%s", diff)
 			}
-			changed := map[string]prepare.Rung{}
+			changed := map[string]outcome.Rung{}
 			for _, ch := range got.Changes {
-				changed[ch.EntryID] = prepare.Rung(ch.Step)
+				changed[ch.EntryID] = outcome.Rung(ch.Step)
 			}
 			if diff := cmp.Diff(c.changed, changed); diff != "" {
 				t.Errorf("changes:\n%s", diff)
@@ -146,7 +147,7 @@ func interrupted(id string, tokens int) content.Content {
 func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
 	f := emergency(200, text(content.Human, 80), interrupted("a", 120), text(content.Human, 20), text(content.AI, 5))
 	got := f.prepare(t)
-	if diff := cmp.Diff([]prepare.Rung{prepare.RungExchanges}, rungs(got.Ladder)); diff != "" {
+	if diff := cmp.Diff([]outcome.Rung{outcome.RungExchanges}, rungs(got.Ladder)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -155,7 +156,7 @@ func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
 	failed := exchange("e", 1)
 	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""), Error: strings.Repeat("e", 5000)}
 	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450), exchange("b", 400), exchange("c", 10))...)
-	if diff := cmp.Diff([]prepare.Rung{prepare.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
+	if diff := cmp.Diff([]outcome.Rung{outcome.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -254,10 +255,10 @@ func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
 		return keepLast(len(c.Entries) - 2)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)
-	if !first.Compress.Ineffective || first.Compress.Kind != prepare.KindApplied {
+	if !first.Compress.Ineffective || first.Compress.Kind != outcome.KindApplied {
 		t.Errorf("20 of 600 tokens are less than 5 %%: %+v", first.Compress)
 	}
-	if second.Compress.NoOp != prepare.NoOpIneffective || !second.Compress.Remembered {
+	if second.Compress.NoOp != outcome.NoOpIneffective || !second.Compress.Remembered {
 		t.Errorf("it was repeated: %+v", second.Compress)
 	}
 	add(f.history, says(content.Human, 1))

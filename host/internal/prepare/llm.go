@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -22,7 +23,7 @@ type LLM struct {
 	// MaxCalls and MaxTokens bound one Compress; tokens are those of requests and answers together.
 	MaxCalls, MaxTokens int
 	// Generate runs one completion. Its error wraps [sdk.ErrUnavailable] if a retry can help.
-	Generate func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, Spent, error)
+	Generate func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error)
 }
 
 func (l *LLM) model() *sdk.Model {
@@ -39,48 +40,13 @@ func (l *LLM) profile() string {
 	return l.Profile
 }
 
-// Spent is what model calls cost.
-type Spent struct {
-	Calls int `json:"calls"`
-	// Attempts counts requests, retries included.
-	Attempts         int     `json:"attempts"`
-	InputTokens      int     `json:"inputTokens"`
-	OutputTokens     int     `json:"outputTokens"`
-	CacheReadTokens  int     `json:"cacheReadTokens,omitempty"`
-	CacheWriteTokens int     `json:"cacheWriteTokens,omitempty"`
-	CostUSD          float64 `json:"costUSD"`
-	// Time is what the host waited for the model.
-	Time time.Duration `json:"timeNs"`
-	// Profile and Model say which model it was.
-	Profile string `json:"profile,omitempty"`
-	Model   string `json:"model,omitempty"`
-}
-
-// Add adds what other calls cost. The profile and model are those of the last.
-func (s *Spent) Add(o Spent) {
-	s.Calls += o.Calls
-	s.Attempts += o.Attempts
-	s.InputTokens += o.InputTokens
-	s.OutputTokens += o.OutputTokens
-	s.CacheReadTokens += o.CacheReadTokens
-	s.CacheWriteTokens += o.CacheWriteTokens
-	s.CostUSD += o.CostUSD
-	s.Time += o.Time
-	if o.Model != "" {
-		s.Model = o.Model
-	}
-	if o.Profile != "" {
-		s.Profile = o.Profile
-	}
-}
-
 // purse is the model together with what is left of its budget.
 type purse struct {
 	llm *LLM
 
 	mu       sync.Mutex
 	reserved int // calls begun
-	spent    Spent
+	spent    outcome.Spent
 	failed   error // the last error of the model
 }
 
@@ -127,7 +93,7 @@ func (p *purse) reserve() (tokens int, err error) {
 }
 
 // account returns what was spent, nil if no call was made, and the last error of the model.
-func (p *purse) account() (*Spent, error) {
+func (p *purse) account() (*outcome.Spent, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.spent.Calls == 0 {

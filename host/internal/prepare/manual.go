@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -14,7 +15,7 @@ import (
 var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigger is threshold")
 
 // PlanOptimize asks the strategy for one Optimize of the raw history and checks the answer. It changes nothing.
-func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, OptimizeOutcome, error) {
+func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	t := w.newTurn(req)
@@ -36,7 +37,7 @@ func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, 
 
 // Compress compresses the history now, whatever the threshold says and whether or not the strategy had nothing to do
 // before.
-func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
+func (w *Window) Compress(ctx context.Context, req Request) (outcome.Outcome, error) {
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -49,7 +50,7 @@ func (w *Window) Compress(ctx context.Context, req Request) (Outcome, error) {
 	view := t.view()
 	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
 	t.outcome.Projected, t.outcome.Calibration = t.projected(view), t.calibrated()
-	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return t.outcome, err
 }
 

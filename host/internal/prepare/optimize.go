@@ -7,6 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -18,14 +19,14 @@ func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
 	due := float64(t.outcome.Projected) >= t.outcome.Limits.Trigger
 	switch {
 	case t.info.Trigger.Mode != sdk.ModeContinuous:
-		out.Skipped = SkippedNotContinuous
+		out.Skipped = outcome.SkippedNotContinuous
 		return false, nil
 	case !t.dirty(snapshot, due):
-		out.Skipped = SkippedClean
+		out.Skipped = outcome.SkippedClean
 		return false, nil
 	case t.gateClosed(due):
-		out.Skipped = SkippedGated
-		out.Decision.Cadence = CadenceGated
+		out.Skipped = outcome.SkippedGated
+		out.Decision.Cadence = outcome.CadenceGated
 		return false, nil
 	}
 	plan, err := t.planOptimize(ctx, snapshot)
@@ -46,7 +47,7 @@ func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
 		return false, nil
 	}
 	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
-	if err := t.apply(plan, StepOptimize); err != nil {
+	if err := t.apply(plan, outcome.StepOptimize); err != nil {
 		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
 	}
 	return true, nil
@@ -72,7 +73,7 @@ func (t *turn) clean(s history.Snapshot, held bool) {
 // dirty.
 func (t *turn) gateClosed(due bool) bool {
 	set := t.req.Settings
-	return set.Cadence == CadenceGated && !due && float64(t.outcome.Projected) < set.OptimizeThreshold*float64(t.outcome.Limits.Hard)
+	return set.Cadence == outcome.CadenceGated && !due && float64(t.outcome.Projected) < set.OptimizeThreshold*float64(t.outcome.Limits.Hard)
 }
 
 // planOptimize asks the strategy and checks what it answers. It changes nothing.

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // ContextOverflowError says that the request is too large for the model although everything was done.
@@ -16,31 +15,12 @@ type ContextOverflowError struct {
 	// is what it will count.
 	Tokens, Pending, Limit int
 	Strategy               string
-	Compress               CompressOutcome
+	Compress               outcome.Compress
 	// Holders are the entries that count most, the largest first.
-	Holders []Holder
+	Holders []outcome.LargeEntry
 	// Ladder says that making room without a strategy was tried too. It did not change anything, as that would not have been
 	// enough.
 	Ladder bool
-}
-
-// Holder is an entry that holds many tokens.
-type Holder struct {
-	// Index is its position in the history.
-	Index   int
-	EntryID string
-	Speaker content.Speaker
-	// Tool is the tool of its first response, "" if it has none.
-	Tool   string
-	Tokens int
-}
-
-func (h Holder) String() string {
-	who := string(h.Speaker)
-	if h.Tool != "" {
-		who = h.Tool
-	}
-	return fmt.Sprintf("entry %d (%s, %s) %d", h.Index, h.EntryID, who, h.Tokens)
 }
 
 // Missing is how many tokens have to go.
@@ -49,7 +29,7 @@ func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.L
 func (e *ContextOverflowError) Error() string {
 	did := "compressed"
 	switch c := e.Compress; {
-	case c.Kind == KindNoOp:
+	case c.Kind == outcome.KindNoOp:
 		did = fmt.Sprintf("had nothing to compress (%s)", c.NoOp)
 	case c.Failed != "":
 		did = fmt.Sprintf("failed (%s)", c.Failed)
@@ -81,16 +61,17 @@ func (t *turn) overflow(view history.View) error {
 // ineffective is the share of the tokens below which a rewrite has not gained anything worth having.
 const ineffective = 0.05
 
-// NoOpIneffective is why a Compress is not repeated that gained less than 5 %.
-const NoOpIneffective sdk.NoOpReason = "ineffective"
-
 // usualRungs puts the steps that every turn has into the ladder of a request that is over the hard limit after them.
 func (t *turn) usualRungs() {
 	o, c := t.outcome.Optimize, t.outcome.Compress
 	if o.Removed+o.Replaced > 0 {
-		t.outcome.Ladder = append(t.outcome.Ladder, LadderStep{RungOptimize, o.Removed + o.Replaced, t.outcome.TokensBefore, o.TokensAfter})
+		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
+			Rung: outcome.RungOptimize, Entries: o.Removed + o.Replaced, TokensBefore: t.outcome.TokensBefore, TokensAfter: o.TokensAfter,
+		})
 	}
-	if c.Kind == KindApplied {
-		t.outcome.Ladder = append(t.outcome.Ladder, LadderStep{RungCompress, c.EntriesBefore - c.EntriesAfter, c.TokensBefore, c.TokensAfter})
+	if c.Kind == outcome.KindApplied {
+		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
+			Rung: outcome.RungCompress, Entries: c.EntriesBefore - c.EntriesAfter, TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // ReportUsage takes the provider's count of the prompt that was sent after the last Prepare. counted is what that Prepare
@@ -55,12 +56,12 @@ func (t *turn) beside() int {
 }
 
 // calibrated says how the provider's count follows from the window's; nil while nothing was reported.
-func (t *turn) calibrated() *Calibration {
+func (t *turn) calibrated() *outcome.Calibration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.calibration
 	if c.Samples() == 0 {
 		return nil
 	}
-	return &Calibration{Ratio: c.Ratio(), Overhead: c.Overhead(), Samples: c.Samples()}
+	return &outcome.Calibration{Ratio: c.Ratio(), Overhead: c.Overhead(), Samples: c.Samples()}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -49,8 +50,8 @@ type Settings struct {
 	UserMessageBudget int
 	Verification      bool
 	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
-	// MinSavings, in tokens, are for [CadenceGated], Prices for [CadencePriced], which is [CadenceEveryTurn] without them.
-	Cadence           Cadence
+	// MinSavings, in tokens, are for [outcome.CadenceGated], Prices for [outcome.CadencePriced], which is [outcome.CadenceEveryTurn] without them.
+	Cadence           outcome.Cadence
 	OptimizeThreshold float64
 	MinSavings        int
 	Prices            *pricing.List
@@ -122,7 +123,7 @@ type Request struct {
 //
 // An error leaves the history valid: as it was, or as the last finished step left it. It is passed on as it is; no other
 // strategy is tried (REQ-HD-013). [ContextOverflowError] says that everything was done and the request is still too large.
-func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcome, error) {
+func (w *Window) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -134,7 +135,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, Outcom
 	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
 		t.remember(view) // else nothing can be sent
 	}
-	t.outcome.HostTime = time.Since(start) - t.outcome.elsewhere()
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
 	return view, t.outcome, err
 }
 
@@ -143,7 +144,7 @@ type turn struct {
 	*Window
 	req     Request
 	info    sdk.Info
-	outcome Outcome
+	outcome outcome.Outcome
 	resets  uint64 // Window.resets when it began: what it learns does not hold after another
 }
 
@@ -218,9 +219,9 @@ func (t *turn) show(view history.View) {
 func (t *turn) view() history.View { return t.history.View(t.counter.Entry) }
 
 // limits resolves the threshold (REQ-HD-001.10) and what follows from it.
-func (t *turn) limits() Limits {
+func (t *turn) limits() outcome.Limits {
 	s := t.req.Settings
-	l := Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
+	l := outcome.Limits{Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget, Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default"}
 	if s.Threshold != nil {
 		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
 	}

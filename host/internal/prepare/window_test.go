@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -101,7 +102,7 @@ func newFixture(entries int, s *scripted) *fixture {
 	}
 }
 
-func (f *fixture) prepare(t *testing.T) prepare.Outcome {
+func (f *fixture) prepare(t *testing.T) outcome.Outcome {
 	t.Helper()
 	_, outcome, err := f.Prepare(t.Context(), f.req)
 	if err != nil {
@@ -121,7 +122,7 @@ func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
 	if got := f.prepare(t); !got.Optimize.Ran {
 		t.Errorf("the first window does not optimise: %+v", got.Optimize)
 	}
-	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
 		t.Errorf("a clean history is optimised again: %+v", got.Optimize)
 	}
 	add(f.history, says(content.Human, 1))
@@ -137,14 +138,14 @@ func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
 	}
-	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
 		t.Errorf("after a failure the flag is still dirty (REQ-HD-002.7): %+v", got.Optimize)
 	}
 }
 
 func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
 	f := newFixture(1, &scripted{mode: sdk.ModeThreshold})
-	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
+	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
 		t.Errorf("%+v, asked %d times", got.Optimize, len(f.strategy.optimizes))
 	}
 }
@@ -155,10 +156,10 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 	}, compress: keepLast(1)})
 	add(f.history, says(content.AI, 9))
 	got := f.prepare(t)
-	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 || got.Compress.Kind != prepare.KindApplied {
+	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 || got.Compress.Kind != outcome.KindApplied {
 		t.Errorf("got %+v", got)
 	}
-	if got := f.prepare(t); got.Optimize.Skipped != prepare.SkippedClean {
+	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
 		t.Errorf("edits and compression set the dirty flag (REQ-HD-002.6): %+v", got.Optimize)
 	}
 }
@@ -199,7 +200,7 @@ func TestThreshold(t *testing.T) {
 			f := newFixture(c.entries, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
 			c.change(&f.req)
 			got := f.prepare(t)
-			if compressed := got.Compress.Kind == prepare.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
+			if compressed := got.Compress.Kind == outcome.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
 				t.Errorf("compress: %+v", got.Compress)
 			}
 			if got.Limits.Threshold != c.threshold {
@@ -230,7 +231,7 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
 		f.strategy.optimize = func(plugins.OptimizeCall) ([]wire.Edit, error) { f.Reset(); return nil, nil }
 		f.prepare(t)
-		if got := f.prepare(t); got.Optimize.Skipped == prepare.SkippedClean {
+		if got := f.prepare(t); got.Optimize.Skipped == outcome.SkippedClean {
 			t.Error("what the old settings found is taken for what the new ones would")
 		}
 	})
@@ -257,7 +258,7 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 		if _, _, err := f.Prepare(t.Context(), old); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.prepare(t); got.Optimize.Skipped == prepare.SkippedClean {
+		if got := f.prepare(t); got.Optimize.Skipped == outcome.SkippedClean {
 			t.Error("settings that were read before the reset count as those after it")
 		}
 	})
@@ -318,7 +319,7 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 	}
 	add(f.history, says(content.Human, 1))
 	got := f.prepare(t)
-	if got.Compress.Kind != prepare.KindApplied || got.Tokens != 10 || got.Projected != 25 {
+	if got.Compress.Kind != outcome.KindApplied || got.Tokens != 10 || got.Projected != 25 {
 		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more than were counted are known to come: %+v", got)
 	}
 	if c := got.Calibration; c == nil || c.Overhead != 15 || c.Ratio != 1 || c.Samples != 1 {
@@ -362,7 +363,7 @@ func TestConcurrentAddsAndPrepares(t *testing.T) {
 }
 
 func TestAModelWithinItsBudget(t *testing.T) {
-	spend := prepare.Spent{Attempts: 1, InputTokens: 30, OutputTokens: 10, CostUSD: 0.5, Model: "m-1"}
+	spend := outcome.Spent{Attempts: 1, InputTokens: 30, OutputTokens: 10, CostUSD: 0.5, Model: "m-1"}
 	for name, c := range map[string]struct {
 		calls, tokens int
 		want          error
@@ -384,7 +385,7 @@ func TestAModelWithinItsBudget(t *testing.T) {
 			}
 			f.req.Settings.LLM = &prepare.LLM{
 				Profile: "p", Model: sdk.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
-				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, prepare.Spent, error) {
+				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, outcome.Spent, error) {
 					return sdk.Generation{Text: "x"}, spend, nil
 				},
 			}
@@ -445,8 +446,8 @@ func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
 	}
 	f.req.Settings.LLM = &prepare.LLM{
 		Profile: "p", MaxCalls: 5, MaxTokens: 100,
-		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, prepare.Spent, error) {
-			return sdk.Generation{}, prepare.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
+		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, outcome.Spent, error) {
+			return sdk.Generation{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
 		},
 	}
 	for range 2 {

@@ -14,19 +14,19 @@ import (
 //go:embed prices.yaml
 var shipped []byte
 
-// ErrUnknown is wrapped by the error of [Catalog.Named].
-var ErrUnknown = errors.New("there is no such price list")
+// ErrUnknown is wrapped by the error of [Catalog.Named] and [Catalog.Choose] for a name that no list has.
+var ErrUnknown = errors.New("no such price list")
 
-// Catalog is a number of price lists with unique names. It never changes, and neither may the lists that it returns.
+// Catalog is an immutable set of price lists with unique names. The lists that it returns must not be modified.
 type Catalog struct{ lists []*List }
 
-// Load returns the lists that ship and those of a user's YAML file, of which each wins over a list that ships with its name.
-// "" is no file. The error joins all that is wrong with the file, each with its line: an [*Error], or the cause why it
-// cannot be read.
+// Load returns the lists that ship and those of a user's YAML file. A user's list replaces a shipped list of the same
+// name. "" means no file. The error joins everything that is wrong with the file: an [*Error] with its line for each
+// problem, or the reason why the file cannot be read.
 func Load(file string) (*Catalog, error) {
 	all, err := parse("prices.yaml", shipped)
 	if err != nil {
-		return nil, fmt.Errorf("the price lists that ship: %w", err)
+		return nil, fmt.Errorf("the embedded price lists: %w", err)
 	}
 	if file == "" {
 		return &Catalog{lists: all}, nil
@@ -35,7 +35,7 @@ func Load(file string) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One's own come first: they also win where a model fits two lists equally well.
+	// The user's lists come first, so that they also win where a model matches two lists equally well.
 	taken := map[string]bool{}
 	for _, l := range own {
 		taken[l.Name] = true
@@ -48,26 +48,27 @@ func Load(file string) (*Catalog, error) {
 	return &Catalog{lists: own}, nil
 }
 
-// Lists returns all lists, one's own first.
+// Lists returns all lists, the user's own first.
 func (c *Catalog) Lists() []*List { return slices.Clone(c.lists) }
 
-// Named returns the list of that name. The error wraps [ErrUnknown] and says which name was probably meant.
+// Named returns the list of that name. The error wraps [ErrUnknown] and suggests the name that was probably meant.
 func (c *Catalog) Named(name string) (*List, error) {
 	for _, l := range c.lists {
 		if l.Name == name {
 			return l, nil
 		}
 	}
-	hint := "'thresh prices' shows those that there are"
+	hint := "'thresh prices' lists them"
 	if near := c.nearest(name); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return nil, fmt.Errorf("price list %.80q: %w; %s", name, ErrUnknown, hint)
 }
 
-// nearest returns the name that was most likely meant: one within a third of the letters, else one that begins the same.
+// nearest returns the name that was most likely meant: one within a third of the letters, or one with the same
+// beginning.
 func (c *Catalog) nearest(name string) string {
-	const long = 100 // the distance costs the product of the lengths, and what is longer is no spelling mistake
+	const long = 100 // computing the distance is quadratic, and a longer text is no spelling mistake
 	if name == "" || len(name) > long {
 		return ""
 	}
@@ -89,8 +90,9 @@ func (c *Catalog) nearest(name string) string {
 	return ""
 }
 
-// ForModel returns the list whose pattern fits a model's name, the one with the longest pattern if several do, nil if none
-// does. What providers and gateways put before a name does not count: "anthropic/claude-…", "bedrock/us.anthropic.claude-…".
+// ForModel returns the list with a pattern that matches a model's name, or nil. If several match, the longest pattern
+// wins. Prefixes that providers and gateways put before a name are ignored: "anthropic/claude-…",
+// "bedrock/us.anthropic.claude-…".
 func (c *Catalog) ForModel(model string) *List {
 	const long = 256 // no model has such a name
 	if len(model) > long {
@@ -114,8 +116,9 @@ func (c *Catalog) ForModel(model string) *List {
 	return best
 }
 
-// bare yields a model's name and what is left of it without the prefixes: behind the last "/", then behind each word that
-// ends in a dot and has no digit ("us.", "anthropic."), as versions have dots too ("gpt-4.1").
+// bare yields a model's name, then what is left of it as prefixes are removed: first everything up to the last "/",
+// then each leading word that ends in a dot and has no digit ("us.", "anthropic."). A word with a digit stays,
+// because versions contain dots too ("gpt-4.1").
 func bare(model string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		if !yield(model) {
@@ -138,7 +141,28 @@ func bare(model string) func(func(string) bool) {
 	}
 }
 
-// Select returns the lists of those names in that order, all of them if there are none. The error joins those of
+// The values of the setting model.priceList that name no list. A list cannot have one of these names.
+const (
+	// Auto chooses by the model's name; so does "".
+	Auto = "auto"
+	// None switches prices off.
+	None = "none"
+)
+
+// Choose returns the list that the setting model.priceList selects for a model: the one of that name, for [Auto] the
+// one that [Catalog.ForModel] finds. It returns nil, without an error, for [None] and if no list matches the model.
+// The error is that of [Catalog.Named].
+func (c *Catalog) Choose(setting, model string) (*List, error) {
+	switch setting {
+	case None:
+		return nil, nil
+	case "", Auto:
+		return c.ForModel(model), nil
+	}
+	return c.Named(setting)
+}
+
+// Select returns the lists of those names, in that order, or c itself if no name is given. The error joins those of
 // [Catalog.Named].
 func (c *Catalog) Select(names ...string) (*Catalog, error) {
 	if len(names) == 0 {

@@ -108,11 +108,38 @@ func TestOnesOwnListsWin(t *testing.T) {
 	}
 }
 
+func TestTheSettingChoosesTheList(t *testing.T) {
+	c := shipped(t)
+	for _, test := range []struct{ setting, model, want string }{
+		{"auto", "claude-sonnet-5", "anthropic-sonnet-5"},
+		{"", "claude-sonnet-5", "anthropic-sonnet-5"},
+		{"auto", "", ""},
+		{"auto", "gpt-5-nano", ""},
+		{"none", "claude-sonnet-5", ""},
+		{"openai-gpt-5", "claude-sonnet-5", "openai-gpt-5"},
+	} {
+		l, err := c.Choose(test.setting, test.model)
+		if got := name(l); err != nil || got != test.want {
+			t.Errorf("%q for %q: %q, %v; want %q", test.setting, test.model, got, err, test.want)
+		}
+	}
+	if l, err := c.Choose("typo", "claude-sonnet-5"); l != nil || !errors.Is(err, pricing.ErrUnknown) {
+		t.Errorf("an unknown name: %v, %v", l, err)
+	}
+}
+
+func name(l *pricing.List) string {
+	if l == nil {
+		return ""
+	}
+	return l.Name
+}
+
 func TestAMisspeltNameIsGuessed(t *testing.T) {
 	c := shipped(t)
 	for name, near := range map[string]string{
 		"anthropic-sonet": "did you mean anthropic-sonnet?", "DeepSeek": "did you mean deepseek?", "openai": "did you mean openai-gpt-5?",
-		"xyz": "'thresh prices' shows", strings.Repeat("a", 1<<20): "'thresh prices' shows",
+		"xyz": "'thresh prices' lists", strings.Repeat("a", 1<<20): "'thresh prices' lists",
 	} {
 		_, err := c.Named(name)
 		if !errors.Is(err, pricing.ErrUnknown) || !strings.Contains(err.Error(), near) || len(err.Error()) > 300 {
@@ -149,31 +176,46 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		return "lists:\n  - name: mine\n    input: 1\n    output: 2\n    asOf: \"2026-01-01\"\n    source: here\n" + changes
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":           {"", `own.yaml:1: is empty; want "lists:" and one list at least`},
-		"no table":        {"- 1", `own.yaml:1: want a table with "lists:"`},
-		"no lists":        {"{}", `own.yaml:1: has no "lists:"`},
-		"lists is none":   {"lists: 3", `own.yaml:1: lists: want a list of price lists, one at least`},
-		"not YAML":        {"lists:\n  - name: [", "own.yaml:2: is not YAML: did not find expected node content"},
-		"two documents":   {list("---\nlists: []\n"), "own.yaml:7: there is more behind the first YAML document; want one"},
-		"a list is none":  {"lists: [3]", `own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
-		"an unknown key":  {list("    inptu: 3\n"), `own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note`},
-		"a key twice":     {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" stands on line 3 already`},
-		"a key on top":    {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
-		"a name twice":    {list("  - {name: mine, input: 1, output: 2, asOf: 2026-01-01, source: x}\n"), `own.yaml:7: price list "mine": the name is that of the list on line 2`},
-		"less than none":  {list("    cacheRead: -0.1\n"), `own.yaml:7: price list "mine": cacheRead: "-0.1": want a price in USD for a million tokens, a number from 0 on`},
-		"not a number":    {list("    cacheRead: .nan\n"), `own.yaml:7: price list "mine": cacheRead: ".nan": want a price in USD for a million tokens, a number from 0 on`},
-		"an odd NaN":      {list("    cacheRead: NaN\n"), `own.yaml:7: price list "mine": cacheRead: "NaN": want a price in USD for a million tokens, a number from 0 on`},
-		"a price in text": {list("    cacheRead: \"0.1\"\n"), `own.yaml:7: price list "mine": cacheRead: "0.1": want a price in USD for a million tokens, a number from 0 on`},
-		"a dear cache":    {list("    cacheRead: 3\n"), `own.yaml:7: price list "mine": cacheRead is 3, more than input, which is 1`},
-		"a useless cache": {list("    cacheWrite: 3\n"), `own.yaml:7: price list "mine": cacheWrite without cacheRead: a cache that is never read`},
-		"a TTL":           {list("    cacheTTL: 5 minutes\n"), `own.yaml:7: price list "mine": cacheTTL: "5 minutes": want a duration from 0 on, such as 5m or 1h`},
-		"a minimum":       {list("    cacheMinimum: 1.5\n"), `own.yaml:7: price list "mine": cacheMinimum: "1.5": want a whole number of tokens from 0 on`},
-		"models":          {list("    models: gpt-5\n"), `own.yaml:7: price list "mine": models: "gpt-5": want a list of names of models, such as ["gpt-5*"]`},
-		"a pattern":       {list("    models: [\"[\"]\n"), `own.yaml:7: price list "mine": models: "[": want a model's name without its provider, in which * stands for any characters`},
-		"an alias":        {list("    note: &a x\n    models: *a\n"), `own.yaml:8: price list "mine": models: an alias: want a list of names of models, such as ["gpt-5*"]`},
-		"a name of ours":  {"lists: [{name: auto, input: 1, output: 1, asOf: 2026-01-01, source: x}]", `own.yaml:1: price list "auto": name: "auto" has a meaning of its own in the setting model.priceList; want another`},
-		"a date":          {"lists: [{name: a, input: 1, output: 1, asOf: yesterday, source: x}]", `own.yaml:1: price list "a": asOf: "yesterday": want the day on which the prices were looked up, such as 2026-11-20`},
-		"nothing in it": {"lists:\n  - {}", "own.yaml:2: name is missing\nown.yaml:2: input is missing\nown.yaml:2: output is missing\n" +
+		"empty":          {"", `own.yaml:1: is empty; want "lists:" with at least one list`},
+		"no table":       {"- 1", `own.yaml:1: want a table with "lists:"`},
+		"no lists":       {"{}", `own.yaml:1: has no "lists:"`},
+		"lists is none":  {"lists: 3", `own.yaml:1: lists: want a list of at least one price list`},
+		"not YAML":       {"lists:\n  - name: [", "own.yaml:2: is not YAML: did not find expected node content"},
+		"two documents":  {list("---\nlists: []\n"), "own.yaml:7: another YAML document follows the first; want one"},
+		"a list is none": {"lists: [3]", `own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
+		"an unknown key": {list("    inptu: 3\n"), `own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note`},
+		"a key twice":    {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" is already on line 3`},
+		"a key on top":   {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
+		"a name twice": {list("  - {name: mine, input: 1, output: 2, asOf: 2026-01-01, source: x}\n"),
+			`own.yaml:7: price list "mine": the list on line 2 has the same name`},
+		"less than none": {list("    cacheRead: -0.1\n"),
+			`own.yaml:7: price list "mine": cacheRead: "-0.1": want a price in USD per million tokens, 0 or more`},
+		"not a number": {list("    cacheRead: .nan\n"),
+			`own.yaml:7: price list "mine": cacheRead: ".nan": want a price in USD per million tokens, 0 or more`},
+		"an odd NaN": {list("    cacheRead: NaN\n"),
+			`own.yaml:7: price list "mine": cacheRead: "NaN": want a price in USD per million tokens, 0 or more`},
+		"a price in text": {list("    cacheRead: \"0.1\"\n"),
+			`own.yaml:7: price list "mine": cacheRead: "0.1": want a price in USD per million tokens, 0 or more`},
+		"a dear cache": {list("    cacheRead: 3\n"),
+			`own.yaml:7: price list "mine": cacheRead is 3, more than input, which is 1`},
+		"a useless cache": {list("    cacheWrite: 3\n"),
+			`own.yaml:7: price list "mine": cacheWrite without cacheRead: a cache that is never read`},
+		"a TTL": {list("    cacheTTL: 5 minutes\n"),
+			`own.yaml:7: price list "mine": cacheTTL: "5 minutes": want a duration of 0 or more, such as 5m or 1h`},
+		"a minimum": {list("    cacheMinimum: 1.5\n"),
+			`own.yaml:7: price list "mine": cacheMinimum: "1.5": want a whole number of tokens, 0 or more`},
+		"models": {list("    models: gpt-5\n"),
+			`own.yaml:7: price list "mine": models: "gpt-5": want a list of model names, such as ["gpt-5*"]`},
+		"a pattern": {list("    models: [\"[\"]\n"),
+			`own.yaml:7: price list "mine": models: "[": want a model's name without its provider; * stands for any characters`},
+		"an alias": {list("    note: &a x\n    models: *a\n"),
+			`own.yaml:8: price list "mine": models: an alias: want a list of model names, such as ["gpt-5*"]`},
+		"a name of ours": {"lists: [{name: auto, input: 1, output: 1, asOf: 2026-01-01, source: x}]",
+			`own.yaml:1: price list "auto": name: "auto" is reserved in the setting model.priceList; want another name`},
+		"a date": {"lists: [{name: a, input: 1, output: 1, asOf: yesterday, source: x}]",
+			`own.yaml:1: price list "a": asOf: "yesterday": want the day on which the prices were looked up, such as 2026-11-20`},
+		"nothing in it": {"lists:\n  - {}", "own.yaml:2: name is missing\nown.yaml:2: input is missing\nown.yaml:2: " +
+			"output is missing\n" +
 			"own.yaml:2: asOf is missing\nown.yaml:2: source is missing"},
 	} {
 		_, err := load(t, c.text)
@@ -191,8 +233,10 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{dir: "it is not a regular file", large: "it is larger than", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := pricing.Load(file); err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), file) != 1 {
+	for file, want := range map[string]string{dir: "not a regular file", large: "larger than",
+		filepath.Join(dir, "none"): "no such file"} {
+		if _, err := pricing.Load(file); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Count(err.Error(), file) != 1 {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxFileBytes bounds a file of price lists; a larger one is something else.
+// maxFileBytes bounds a file of price lists. A larger file is something else, given by mistake.
 const maxFileBytes = 1 << 20
 
-// Error is one thing that is wrong with a file of price lists.
+// Error is one problem in a file of price lists.
 type Error struct {
-	// File and Line, from 1, say where.
+	// File and Line, from 1, locate the problem.
 	File string
 	Line int
-	// List is the name of the price list; "" if it has none or the whole file is meant.
+	// List is the name of the price list; "" if it has none or if the problem concerns the whole file.
 	List string
 	// Problem says what is wrong and what is allowed.
 	Problem string
@@ -33,25 +33,27 @@ func (e *Error) Error() string {
 	return where + e.Problem
 }
 
-// read reads a small regular file of price lists.
+// read reads and parses a user's file of price lists.
 func read(file string) ([]*List, error) {
 	data, err := readFile(file)
 	if err != nil {
 		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err // it names the path, as the next line does
+			err = pe.Err // without its path: the next line names it
 		}
 		return nil, fmt.Errorf("%s: cannot be read as a file of price lists: %w", file, err)
 	}
 	return parse(file, data)
 }
 
+// readFile reads a regular file of UTF-8 text within maxFileBytes. It stats the path first, because opening a named
+// pipe would block until a writer appears.
 func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file) // before it is opened: opening a named pipe waits for its writer
+	info, err := os.Stat(file)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -63,9 +65,9 @@ func readFile(file string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(data) > maxFileBytes:
-		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
+		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return nil, errors.New("it is not UTF-8 text")
+		return nil, errors.New("not UTF-8 text")
 	}
 	return data, nil
 }

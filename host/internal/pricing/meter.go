@@ -2,38 +2,40 @@ package pricing
 
 import "time"
 
-// perMillion turns prices for a million tokens into prices for one.
+// perMillion converts a price per million tokens into a price per token.
 const perMillion = 1e-6
 
-// Meter prices the requests of one conversation, in the order in which they are sent. Make it with [NewMeter]. It is for one
-// goroutine.
+// Meter prices the requests of one conversation, in the order in which they are sent. Create it with [NewMeter]. It
+// is not safe for concurrent use.
 type Meter struct {
 	list   *List
-	cached int // tokens of the last prompt that the cache holds
-	last   time.Time
+	cached int       // tokens of the last prompt that the cache holds
+	last   time.Time // when the last request was sent; zero if unknown
 }
 
 // NewMeter returns a meter for a conversation of which nothing is cached yet.
 func NewMeter(list *List) *Meter { return &Meter{list: list} }
 
-// Request is one prompt.
+// Request is one prompt, as the meter needs to know it.
 type Request struct {
-	// Tokens is what the prompt counts, Stable how much of its beginning is that of the prompt before it. Less than 0
-	// counts as 0, a Stable over Tokens as Tokens.
+	// Tokens is the size of the prompt. Stable is how much of its beginning equals the preceding prompt. Values out
+	// of range are clamped: below 0 to 0, a Stable above Tokens to Tokens.
 	Stable, Tokens int
-	// At is when it is sent. Where it is not known of two requests in a row (zero), the cache is held to be warm.
+	// At is when the request is sent. If it is zero for one of two consecutive requests, the cache is assumed to be
+	// warm.
 	At time.Time
 }
 
-// Cost is what one or more prompts cost: their tokens, by what is asked for them, and the sum.
+// Cost is what one or more prompts cost: their tokens by price category, and the sum in USD.
 type Cost struct {
-	// CacheRead tokens were cached. CacheWrite tokens were written to the cache at a price of its own. Uncached tokens cost
-	// what input costs: there is no cache, the prompt is too short for it, or writing costs nothing.
+	// CacheRead tokens were read from the cache. CacheWrite tokens were written to it at a separate price. Uncached
+	// tokens cost the input price: there is no cache, the prompt is too short for it, or writing has no separate
+	// price.
 	CacheRead, CacheWrite, Uncached int
 	USD                             float64
 }
 
-// Add adds another cost.
+// Add adds another cost to c.
 func (c *Cost) Add(o Cost) {
 	c.CacheRead += o.CacheRead
 	c.CacheWrite += o.CacheWrite
@@ -41,7 +43,7 @@ func (c *Cost) Add(o Cost) {
 	c.USD += o.USD
 }
 
-// Request prices the next request. The cache then holds its prompt.
+// Request prices the next request. Afterwards the cache holds its prompt.
 func (m *Meter) Request(r Request) Cost {
 	tokens := max(r.Tokens, 0)
 	stable := min(max(r.Stable, 0), tokens)
@@ -62,6 +64,7 @@ func (m *Meter) Request(r Request) Cost {
 	return c
 }
 
+// cold reports whether the cache has expired by the time at. With unknown times it only checks that there is a cache.
 func (m *Meter) cold(at time.Time) bool {
 	if at.IsZero() || m.last.IsZero() {
 		return m.list.Cold(0)

@@ -16,7 +16,8 @@ var (
 	start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 	// claude reads at 0.1 and writes at 1.25 of 3 USD.
-	claude = pricing.List{Name: "claude", Input: 3, CacheRead: 0.3, CacheWrite: 3.75, CacheTTL: 5 * time.Minute, CacheMinimum: 1000}
+	claude = pricing.List{Name: "claude", Input: 3, CacheRead: 0.3, CacheWrite: 3.75, CacheTTL: 5 * time.Minute,
+		CacheMinimum: 1000}
 	// openai reads at 0.1 of 1 USD and writes for nothing.
 	openai = pricing.List{Name: "openai", Input: 1, CacheRead: 0.1, CacheTTL: 10 * time.Minute, CacheMinimum: 1000}
 	plain  = pricing.List{Name: "plain", Input: 2}
@@ -55,7 +56,8 @@ func TestMeter(t *testing.T) {
 			{CacheRead: 4_000, CacheWrite: 4_000, USD: 0.0162}, // 4000 × 0.3 + 4000 × 3.75 = 1200 + 15000
 		}},
 		"cold: after more than the time to live nothing is left": {claude, []pricing.Request{
-			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000, At: after(5)}, {Stable: 10_000, Tokens: 10_000, At: after(10.1)},
+			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000, At: after(5)}, {Stable: 10_000, Tokens: 10_000,
+				At: after(10.1)},
 		}, []pricing.Cost{
 			{CacheWrite: 10_000, USD: 0.0375},
 			{CacheRead: 10_000, USD: 0.003},   // five minutes are not more than five
@@ -114,12 +116,14 @@ func TestMeterCountsEveryTokenOnce(t *testing.T) {
 		list := rapid.SampledFrom([]pricing.List{claude, openai, plain}).Draw(t, "list")
 		m := pricing.NewMeter(&list)
 		for range rapid.IntRange(1, 20).Draw(t, "requests") {
-			r := pricing.Request{Stable: rapid.IntRange(0, 5_000).Draw(t, "stable"), Tokens: rapid.IntRange(0, 5_000).Draw(t, "tokens")}
+			r := pricing.Request{Stable: rapid.IntRange(0, 5_000).Draw(t, "stable"),
+				Tokens: rapid.IntRange(0, 5_000).Draw(t, "tokens")}
 			c := m.Request(r)
 			if c.CacheRead+c.CacheWrite+c.Uncached != r.Tokens || c.CacheRead > r.Stable {
 				t.Fatalf("%+v of %+v", c, r)
 			}
-			if most := float64(r.Tokens) * max(list.Write(), list.Input) * 1e-6; c.USD > most+1e-12 || c.USD < 0 || math.IsNaN(c.USD) {
+			if most := float64(r.Tokens) * max(list.Write(), list.Input) * 1e-6; c.USD > most+1e-12 || c.USD < 0 ||
+				math.IsNaN(c.USD) {
 				t.Fatalf("%g USD of at most %g", c.USD, most)
 			}
 		}

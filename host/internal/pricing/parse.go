@@ -12,21 +12,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxProblems bounds what is reported of one file: nobody reads more.
+// maxProblems bounds how many problems are reported for one file.
 const maxProblems = 20
 
-// parse reads the lists of a file and checks each.
+// parse reads the lists of a file and checks each of them. It works on YAML nodes instead of decoding into structs,
+// so that every problem has a line and all of them are reported at once.
 func parse(file string, data []byte) ([]*List, error) {
 	p := parser{file: file, names: map[string]int{}}
 	var doc, second yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-		return nil, &Error{File: file, Line: 1, Problem: `is empty; want "lists:" and one list at least`}
+		return nil, &Error{File: file, Line: 1, Problem: `is empty; want "lists:" with at least one list`}
 	} else if err != nil {
 		return nil, syntaxError(file, err)
 	}
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
-		p.fail(max(second.Line, 1), "there is more behind the first YAML document; want one")
+		p.fail(max(second.Line, 1), "another YAML document follows the first; want one")
 	}
 	p.document(&doc)
 	if err := p.err(); err != nil {
@@ -35,7 +36,7 @@ func parse(file string, data []byte) ([]*List, error) {
 	return p.lists, nil
 }
 
-// syntaxError takes the line out of what the YAML parser says.
+// syntaxError extracts the line number from an error of the YAML parser.
 func syntaxError(file string, err error) error {
 	e := &Error{File: file, Line: 1, Problem: err.Error()}
 	if rest, ok := strings.CutPrefix(e.Problem, "yaml: line "); ok {
@@ -47,15 +48,17 @@ func syntaxError(file string, err error) error {
 	return e
 }
 
+// parser collects the lists of one file and the problems found on the way.
 type parser struct {
 	file  string
-	list  string // the name of the list at hand
+	list  string // the name of the list that is being read, for messages
 	lists []*List
-	names map[string]int // the lines of the lists
-	errs  []error
-	more  int
+	names map[string]int // the line on which each list begins, by name
+	errs  []error        // at most maxProblems
+	more  int            // problems beyond these
 }
 
+// fail records a problem on a line. Parsing continues, so that one run reports all problems.
 func (p *parser) fail(line int, format string, args ...any) {
 	if len(p.errs) == maxProblems {
 		p.more++
@@ -64,6 +67,7 @@ func (p *parser) fail(line int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{File: p.file, Line: line, List: p.list, Problem: fmt.Sprintf(format, args...)})
 }
 
+// err joins the problems found so far; nil if there are none.
 func (p *parser) err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.errs, fmt.Errorf("%s: and %d more problems", p.file, p.more))...)
@@ -71,6 +75,7 @@ func (p *parser) err() error {
 	return errors.Join(p.errs...)
 }
 
+// document reads the top level: a table with the one key "lists".
 func (p *parser) document(doc *yaml.Node) {
 	root := doc
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
@@ -87,7 +92,7 @@ func (p *parser) document(doc *yaml.Node) {
 			p.fail(key.Line, "%s is not known; want lists", quote(key))
 		case value.Kind != yaml.SequenceNode || len(value.Content) == 0:
 			found = true
-			p.fail(value.Line, "lists: want a list of price lists, one at least")
+			p.fail(value.Line, "lists: want a list of at least one price list")
 		default:
 			found = true
 			for _, n := range value.Content {
@@ -100,14 +105,15 @@ func (p *parser) document(doc *yaml.Node) {
 	}
 }
 
-// fields yields the keys and values of a table. Those that stand twice are refused, as it is not clear which counts.
+// fields yields the keys and values of a table. A repeated key is a problem, because it is unclear which value
+// applies.
 func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 	return func(yield func(key, value *yaml.Node) bool) {
 		seen := map[string]int{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			if line, twice := seen[key.Value]; twice {
-				p.fail(key.Line, "%s stands on line %d already", quote(key), line)
+				p.fail(key.Line, "%s is already on line %d", quote(key), line)
 				continue
 			}
 			seen[key.Value] = key.Line
@@ -118,14 +124,19 @@ func (p *parser) fields(n *yaml.Node) func(func(key, value *yaml.Node) bool) {
 	}
 }
 
-// one reads one price list.
+// requiredFields are the keys without which a price list is refused; allFields are all that it may have.
+var requiredFields = []string{"name", "input", "output", "asOf", "source"}
+
+const allFields = "name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note"
+
+// one reads one price list, then checks what concerns more than one field.
 func (p *parser) one(n *yaml.Node) {
 	defer func() { p.list = "" }()
 	if n.Kind != yaml.MappingNode {
 		p.fail(n.Line, "%s: want a price list, a table with name, input, output, asOf and source", quote(n))
 		return
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 { // known before anything is said about the list
+	for i := 0; i+1 < len(n.Content); i += 2 { // find the name first: every message about this list mentions it
 		if n.Content[i].Value == "name" && n.Content[i+1].Kind == yaml.ScalarNode {
 			p.list = n.Content[i+1].Value
 		}
@@ -136,7 +147,7 @@ func (p *parser) one(n *yaml.Node) {
 		lines[key.Value] = value.Line
 		p.field(&l, key, value)
 	}
-	for _, key := range []string{"name", "input", "output", "asOf", "source"} {
+	for _, key := range requiredFields {
 		if lines[key] == 0 {
 			p.fail(n.Line, "%s is missing", key)
 		}
@@ -148,12 +159,13 @@ func (p *parser) one(n *yaml.Node) {
 		p.fail(lines["cacheRead"], "cacheRead is %g, more than input, which is %g", l.CacheRead, l.Input)
 	}
 	if line, twice := p.names[l.Name]; twice && l.Name != "" {
-		p.fail(lines["name"], "the name is that of the list on line %d", line)
+		p.fail(lines["name"], "the list on line %d has the same name", line)
 	}
 	p.names[l.Name] = n.Line
 	p.lists = append(p.lists, &l)
 }
 
+// field reads one field into l. A value that is refused leaves the zero value, which no other check complains about.
 func (p *parser) field(l *List, key, value *yaml.Node) {
 	switch key.Value {
 	case "name":
@@ -174,25 +186,26 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 			d, err = 0, nil
 		}
 		if err != nil || d < 0 || value.Kind != yaml.ScalarNode {
-			p.fail(value.Line, "cacheTTL: %s: want a duration from 0 on, such as 5m or 1h", quote(value))
+			p.fail(value.Line, "cacheTTL: %s: want a duration of 0 or more, such as 5m or 1h", quote(value))
 		}
 		l.CacheTTL = d
 	case "cacheMinimum":
 		tokens, err := strconv.Atoi(value.Value)
 		if err != nil || tokens < 0 || value.Kind != yaml.ScalarNode {
-			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens from 0 on", quote(value))
+			p.fail(value.Line, "cacheMinimum: %s: want a whole number of tokens, 0 or more", quote(value))
 		}
 		l.CacheMinimum = tokens
 	case "asOf":
 		l.AsOf = p.text(key, value)
 		if _, err := time.Parse(time.DateOnly, l.AsOf); err != nil && l.AsOf != "" {
-			p.fail(value.Line, "asOf: %s: want the day on which the prices were looked up, such as 2026-11-20", quote(value))
+			p.fail(value.Line, "asOf: %s: want the day on which the prices were looked up, such as 2026-11-20",
+				quote(value))
 		}
 	case "source":
 		l.Source = p.text(key, value)
 	case "note":
 		l.Note = p.text(key, value)
 	default:
-		p.fail(key.Line, "%s is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note", quote(key))
+		p.fail(key.Line, "%s is not known; want %s", quote(key), allFields)
 	}
 }

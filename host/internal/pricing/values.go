@@ -10,54 +10,57 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// price reads an amount of money. In YAML .nan and .inf are numbers too.
+// price reads an amount of money. NaN and infinity are refused, although YAML has numbers for both (.nan, .inf).
 func (p *parser) price(key, value *yaml.Node) float64 {
 	f, err := strconv.ParseFloat(value.Value, 64)
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
-		p.fail(value.Line, "%s: %s: want a price in USD for a million tokens, a number from 0 on", key.Value, quote(value))
+		p.fail(value.Line, "%s: %s: want a price in USD per million tokens, 0 or more", key.Value, quote(value))
 		return 0
 	}
 	return f
 }
 
+// text reads a non-empty line of printable characters: what it returns is safe to print on a terminal.
 func (p *parser) text(key, value *yaml.Node) string {
 	s := strings.TrimSpace(value.Value)
-	if value.Kind != yaml.ScalarNode || s == "" || strings.ContainsFunc(s, func(c rune) bool { return !strconv.IsPrint(c) }) {
+	unprintable := func(c rune) bool { return !strconv.IsPrint(c) }
+	if value.Kind != yaml.ScalarNode || s == "" || strings.ContainsFunc(s, unprintable) {
 		p.fail(value.Line, "%s: %s: want a line of text", key.Value, quote(value))
 		return ""
 	}
 	return s
 }
 
-// name reads a name that can stand in a setting, on a command line and in a table.
+// name reads a name that can be used in a setting, on a command line and in a table.
 func (p *parser) name(key, value *yaml.Node) string {
 	s := p.text(key, value)
 	switch {
-	case s == "auto" || s == "none":
-		p.fail(value.Line, "name: %q has a meaning of its own in the setting model.priceList; want another", s)
+	case s == Auto || s == None:
+		p.fail(value.Line, "name: %q is reserved in the setting model.priceList; want another name", s)
 	case strings.ContainsAny(s, " ,=\""):
 		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
 	}
 	return s
 }
 
+// models reads the patterns of model names, each in the syntax of [path.Match] and without the provider's prefix.
 func (p *parser) models(key, value *yaml.Node) []string {
 	if value.Kind != yaml.SequenceNode {
-		p.fail(value.Line, "models: %s: want a list of names of models, such as [\"gpt-5*\"]", quote(value))
+		p.fail(value.Line, "models: %s: want a list of model names, such as [\"gpt-5*\"]", quote(value))
 		return nil
 	}
 	models := make([]string, 0, len(value.Content))
 	for _, n := range value.Content {
 		s := p.text(key, n)
 		if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "/") {
-			p.fail(n.Line, "models: %s: want a model's name without its provider, in which * stands for any characters", quote(n))
+			p.fail(n.Line, "models: %s: want a model's name without its provider; * stands for any characters", quote(n))
 		}
 		models = append(models, s)
 	}
 	return slices.Clip(models)
 }
 
-// quote shows a value, shortened.
+// quote shows a value in a message, shortened.
 func quote(n *yaml.Node) string {
 	const most = 60
 	switch {

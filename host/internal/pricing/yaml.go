@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// written is a list as a file has it: without what is not set, durations as text.
+// written is a list in the form of the file: fields that are not set are left out, durations are text.
 type written struct {
 	Name         string   `yaml:"name"`
 	Models       []string `yaml:"models,omitempty,flow"`
@@ -22,13 +22,17 @@ type written struct {
 	Note         string   `yaml:"note,omitempty"`
 }
 
-// YAML returns all lists as a file that [Load] reads, the meaning of each field in comments at its beginning.
+// YAML returns all lists as a file that [Load] reads. It begins with comments that explain each field.
 func (c *Catalog) YAML() ([]byte, error) {
 	var file struct {
 		Lists []written `yaml:"lists"`
 	}
 	for _, l := range c.lists {
-		w := written{l.Name, l.Models, l.Input, l.CacheRead, l.CacheWrite, l.Output, "", l.CacheMinimum, l.AsOf, l.Source, l.Note}
+		w := written{
+			Name: l.Name, Models: l.Models, AsOf: l.AsOf, Source: l.Source, Note: l.Note,
+			Input: l.Input, CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, Output: l.Output,
+			CacheMinimum: l.CacheMinimum,
+		}
 		if l.CacheTTL > 0 {
 			w.CacheTTL = l.TTL()
 		}
@@ -46,7 +50,7 @@ func (c *Catalog) YAML() ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// TTL is CacheTTL in words: "5m", "1h"; "-" without a cache, "forever" for 0 with one.
+// TTL is CacheTTL as text: "5m", "1h"; "-" without a cache, "forever" for 0 with one.
 func (l *List) TTL() string {
 	switch {
 	case l.CacheRead == 0:

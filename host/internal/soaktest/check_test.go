@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -29,9 +29,9 @@ func (c *conversation) isAsItWas(added []content.Content) error {
 	return nil
 }
 
-// rewritten checks that of a history only went what a plan took away that was applied, and that what came in late stands at
-// the end. keepsPeople says that the strategy never takes away what a person said.
-func rewritten(before, after history.Snapshot, late []content.Content, done prepare.Outcome, keepsPeople bool) error {
+// rewritten checks that of a history only went what a plan took away that was applied, and that what came in late
+// stands at the end. keepsPeople says that the strategy never takes away what a person said.
+func rewritten(before, after history.Snapshot, late []content.Content, done outcome.Outcome, keepsPeople bool) error {
 	sum, at := 0, make(map[string]int, len(after.Entries))
 	for i, e := range after.Entries {
 		sum += e.Tokens
@@ -43,7 +43,7 @@ func rewritten(before, after history.Snapshot, late []content.Content, done prep
 	if err := lateAtTheEnd(after, late); err != nil {
 		return err
 	}
-	compressed := done.Compress.Kind == prepare.KindApplied
+	compressed := done.Compress.Kind == outcome.KindApplied
 	last, stayed := -1, 0
 	for i, e := range before.Entries {
 		j, there := at[e.ID]
@@ -125,14 +125,14 @@ type tally struct {
 	pruned, shortened map[string]int
 }
 
-func (y *tally) note(done prepare.Outcome, err error) {
+func (y *tally) note(done outcome.Outcome, err error) {
 	if err != nil {
 		y.failures++
 	}
 	if done.Optimize.Removed+done.Optimize.Replaced > 0 {
 		y.add(tally{pruned: map[string]int{done.Strategy: 1}})
 	}
-	if done.Compress.Kind == prepare.KindApplied {
+	if done.Compress.Kind == outcome.KindApplied {
 		y.add(tally{shortened: map[string]int{done.Strategy: 1}})
 	}
 }
@@ -153,14 +153,17 @@ func (y *tally) add(more tally) {
 	}
 }
 
-// check sees to it that the test was one: every plugin was killed, every strategy got its work done, and most turns did.
+// check sees to it that the test was one: every plugin was killed, every strategy got its work done, and most turns
+// did.
 func (y *tally) check(t *testing.T) {
 	t.Helper()
-	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills, y.pruned, y.shortened)
+	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills,
+		y.pruned, y.shortened)
 	if len(y.kills) == 0 || len(y.shortened) == 0 {
 		t.Error("nobody was killed, or nothing was compressed")
 	}
-	const enough = 10 * sessions // turns; under the race detector, or on a busy machine, few may come about in five seconds
+	// turns; under the race detector, or on a busy machine, few may come about in five seconds
+	const enough = 10 * sessions
 	if y.turns < enough {
 		return
 	}

@@ -29,7 +29,8 @@ type agent struct {
 	tally    *tally
 }
 
-// work goes on until ctx ends. Then it waits until nothing is killed any more, and the conversation must come to a good end.
+// work goes on until ctx ends. Then it waits until nothing is killed any more, and the conversation must come to a
+// good end.
 func (a agent) work(ctx context.Context, calm func()) {
 	for round := uint64(0); ; round++ {
 		c, err := a.begin(round)
@@ -72,8 +73,8 @@ func (a agent) begin(round uint64) (*conversation, error) {
 	return &conversation{agent: a, session: s, rnd: rnd, coming: gen.Session(longest, rnd.Uint64())}, nil
 }
 
-// turn says something, prepares the history, and looks at what became of it. While it is prepared, a tool may answer or a
-// person may say something more.
+// turn says something, prepares the history, and looks at what became of it. While it is prepared, a tool may answer
+// or a person may say something more.
 func (c *conversation) turn(ctx context.Context) error {
 	var now, late []content.Content
 	if !c.failed {
@@ -156,8 +157,8 @@ func (c *conversation) judge(err error) error {
 	return nil
 }
 
-// end prepares the history once more, which must succeed now that nothing is killed any more, and closes the session. Then
-// every entry must be counted right, and the transcript hold all that was said.
+// end prepares the history once more, which must succeed now that nothing is killed any more, and closes the session.
+// Then every entry must be counted right, and the transcript hold all that was said.
 func (c *conversation) end(ctx context.Context) error {
 	const most = 3 // the last kill may be noticed only now
 	for attempt := 1; ; attempt++ {

@@ -27,8 +27,8 @@ func newKiller(h *engine.Host, seed uint64) *killer {
 	return &killer{host: h, rnd: rand.New(rand.NewPCG(seed, 1)), kills: map[string]int{}}
 }
 
-// kill kills a plugin or two about every three quarters of a second, until ctx ends: each in its turn, and now and then one
-// more, which may be the one that has only just been started.
+// kill kills a plugin or two about every three quarters of a second, until ctx ends: each in its turn, and now and
+// then one more, which may be the one that has only just been started.
 func (k *killer) kill(ctx context.Context, t *testing.T) {
 	turn := k.rnd.Perm(len(strategies))
 	for {
@@ -98,7 +98,8 @@ func descriptors(t *testing.T) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil { // all but the directory itself, closed by now
+		// all but the directory itself, closed by now
+		if target, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
 			out = append(out, target)
 		}
 	}

@@ -27,9 +27,9 @@ var (
 // sessions is how many conversations go on at the same time, the same number with each strategy.
 const sessions = 200
 
-// TestSoak plays two hundred conversations while the plugins are killed. What may come of that is an error that says that a
-// retry may help; what may not is in the checks of a conversation, and here: a process, a descriptor, a file or a goroutine
-// that is left when the host is closed (the goroutines are counted by TestMain).
+// TestSoak plays two hundred conversations while the plugins are killed. What may come of that is an error that says
+// that a retry may help; what may not is in the checks of a conversation, and here: a process, a descriptor, a file
+// or a goroutine that is left when the host is closed (the goroutines are counted by TestMain).
 func TestSoak(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
@@ -58,7 +58,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// play has the conversations and the killer go on side by side, and then lets each conversation come to its end undisturbed.
+// play has the conversations and the killer go on side by side, and then lets each conversation come to its end
+// undisturbed.
 func play(t *testing.T, h *engine.Host) tally {
 	ready(t, h)
 	ctx, stop := context.WithTimeout(t.Context(), *lasts)
@@ -118,7 +119,8 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 	} {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}
-	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Error})})
+	h, err := engine.Open(engine.Options{Config: o,
+		Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Error})})
 	if err != nil {
 		t.Fatal(err)
 	}

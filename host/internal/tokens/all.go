@@ -11,12 +11,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// CountAll returns the count of each entry, as [Counter.Entry] gives it, in their order. It works on all processors and
-// is for loading a session; a turn counts its few new entries by Entry.
+// CountAll returns the count of each entry, in order, as [Counter.Entry] gives it. It uses all processors and is
+// meant for loading a session. A turn counts its few new entries with Entry.
 //
-// If progress is not nil, it is called with the number of entries that are done: ascending, each number once, never
-// twice at the same time, and it holds up the counting. CountAll stops soon after ctx is done, with its error, even inside
-// of one huge entry. The only other error is that of [Counter.Load].
+// If progress is not nil, it is called with the number of entries done so far. The numbers ascend without gaps and
+// the calls never overlap; counting waits while progress runs. CountAll stops soon after ctx is done, even inside one
+// huge entry, and returns the error of ctx. The only other error is that of [Counter.Load].
 func (c *Counter) CountAll(ctx context.Context, entries []content.Content, progress func(done int)) ([]int, error) {
 	var (
 		counts  = make([]int, len(entries))

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the encodings' patterns see in a character. The tables are those of package unicode, as in the
-// library's regular expressions.
+// class is what the encodings' patterns distinguish in a character. The tables are those of package unicode, which
+// the library's regular expressions use too.
 type class uint8
 
 const (
-	other  class = iota // what is none of the rest: punctuation, symbols, controls
+	other  class = iota // none of the rest: punctuation, symbols, controls
 	letter              // \p{L}
 	number              // \p{N}
 	mark                // \p{M}
@@ -42,13 +42,13 @@ func classOf(r rune) class {
 }
 
 // safeBetween reports whether a text can be cut between a character of class a and the character r of class b without
-// changing its count in any encoding. It must hold that every encoding splits there, and that what stands before the cut
-// is split the same whatever follows. No pattern looks behind, so what follows the cut needs no proof.
+// changing its count in any encoding. Two things must hold: every encoding splits there, and the text before the cut
+// is split the same way whatever follows. No pattern looks behind, so the text after the cut needs no proof.
 //
-//   - After a letter: no piece goes on after a letter but with a letter, a mark (o200k) or a contraction ('s).
-//   - After a number: no piece goes on after a number but with a number.
-//   - After anything else but space: a piece goes on with its like, a line break (or, in o200k, a slash behind one), or a
-//     letter that it is the prefix of. Other space and numbers always begin a new piece.
+//   - After a letter: a piece continues after a letter only with a letter, a mark (o200k) or a contraction ('s).
+//   - After a number: a piece continues after a number only with a number.
+//   - After anything else but space: a piece continues with its like, a line break (or, in o200k, a slash after one),
+//     or a letter that it is the prefix of. Other space and numbers always begin a new piece.
 //   - After space nothing is safe: "\s+(?!\S)" leaves the last space to the word that follows, if one does.
 func safeBetween(a, b class, r rune) bool {
 	switch a {

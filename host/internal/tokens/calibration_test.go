@@ -36,20 +36,25 @@ func TestCalibration(t *testing.T) {
 		"a report of 0 is none":                       {[]tokens.Sample{{1000, 21_000}, {1500, 0}}, 1500, 21_500, 1},
 		"a negative report is none":                   {[]tokens.Sample{{1000, 21_000}, {1500, -1}}, 1500, 21_500, 1},
 		"less than can be is none":                    {[]tokens.Sample{{1000, 21_000}, {100_000, 24_999}}, 1500, 21_500, 1},
-		"more than can be is none":                    {[]tokens.Sample{{1000, 21_000}, {1500, math.MaxInt}}, 1500, 21_500, 1},
-		"a history that shrank teaches no ratio":      {[]tokens.Sample{{10_000, 30_000}, {1000, 29_000}}, 2000, 30_000, 2},
-		"a jump counts as far as the bound":           {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}}, 1000, 45_000, 2},
-		"a large prompt may jump further":             {[]tokens.Sample{{1000, 120_000}, {1000, 500_000}}, 1000, 150_000, 2},
-		"a jump that is confirmed counts in full":     {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 90_100}}, 1000, 90_100, 3},
-		"an outlier is forgotten":                     {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 21_100}}, 1000, 21_100, 3},
-		"the first report is bounded too":             {[]tokens.Sample{{1000, 5_000_000}}, 1000, 129_000, 1},
-		"numbers beyond all bounds":                   {[]tokens.Sample{{0, 20_000}, {1000, 22_000}}, math.MaxInt, math.MaxInt, 2},
-		"never less than half of the count":           {[]tokens.Sample{{100_000, 60_000}}, 1000, 500, 1},
+		"more than can be is none": {[]tokens.Sample{{1000, 21_000}, {1500, math.MaxInt}}, 1500, 21_500,
+			1},
+		"a history that shrank teaches no ratio": {[]tokens.Sample{{10_000, 30_000}, {1000, 29_000}}, 2000, 30_000, 2},
+		"a jump counts as far as the bound":      {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}}, 1000, 45_000, 2},
+		"a large prompt may jump further":        {[]tokens.Sample{{1000, 120_000}, {1000, 500_000}}, 1000, 150_000, 2},
+		"a jump that is confirmed counts in full": {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 90_100}},
+			1000, 90_100, 3},
+		"an outlier is forgotten": {[]tokens.Sample{{1000, 21_000}, {1000, 90_000}, {1000, 21_100}},
+			1000, 21_100, 3},
+		"the first report is bounded too": {[]tokens.Sample{{1000, 5_000_000}}, 1000, 129_000, 1},
+		"numbers beyond all bounds": {[]tokens.Sample{{0, 20_000}, {1000, 22_000}}, math.MaxInt,
+			math.MaxInt, 2},
+		"never less than half of the count": {[]tokens.Sample{{100_000, 60_000}}, 1000, 500, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := observed(tt.samples...)
 			if got := c.Estimate(tt.counted); got != tt.estimate {
-				t.Errorf("estimate of %d is %d, want %d (ratio %f, overhead %d)", tt.counted, got, tt.estimate, c.Ratio(), c.Overhead())
+				t.Errorf("estimate of %d is %d, want %d (ratio %f, overhead %d)", tt.counted, got, tt.estimate, c.Ratio(),
+					c.Overhead())
 			}
 			if c.Samples() != tt.used {
 				t.Errorf("%d samples used, want %d", c.Samples(), tt.used)
@@ -65,15 +70,18 @@ func TestWhatACalibrationLearns(t *testing.T) {
 		ratio    float64
 		overhead int
 	}{
-		"nothing":                              {nil, 1, 0},
-		"the first report is all overhead":     {[]tokens.Sample{{1000, 21_000}}, 1, 20_000},
-		"growth":                               {[]tokens.Sample{{1000, 21_000}, {1500, 22_200}}, 4200. / 3500, 20_080},
-		"growth beyond the bounds":             {[]tokens.Sample{{1000, 21_000}, {1500, 41_000}}, (3000 + 2*500 + 1024) / 3500., 23_769},
-		"growth below zero":                    {[]tokens.Sample{{1000, 21_000}, {1500, 11_000}}, (3000 + 500./2 - 1024) / 3500., 18_009},
+		"nothing":                          {nil, 1, 0},
+		"the first report is all overhead": {[]tokens.Sample{{1000, 21_000}}, 1, 20_000},
+		"growth":                           {[]tokens.Sample{{1000, 21_000}, {1500, 22_200}}, 4200. / 3500, 20_080},
+		"growth beyond the bounds": {[]tokens.Sample{{1000, 21_000}, {1500, 41_000}},
+			(3000 + 2*500 + 1024) / 3500., 23_769},
+		"growth below zero": {[]tokens.Sample{{1000, 21_000}, {1500, 11_000}},
+			(3000 + 500./2 - 1024) / 3500., 18_009},
 		"one huge request":                     {[]tokens.Sample{{0, 20_000}, {160_000, 340_000}}, 35_000. / 19_000, 16_000},
 		"an overhead that changes is smoothed": {[]tokens.Sample{{1000, 21_000}, {1000, 31_000}}, 1, 22_000},
-		"what is old counts less":              {[]tokens.Sample{{0, 9000}, {16_000, 41_000}, {32_000, 49_000}}, (3000 + 32_000*0.8 + 8000) / (3000 + 16_000*0.8 + 16_000), 10_038},
-		"no overhead is below zero":            {[]tokens.Sample{{10_000, 9000}}, 1, 0},
+		"what is old counts less": {[]tokens.Sample{{0, 9000}, {16_000, 41_000}, {32_000, 49_000}},
+			(3000 + 32_000*0.8 + 8000) / (3000 + 16_000*0.8 + 16_000), 10_038},
+		"no overhead is below zero": {[]tokens.Sample{{10_000, 9000}}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := observed(tt.samples...)
@@ -197,7 +205,8 @@ func TestLearnComparesEachEstimateWithTheReportThatCameAfter(t *testing.T) {
 		},
 		"the first gives the overhead": {
 			samples: []tokens.Sample{{100, 400}, {200, 500}, {300, 0}, {300, 800}},
-			want:    tokens.Fit{Requests: 3, Peak: 800, Compared: 2, PlainError: (0.6 + 0.625) / 2, CalibratedError: (0 + 0.25) / 2},
+			want: tokens.Fit{Requests: 3, Peak: 800, Compared: 2, PlainError: (0.6 + 0.625) / 2,
+				CalibratedError: (0 + 0.25) / 2},
 		},
 		"what was learned before is compared at once": {
 			taught:  []tokens.Sample{{100, 400}},
@@ -214,11 +223,11 @@ func TestLearnComparesEachEstimateWithTheReportThatCameAfter(t *testing.T) {
 	}
 }
 
-// TestCalibrationOnRecordedSessions holds the promise on what real agents recorded: the next report is foreseen to a few
-// percent, where the count alone misses by 11 to 93 of them.
+// TestCalibrationOnRecordedSessions holds the promise on what real agents recorded: the next report is foreseen to a
+// few percent, where the count alone misses by 11 to 93 of them.
 func TestCalibrationOnRecordedSessions(t *testing.T) {
 	dir := vectors.Path(t, "sessions")
-	counter, err := tokens.NewRegistry().For("", "")
+	counter, err := tokens.For("", "")
 	if err != nil {
 		t.Fatal(err)
 	}

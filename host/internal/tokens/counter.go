@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Counter counts tokens in one encoding. It is safe for concurrent use, and its counts depend on nothing but what is
-// counted. Get one from [Registry.For].
+// Counter counts tokens in one encoding. It is safe for concurrent use, and a count depends only on what is counted.
+// Get a Counter from [For].
 type Counter struct {
 	vocabulary *vocabulary
 	exact      bool
@@ -16,21 +16,21 @@ type Counter struct {
 // Encoding returns the name of the encoding, one of [Encodings].
 func (c *Counter) Encoding() string { return c.vocabulary.encoding }
 
-// Exact reports whether the encoding is the model's own: by the model's name, or because it was chosen by name. If not,
-// all counts are an approximation. Media are estimated in any case.
+// Exact reports whether the encoding is the model's own: known by the model's name, or chosen explicitly. Otherwise
+// all counts are approximate. Media are estimates in either case.
 func (c *Counter) Exact() bool { return c.exact }
 
-// Load loads the vocabulary now, which takes up to 150 ms; without it, the first count does. An error means that the
+// Load loads the vocabulary now, which takes up to 150 ms; otherwise the first count does. An error means that the
 // program itself is broken: no input and no setting can cause it. Every later Load returns the same error.
 func (c *Counter) Load() error {
 	_, err := c.vocabulary.load()
 	return err
 }
 
-// Text returns the number of tokens of s, 0 for "". Time grows in proportion to the length of s, whatever s holds: about
-// 0.2 to 0.5 s for 1 MB of ordinary text, 0.4 to 1 s for unbroken runs. The count is exact but for unbroken runs of more
-// than 1,024 bytes, where it may be up to 0.25 % off. A byte that is not UTF-8 counts as U+FFFD. Memory does not grow
-// with s, but for a copy of s if it is not UTF-8.
+// Text returns the number of tokens in s, 0 for "". Time grows linearly with the length of s, whatever s contains:
+// about 0.2 to 0.5 s for 1 MB of ordinary text, 0.4 to 1 s for unbroken runs. The count is exact except for unbroken
+// runs of more than 1,024 bytes, where it may be up to 0.25 % off. A byte that is not valid UTF-8 counts as U+FFFD.
+// Memory does not grow with s, except for a copy of s if it is not UTF-8.
 //
 // Text panics if [Counter.Load] fails, which means that the program was built without its vocabularies.
 func (c *Counter) Text(s string) int {
@@ -41,7 +41,7 @@ func (c *Counter) Text(s string) int {
 	return n
 }
 
-// text is Text that stops with ctx's error soon after ctx is done.
+// text is Text, but stops soon after ctx is done and returns its error.
 func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	if s == "" {
 		return 0, nil
@@ -53,28 +53,28 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	return t.count(ctx, s, usualLimits())
 }
 
-// limits are the sizes, in bytes, that bound time and memory of a count.
+// limits bound the time and memory of a count, in bytes.
 type limits struct {
-	window int // what is encoded at once, give or take one run
+	window int // how much is encoded at once, give or take one run
 	run    int // the longest stretch between two safe places that is counted exactly
-	step   int // how far a longer one is counted at once
-	margin int // how much more is encoded with each step, to know where its last token ends
+	step   int // how far each step advances through a longer stretch
+	margin int // how much more each step encodes, to find where its last token ends
 }
 
 func usualLimits() limits { return limits{window: 64 << 10, run: 1 << 10, step: 192, margin: 192} }
 
-// count counts s window by window. A window ends at a safe place, so that cutting costs nothing; a stretch without one
-// that is longer than lim.run is counted for itself, in steps.
+// count counts s window by window. A window ends at a safe place, so that cutting costs nothing. A stretch between
+// two safe places that is longer than lim.run is counted separately, in steps.
 func (t *tables) count(ctx context.Context, s string, lim limits) (int, error) {
 	if !utf8.ValidString(s) {
 		s = replaceInvalid(s)
 	}
 	var (
 		total int
-		start int // what is before is counted
+		start int // everything before is counted
 		safe  int // the last safe place
 		last  = space
-		group int // how many numbers stand in a row before this place
+		group int // how many numbers in a row precede this place
 	)
 	flush := func(end int) error {
 		if end == start {
@@ -87,7 +87,7 @@ func (t *tables) count(ctx context.Context, s string, lim limits) (int, error) {
 		start = end
 		return nil
 	}
-	// reach moves the safe place to i.
+	// reach moves the safe place to i. It counts what came before if that is a long run or fills a window.
 	reach := func(i int) error {
 		if i-safe > lim.run {
 			if err := flush(safe); err != nil {
@@ -129,8 +129,8 @@ func (t *tables) count(ctx context.Context, s string, lim limits) (int, error) {
 	return total, nil
 }
 
-// replaceInvalid returns s with each byte that is not UTF-8 replaced by U+FFFD, which is what the encoder would make of
-// it; lengths of tokens and of text agree only in valid text.
+// replaceInvalid returns s with each byte that is not valid UTF-8 replaced by U+FFFD, as the encoder would do.
+// Lengths of tokens and of text agree in valid text only.
 func replaceInvalid(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/8)

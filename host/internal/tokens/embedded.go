@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// longBase64 is how many characters a string must have to be taken for encoded data and not for text.
+// longBase64 is the least length, in characters, of a string that is taken for encoded data instead of text.
 const longBase64 = 1024
 
 // jsonCost is the cost of JSON text. Strings in it that are media (a picture in a tool result, say) count by the
-// estimate for media. Other long base64 counts as its text, as a model would see it, unless capped is set: then it
-// counts as much as a picture, for in a block of an unknown kind it is far more likely to be some attachment or proof.
+// estimate for media. Other long base64 counts as its text, as a model would see it, unless capped is set. Then it
+// counts as much as a picture: in a block of an unknown kind it is far more likely an attachment or a signature.
 //
-// It looks at strings only, and does not care whether the rest is good JSON.
+// It scans for strings only and does not check that the rest is valid JSON.
 func jsonCost(raw json.RawMessage, capped bool) (c cost) {
 	if len(raw) < longBase64 {
 		return textCost(string(raw))
@@ -43,13 +43,13 @@ func jsonCost(raw json.RawMessage, capped bool) (c cost) {
 	return c
 }
 
-// nextString splits s behind the first quote.
+// nextString splits s after the first quote.
 func nextString(s string) (before, after string, ok bool) {
 	i := strings.IndexByte(s, '"') + 1
 	return s[:i], s[i:], i > 0
 }
 
-// stringEnd returns where the string that s begins with ends: at its closing quote, or where s ends.
+// stringEnd returns where the string at the beginning of s ends: at its closing quote, or at the end of s.
 func stringEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -80,7 +80,7 @@ func embeddedTokens(value string, capped bool) (tokens int, ok bool) {
 	return mostImageTokens, capped
 }
 
-// isBase64 reports whether s has characters of base64 only, in the standard or the URL alphabet.
+// isBase64 reports whether s consists of base64 characters, in the standard or the URL alphabet.
 func isBase64(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -91,7 +91,8 @@ func isBase64(s string) bool {
 	return true
 }
 
-// sniff returns the MIME type of a file by the base64 of its first bytes, "" if it is none that providers take.
+// sniff returns the MIME type of a file by the base64 of its first bytes, or "" if it is no type that providers
+// accept.
 func sniff(data string) string {
 	for _, known := range []struct{ start, mimeType string }{
 		{"iVBORw0KGgo", "image/png"},

@@ -7,11 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// entryFrame is what a provider puts around an entry: the speaker and the marks of its beginning and end.
+// entryFrame is what a provider puts around an entry, in tokens: the speaker and the marks of its beginning and end.
 const entryFrame = 4
 
-// Entry returns what e costs in a model's context, in tokens: at least 4, for the frame. What is counted of each kind of
-// block is said in the package's documentation. The count of a history is the sum of its entries'.
+// Entry returns what e costs in a model's context window, in tokens: at least 4, for the frame. The package
+// documentation lists what is counted of each kind of block. The count of a history is the sum over its entries.
 //
 // Like [Counter.Text], it panics if [Counter.Load] fails.
 func (c *Counter) Entry(e content.Content) int {
@@ -38,7 +38,7 @@ func (c *Counter) entry(ctx context.Context, e content.Content) (int, error) {
 	return total, nil
 }
 
-// cost is what is to be counted of a block: texts, and tokens that are known without.
+// cost is what a block costs: texts still to be counted, plus tokens known without counting.
 type cost struct {
 	texts  [2]string // an empty text costs nothing
 	tokens int

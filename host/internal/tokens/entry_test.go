@@ -32,33 +32,41 @@ func TestEntryCountsWhatAModelSees(t *testing.T) {
 		texts []string // counted as text
 		more  int      // tokens beside these and the frame
 	}{
-		"nothing":           {},
-		"metadata and ids":  {entry: content.Content{Metadata: metadata, Extra: extra}},
-		"text":              {entry: of(content.Text{Text: long, Extra: extra}), texts: []string{long}},
-		"two texts":         {entry: of(content.Text{Text: "hel"}, content.Text{Text: "lo"}), texts: []string{"hel", "lo"}},
-		"code":              {entry: of(content.Code{Code: long, Language: "go"}), texts: []string{long}},
-		"thinking":          {entry: of(content.Thinking{Thought: long, Signature: unknown}), texts: []string{long}},
-		"only a signature":  {entry: of(content.Thinking{Signature: unknown})},
-		"a null block":      {entry: of(nil)},
-		"call":              {entry: of(content.ToolCall{ID: "call_1", Name: "read_file", Parameters: json.RawMessage(`{"path": "a"}`)}), texts: []string{"read_file", `{"path": "a"}`}},
-		"result as string":  {entry: of(result(`"a\n\"b\" \u00e9"`)), texts: []string{"a\n\"b\" é"}},
-		"result as object":  {entry: of(result(`{"a": [1, 2.50]}`)), texts: []string{`{"a": [1, 2.50]}`}},
-		"result as number":  {entry: of(result(`12.50`)), texts: []string{"12.50"}},
-		"no result":         {entry: of(result("")), texts: nil},
-		"null result":       {entry: of(result("null")), texts: nil},
-		"error":             {entry: of(content.ToolResponse{Result: content.String("half"), Error: long}), texts: []string{"half", long}},
-		"structured error":  {entry: of(content.ToolResponse{Result: json.RawMessage(`[1]`), Error: long}), texts: []string{"[1]", long}},
-		"base64 in a text":  {entry: of(content.Text{Text: picture}), texts: []string{picture}},
-		"base64 as result":  {entry: of(result(`"` + unknown + `"`)), texts: []string{unknown}},
-		"picture in result": {entry: of(result(`[{"type":"image","data":"` + picture + `"},"b"]`)), texts: []string{`[{"type":"image","data":""},"b"]`}, more: 100},
+		"nothing":          {},
+		"metadata and ids": {entry: content.Content{Metadata: metadata, Extra: extra}},
+		"text":             {entry: of(content.Text{Text: long, Extra: extra}), texts: []string{long}},
+		"two texts":        {entry: of(content.Text{Text: "hel"}, content.Text{Text: "lo"}), texts: []string{"hel", "lo"}},
+		"code":             {entry: of(content.Code{Code: long, Language: "go"}), texts: []string{long}},
+		"thinking":         {entry: of(content.Thinking{Thought: long, Signature: unknown}), texts: []string{long}},
+		"only a signature": {entry: of(content.Thinking{Signature: unknown})},
+		"a null block":     {entry: of(nil)},
+		"call": {entry: of(content.ToolCall{ID: "call_1", Name: "read_file",
+			Parameters: json.RawMessage(`{"path": "a"}`)}), texts: []string{"read_file", `{"path": "a"}`}},
+		"result as string": {entry: of(result(`"a\n\"b\" \u00e9"`)), texts: []string{"a\n\"b\" é"}},
+		"result as object": {entry: of(result(`{"a": [1, 2.50]}`)), texts: []string{`{"a": [1, 2.50]}`}},
+		"result as number": {entry: of(result(`12.50`)), texts: []string{"12.50"}},
+		"no result":        {entry: of(result("")), texts: nil},
+		"null result":      {entry: of(result("null")), texts: nil},
+		"error": {entry: of(content.ToolResponse{Result: content.String("half"), Error: long}),
+			texts: []string{"half", long}},
+		"structured error": {entry: of(content.ToolResponse{Result: json.RawMessage(`[1]`), Error: long}),
+			texts: []string{"[1]", long}},
+		"base64 in a text": {entry: of(content.Text{Text: picture}), texts: []string{picture}},
+		"base64 as result": {entry: of(result(`"` + unknown + `"`)), texts: []string{unknown}},
+		"picture in result": {entry: of(result(`[{"type":"image","data":"` + picture + `"},"b"]`)),
+			texts: []string{`[{"type":"image","data":""},"b"]`}, more: 100},
 		"picture as a URL in result": {
 			entry: of(result(`{"url":"data:image/png;base64,` + picture + `"}`)), texts: []string{`{"url":""}`}, more: 100,
 		},
-		"base64 in result":      {entry: of(result(`{"a":"` + unknown + `"}`)), texts: []string{`{"a":"` + unknown + `"}`}},
-		"unknown block":         {entry: of(content.Opaque{JSON: json.RawMessage(`{"type":"x","s":"` + long + `"}`)}), texts: []string{`{"type":"x","s":"` + long + `"}`}},
-		"base64 in an unknown":  {entry: of(content.Opaque{JSON: json.RawMessage(`{"a":"` + unknown + `"}`)}), texts: []string{`{"a":""}`}, more: 1600},
-		"picture in an unknown": {entry: of(content.Opaque{JSON: json.RawMessage(`{"a":"` + strings.ReplaceAll(picture, "/", `\/`) + `"}`)}), texts: []string{`{"a":""}`}, more: 100},
-		"picture":               {entry: of(content.Media{MimeType: "image/png", Data: picture, Encoding: "base64", Caption: long, Filename: "a.png"}), texts: []string{long}, more: 100},
+		"base64 in result": {entry: of(result(`{"a":"` + unknown + `"}`)), texts: []string{`{"a":"` + unknown + `"}`}},
+		"unknown block": {entry: of(content.Opaque{JSON: json.RawMessage(`{"type":"x","s":"` + long + `"}`)}),
+			texts: []string{`{"type":"x","s":"` + long + `"}`}},
+		"base64 in an unknown": {entry: of(content.Opaque{JSON: json.RawMessage(`{"a":"` + unknown + `"}`)}),
+			texts: []string{`{"a":""}`}, more: 1600},
+		"picture in an unknown": {entry: of(content.Opaque{JSON: json.RawMessage(`{"a":"` +
+			strings.ReplaceAll(picture, "/", `\/`) + `"}`)}), texts: []string{`{"a":""}`}, more: 100},
+		"picture": {entry: of(content.Media{MimeType: "image/png", Data: picture, Encoding: "base64",
+			Caption: long, Filename: "a.png"}), texts: []string{long}, more: 100},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,15 +95,17 @@ func TestMediaAreEstimatedByKindAndSize(t *testing.T) {
 		mimeType, data, encoding string
 		want                     int
 	}{
-		"nothing":                 {"image/png", "", "base64", 0},
-		"small PNG":               {"image/png", encodedPNG(100, 100), "base64", 14},
-		"one pixel":               {"image/png", encodedPNG(1, 1), "base64", 1},
-		"large PNG":               {"image/png", encodedPNG(4000, 3000), "base64", 1600},
-		"by its content":          {"IMAGE/JPEG", encodedPNG(100, 100), "base64", 14},
-		"JPEG":                    {"image/jpeg", encodedJPEG(t, 300, 250), "base64", 100},
-		"GIF":                     {"image/gif", raw("GIF89a\x2c\x01\xfa\x00"), "base64", 100},
-		"lossy WebP":              {"image/webp", raw("RIFF\x00\x00\x00\x00WEBPVP8 \x00\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x2c\x01\xfa\x00"), "base64", 100},
-		"lossless WebP":           {"image/webp", raw("RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f\x2b\x41\x3e\x00"), "base64", 100},
+		"nothing":        {"image/png", "", "base64", 0},
+		"small PNG":      {"image/png", encodedPNG(100, 100), "base64", 14},
+		"one pixel":      {"image/png", encodedPNG(1, 1), "base64", 1},
+		"large PNG":      {"image/png", encodedPNG(4000, 3000), "base64", 1600},
+		"by its content": {"IMAGE/JPEG", encodedPNG(100, 100), "base64", 14},
+		"JPEG":           {"image/jpeg", encodedJPEG(t, 300, 250), "base64", 100},
+		"GIF":            {"image/gif", raw("GIF89a\x2c\x01\xfa\x00"), "base64", 100},
+		"lossy WebP": {"image/webp", raw("RIFF\x00\x00\x00\x00WEBPVP8 " +
+			"\x00\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x2c\x01\xfa\x00"), "base64", 100},
+		"lossless WebP": {"image/webp", raw("RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f\x2b\x41\x3e\x00"),
+			"base64", 100},
 		"extended WebP":           {"image/webp", raw("RIFF\x00\x00\x00\x00WEBPVP8X\x00\x00\x00\x00\x00\x00\x00\x00\x2b\x01\x00\xf9\x00\x00"), "base64", 100},
 		"sizeless":                {"image/png", encodedPNG(0, 100), "base64", 1600},
 		"cut off":                 {"image/jpeg", "/9j/4AAQ", "base64", 1600},
@@ -115,7 +125,8 @@ func TestMediaAreEstimatedByKindAndSize(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := testCounters()[r50k].Entry(of(content.Media{MimeType: test.mimeType, Data: test.data, Encoding: test.encoding})) - entryFrame
+			got := testCounters()[r50k].Entry(of(content.Media{MimeType: test.mimeType, Data: test.data,
+				Encoding: test.encoding})) - entryFrame
 			if tolerance := test.want / 1000; abs(got-test.want) > tolerance { // base64 is padded
 				t.Errorf("%d tokens, want %d", got, test.want)
 			}
@@ -177,9 +188,11 @@ func TestCountAllStopsWithItsContext(t *testing.T) {
 		canceled bool // before it begins
 	}{
 		"between entries": {entries: manyEntries(100_000)},
-		"in one text":     {entries: []content.Content{of(content.Text{Text: "a"}), of(content.Text{Text: strings.Repeat("x y ", 25<<20)})}},
-		"in one run":      {entries: []content.Content{of(content.Text{Text: "a"}), of(content.Text{Text: strings.Repeat("x", 100<<20)})}},
-		"before":          {entries: manyEntries(100_000), canceled: true},
+		"in one text": {entries: []content.Content{of(content.Text{Text: "a"}),
+			of(content.Text{Text: strings.Repeat("x y ", 25<<20)})}},
+		"in one run": {entries: []content.Content{of(content.Text{Text: "a"}),
+			of(content.Text{Text: strings.Repeat("x", 100<<20)})}},
+		"before": {entries: manyEntries(100_000), canceled: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -2,23 +2,23 @@ package tokens
 
 import "math"
 
-// Sample is a prompt as the host counted it and as the provider reported it, in tokens.
+// Sample is a prompt as counted by the host and as reported by the provider, in tokens.
 type Sample struct{ Counted, Reported int }
 
-// Fit says how far counts were from what the provider reported.
+// Fit says how far counts were off from what the provider reported.
 type Fit struct {
 	// Requests is the number of samples, Peak the largest report among them.
 	Requests, Peak int
-	// Compared is the number of samples behind the two errors: all but the first of a calibration that has learned
-	// nothing, which can only repeat the count.
+	// Compared is the number of samples behind the two errors: all of them, except the first one of a calibration that
+	// has learned nothing and can only repeat the count.
 	Compared int
-	// PlainError is the mean of |counted − reported| / reported, CalibratedError that of the estimate made before the
-	// sample was observed. Both are 0 if nothing was compared.
+	// PlainError is the mean of |counted − reported| / reported. CalibratedError is the same for the estimate made before
+	// the sample was observed. Both are 0 if nothing was compared.
 	PlainError, CalibratedError float64
 }
 
-// Learn observes the samples of a recorded session in their order, and says how good each estimate was before its
-// sample was known. A sample without a report is left out.
+// Learn observes the samples of a recorded session in order, and measures each estimate before it observes the
+// sample. Samples without a report (Reported ≤ 0) are skipped.
 func (c *Calibration) Learn(samples []Sample) Fit {
 	var f Fit
 	for _, s := range samples {

@@ -11,28 +11,29 @@ import (
 	"strings"
 )
 
-// Pictures cost one token for 750 pixels, up to what the largest picture costs that providers do not shrink.
+// A picture costs one token for 750 pixels. The maximum is the cost of the largest picture that providers do not
+// shrink.
 const (
 	pixelsPerToken  = 750
 	mostImageTokens = 1600
 )
 
-// mediaRule estimates a kind of media by its size. Providers count pages and seconds, which only a full decoding would
-// tell; the rates are those of common files and err on the high side.
+// mediaRule estimates one kind of media by its size in bytes. Providers count pages and seconds, which only a full
+// decoding would reveal. The rates are those of common files and err on the high side.
 type mediaRule struct {
 	prefix        string // of the MIME type, in lower case
 	bytesPerToken int
 	least, most   int // tokens
-	unknown       int // tokens, when the size is not known: the data is elsewhere
+	unknown       int // tokens if the size is unknown, because the data is remote
 }
 
-// mediaRules returns the rules; the first whose prefix fits counts, and the last one fits everything.
+// mediaRules returns the rules. The first rule with a matching prefix applies; the last one matches everything.
 //
 //	images   by their pixels (see imageTokens), else the most that an image costs
-//	audio    32 tokens a second at 128 kbit/s; elsewhere: one minute
-//	video    300 tokens a second at 2.4 Mbit/s; elsewhere: one minute
-//	text     4 bytes a token; elsewhere: as ten pages of a document
-//	PDF and all other documents: 2,000 tokens a page of 50 kB, 1 to 100 pages; elsewhere: ten pages
+//	audio    32 tokens a second at 128 kbit/s; remote: one minute
+//	video    300 tokens a second at 2.4 Mbit/s; remote: one minute
+//	text     4 bytes a token; remote: as ten pages of a document
+//	PDF and all other documents: 2,000 tokens a page of 50 kB, 1 to 100 pages; remote: ten pages
 func mediaRules() []mediaRule {
 	return []mediaRule{
 		{prefix: "image/", bytesPerToken: 1, least: mostImageTokens, most: mostImageTokens, unknown: mostImageTokens},
@@ -43,8 +44,8 @@ func mediaRules() []mediaRule {
 	}
 }
 
-// mediaTokens estimates media in tokens. Data is base64, a data: URL, or, if remote, the address of something elsewhere,
-// which costs the same however long the address is. No data costs nothing.
+// mediaTokens estimates media in tokens. data is base64, a data: URL, or, if remote, an address, which costs the same
+// however long it is. Empty data costs nothing.
 func mediaTokens(mimeType, data string, remote bool) int {
 	if data == "" {
 		return 0
@@ -85,8 +86,8 @@ func cutDataURL(s string) (data, mimeType string, ok bool) {
 	return data, mimeType, ok && strings.HasSuffix(head, ";base64")
 }
 
-// imageTokens estimates a picture by its width and height, which stand at the beginning of the file. ok is false when
-// they cannot be read. The picture itself is never decoded.
+// imageTokens estimates a picture by its width and height, which are read from the beginning of the file. ok is false
+// if they cannot be read. The picture itself is never decoded.
 func imageTokens(data string) (tokens int, ok bool) {
 	const mostHeader = 256 << 10 // a JPEG can have a preview and colour tables before its size
 	head := data[:min(len(data), base64.StdEncoding.EncodedLen(mostHeader))]
@@ -113,7 +114,7 @@ func imageTokens(data string) (tokens int, ok bool) {
 	return int(min(math.Ceil(pixels/pixelsPerToken), mostImageTokens)), true
 }
 
-// webpSize reads the size from the three forms that a WebP file can begin with; it is zero if b is none of them. All
+// webpSize reads the size from the three forms in which a WebP file can begin. It is zero if b is none of them. All
 // numbers are little endian.
 func webpSize(b [30]byte) (size image.Config) {
 	if string(b[8:12]) != "WEBP" {

@@ -7,11 +7,12 @@ import (
 
 // countRun counts s, a stretch without safe places, in steps.
 //
-// If the tokens of a whole text have a boundary at some place, then the texts before and behind it have the same tokens
-// on their own: no merge ever crossed that place. So each step encodes lim.margin bytes more than it needs, counts the
-// tokens of its first lim.step bytes, and the next step starts where the last of these ends. That place is a
-// boundary of the whole but for the rare case where something behind the margin would have moved it. Cutting blindly
-// every 1,024 bytes takes longer and costs up to one token per cut, where 1,024 bytes may be no more than 8 tokens.
+// If the tokens of a whole text have a boundary at some place, then the texts before and after it have the same
+// tokens on their own, because no merge ever crossed that place. So each step encodes lim.margin bytes more than it
+// needs and counts the tokens of its first lim.step bytes. The next step starts where the last of these tokens ends.
+// That place is a boundary of the whole, except in the rare case where something after the margin would have moved
+// it. Cutting blindly every 1,024 bytes takes longer and costs up to one token per cut, and 1,024 bytes may be as few
+// as 8 tokens.
 func (t *tables) countRun(ctx context.Context, s string, lim limits) (int, error) {
 	total := 0
 	ahead := breakAhead{text: s}
@@ -43,8 +44,8 @@ func (t *tables) countRun(ctx context.Context, s string, lim limits) (int, error
 	return total, nil
 }
 
-// tokensWithin returns where the last of the tokens ends that lie in text[from:from+most], counted from there, and how
-// many tokens that are. Some characters are made of several tokens; they are not cut inside.
+// tokensWithin finds the tokens that lie in text[from:from+most]. It returns how many there are and where the last of
+// them ends, counted from from. Some characters consist of several tokens; they are never cut inside.
 func (t *tables) tokensWithin(text string, from, most int) (length, n int) {
 	at, seen := -from, 0
 	for _, id := range t.encode(text) {
@@ -62,20 +63,20 @@ func (t *tables) tokensWithin(text string, from, most int) (length, n int) {
 	return length, n
 }
 
-// piece says what kind of piece a place may be inside of, as far as it matters for how the text behind it is split: a
-// piece of symbols goes on with symbols and marks, then with line breaks and, in o200k, with slashes among these. At the
-// beginning of a text, some of that would be split otherwise.
+// piece says what kind of piece a place may be inside of, as far as that affects how the following text is split. A
+// piece of symbols continues with symbols and marks, then with line breaks and, in o200k, with slashes among these.
+// At the beginning of a text, some of these would be split differently.
 type piece uint8
 
 const (
 	anything piece = iota
 	oneSymbol
 	symbols
-	breaks // behind symbols
+	breaks // after symbols
 )
 
-// standIn returns what to put before a text that goes on with the piece, so that the text is split as it is there:
-// symbols of a kind that no token has together with others, and a line break of the kind that is rarest in tokens.
+// standIn returns what to put before a text that continues the piece, so that the text is split as it is in the
+// whole: symbols of a kind that no token combines with others, and a line break of the kind that is rarest in tokens.
 func (p piece) standIn(text string) string {
 	const twoSymbols = "\U0010fffe\U0010fffe"
 	r, _ := utf8.DecodeRuneInString(text)
@@ -92,7 +93,7 @@ func (p piece) standIn(text string) string {
 	return ""
 }
 
-// after returns the piece behind text.
+// after returns the piece at the end of text.
 func (p piece) after(text string) piece {
 	for _, r := range text {
 		switch c := classOf(r); {
@@ -101,27 +102,27 @@ func (p piece) after(text string) piece {
 				p = breaks
 			}
 		case c == other && p == breaks && r == '/', c == mark && p == symbols:
-			// It goes on.
+			// The piece continues.
 		case c == other && (p == oneSymbol || p == symbols):
 			p = symbols
 		case c == other:
 			p = oneSymbol
-		default: // also a mark behind one symbol: in o200k that is a word
+		default: // including a mark after one symbol: in o200k that is a word
 			p = anything
 		}
 	}
 	return p
 }
 
-// breakAhead looks for the next line break in the same stretch of space. The places it is asked about ascend, so it looks
-// at each character once.
+// breakAhead looks for the next line break in the same stretch of space. Callers ask about ascending places, so that
+// each character is looked at once.
 type breakAhead struct {
 	text  string
-	known int  // the answer for every place from the last one looked at up to here is
-	found bool // this
+	known int // up to here, the answer is found
+	found bool
 }
 
-// sameSpace reports whether at lies within a stretch of space that has a line break at or behind it.
+// sameSpace reports whether at lies within a stretch of space that has a line break at or after it.
 func (b *breakAhead) sameSpace(at int) bool {
 	if r, _ := utf8.DecodeLastRuneInString(b.text[:at]); classOf(r) != space {
 		return false

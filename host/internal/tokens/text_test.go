@@ -29,9 +29,9 @@ var setLoader = sync.OnceFunc(func() { tiktoken.SetBpeLoader(loader.NewOfflineLo
 
 // testCounters returns the counters of all encodings; the tests share them, as loading takes a while.
 var testCounters = sync.OnceValue(func() map[string]*Counter {
-	registry, counters := NewRegistry(), map[string]*Counter{}
+	counters := map[string]*Counter{}
 	for _, encoding := range Encodings() {
-		counters[encoding], _ = registry.For("", encoding)
+		counters[encoding], _ = For("", encoding)
 	}
 	return counters
 })
@@ -43,7 +43,8 @@ func forEachEncoding(t *testing.T, test func(t *testing.T, c *Counter, exact fun
 }
 
 const (
-	prose = "It was the third time that week: the build had failed, nobody knew why, and it's always \"fine on my machine\". " +
+	prose = "It was the third time that week: the build had failed, nobody knew why, and it's always \"fine on my " +
+		"machine\". " +
 		"We'll see (they said) — 1,250 tests, 37 of them red…\n\n\tWhat now?  Naïve façade, Straße, Ελληνικά, Привет!\r\n"
 	chinese  = "我们昨天讨论了这个问题，结果发现：缓存没有更新。请检查第１２行的代码，然后重新运行测试！日本語のテキストもあります。한국어도 있습니다.\n"
 	someJSON = `{"id":"toolu_01","ok":true,"n":-12.50e3,"path":"/src/a-b/c_d.go","lines":[1,22,333,4444],"s":"a\n\tb \"q\" é"}`
@@ -175,7 +176,8 @@ func TestRunsAreCountedWithinTheBound(t *testing.T) {
 }
 
 func TestDrawnRunsAreCountedWithinTheBound(t *testing.T) {
-	alphabets := []string{"a", "ab", "aAbB", "AあAb", "字的一", "\u0301aA", "\u0301!", "=-*/#_", "─│┌", "/\n!", " \n", " \t\n\r", "\u00a0 \n", "'sa", "12٣", "aA'!/\n \t\u0301字s"}
+	alphabets := []string{"a", "ab", "aAbB", "AあAb", "字的一", "\u0301aA", "\u0301!", "=-*/#_", "─│┌", "/\n!", " \n",
+		" \t\n\r", "\u00a0 \n", "'sa", "12٣", "aA'!/\n \t\u0301字s"}
 	forEachEncoding(t, func(t *testing.T, c *Counter, exact func(string) int) {
 		rapid.Check(t, func(t *rapid.T) {
 			runes := []rune(rapid.SampledFrom(alphabets).Draw(t, "alphabet"))

@@ -10,20 +10,20 @@ import (
 	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
-// vocabulary is one encoding, loaded when it is first needed.
+// vocabulary is one encoding, loaded on first use.
 //
-// It is built from the library's parts and not by tiktoken.GetEncoding, for that reads a loader from a global variable,
-// which a program around this one may set too, and whose default goes to the network.
+// It is built from the library's parts instead of tiktoken.GetEncoding, which takes its loader from a global
+// variable. An embedding program may set that variable too, and its default loader uses the network.
 type vocabulary struct {
 	encoding string
 	load     func() (*tables, error)
 }
 
-// tables are what loading gives. They are read only.
+// tables are the result of loading. They are read-only.
 type tables struct {
 	codec   *tiktoken.Tiktoken
 	lengths []uint8 // of each token, in bytes
-	numbers int     // how many numbers are one piece at most, counted from the first in a row
+	numbers int     // the most numbers in one piece, counted from the first in a row
 }
 
 func newVocabulary(encoding string) *vocabulary {
@@ -65,12 +65,12 @@ func loadTables(encoding string) (*tables, error) {
 	return t, nil
 }
 
-// encode returns the tokens of s, which should hold no long piece: see the package's documentation. EncodeOrdinary is
+// encode returns the tokens of s, which must not hold a long piece: see the package documentation. EncodeOrdinary is
 // the library's only method that is safe on untrusted text; the others drop text or panic at special strings.
 func (t *tables) encode(s string) []int { return t.codec.EncodeOrdinary(s) }
 
-// pattern returns the expression that splits a text into pieces. Tokens never reach across pieces. The alternatives are
-// tried in order; boundary.go depends on them.
+// pattern returns the expression that splits a text into pieces. Tokens never cross pieces. The alternatives are
+// tried in order. safeBetween depends on them: change both together.
 func pattern(encoding string) string {
 	const (
 		otherRun    = ` ?[^\s\p{L}\p{N}]+`

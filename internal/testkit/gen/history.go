@@ -14,7 +14,8 @@ import (
 type Options struct {
 	// MaxEntries is about the most entries that there will be; 0 is 24.
 	MaxEntries int
-	// Malformed adds null and unknown blocks, unknown speakers, entries without blocks, orphaned responses and unknown fields.
+	// Malformed adds null and unknown blocks, unknown speakers, entries without blocks, orphaned responses and
+	// unknown fields.
 	Malformed bool
 	// MediaBlocks adds images and documents.
 	MediaBlocks bool
@@ -59,7 +60,8 @@ func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
 	}
 	switch rapid.IntRange(0, kinds-1).Draw(t, "kind of JSON") {
 	case 0:
-		scalars := []string{"null", "true", "false", "0", "-0", "1.10", "1E+2", "12345678901234567890123", `"\ud800"`, `"\u00e9"`}
+		scalars := []string{"null", "true", "false", "0", "-0", "1.10", "1E+2", "12345678901234567890123", `"\ud800"`,
+			`"\u00e9"`}
 		return append(dst, rapid.SampledFrom(scalars).Draw(t, "scalar")...)
 	case 1:
 		return append(dst, content.String(Text().Draw(t, "string"))...)
@@ -172,14 +174,16 @@ func (h *builder) call() content.ToolCall {
 	if rapid.IntRange(0, 9).Draw(h.t, "repeated id") == 0 {
 		id = "call_1"
 	}
-	name := rapid.SampledFrom([]string{"read_file", "read_file", "write_file", "replace", "run_shell_command", "web\u00e9"}).Draw(h.t, "tool")
+	name := rapid.SampledFrom([]string{"read_file", "read_file", "write_file", "replace", "run_shell_command",
+		"web\u00e9"}).Draw(h.t, "tool")
 	call := content.ToolCall{ID: id, Name: name}
 	if rapid.IntRange(0, 9).Draw(h.t, "odd parameters") == 0 {
 		call.Parameters = JSON().Draw(h.t, "parameters")
 		return call
 	}
 	key := rapid.SampledFrom([]string{"file_path", "absolute_path", "path"}).Draw(h.t, "path key")
-	path := rapid.SampledFrom([]string{"src/a.go", "./src/../src/a.go", "/w/src/a.go", "src/b.go", "README.md"}).Draw(h.t, "path")
+	path := rapid.SampledFrom([]string{"src/a.go", "./src/../src/a.go", "/w/src/a.go", "src/b.go",
+		"README.md"}).Draw(h.t, "path")
 	call.Parameters = fmt.Appendf(nil, `{"%s":%s}`, key, content.String(path))
 	return call
 }
@@ -206,9 +210,11 @@ func (h *builder) malformed() {
 	case 2:
 		h.add(content.Tool, content.ToolResponse{CallID: "nobody", ToolName: "read_file", Result: content.String("x")})
 	case 3:
-		h.add(content.AI, content.Opaque{JSON: json.RawMessage(`null`)}, content.Opaque{JSON: json.RawMessage(`{"type":"hologram","depth":1.50}`)})
+		h.add(content.AI, content.Opaque{JSON: json.RawMessage(`null`)},
+			content.Opaque{JSON: json.RawMessage(`{"type":"hologram","depth":1.50}`)})
 	default:
-		h.add(content.Human, content.Text{Text: "x", Extra: content.Fields{{Name: "cache", Value: JSON().Draw(h.t, "extra")}}})
+		h.add(content.Human, content.Text{Text: "x",
+			Extra: content.Fields{{Name: "cache", Value: JSON().Draw(h.t, "extra")}}})
 		h.entries[len(h.entries)-1].Extra = content.Fields{{Name: "note", Value: JSON().Draw(h.t, "extra")}}
 	}
 }

@@ -36,7 +36,8 @@ func Letters(tb testing.TB, letters string) []content.Content {
 		case 'c':
 			call = fmt.Sprint(i)
 			entry.Speaker = content.AI
-			entry.Blocks = []content.Block{content.ToolCall{ID: call + "t", Name: "grep"}, content.ToolCall{ID: call + "u", Name: "grep"}}
+			entry.Blocks = []content.Block{content.ToolCall{ID: call + "t", Name: "grep"},
+				content.ToolCall{ID: call + "u", Name: "grep"}}
 		case 't', 'u':
 			response := content.ToolResponse{CallID: call + string(letter), ToolName: "grep"}
 			entry.Speaker = content.Tool

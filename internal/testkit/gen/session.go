@@ -63,16 +63,19 @@ func (s *session) turn() {
 		call.Name, call.Parameters = "read_file", fmt.Appendf(nil, `{"file_path":%q}`, path)
 		answer.Result = content.String(s.code(10 + s.rnd.IntN(20)))
 	case 2:
-		call.Name, call.Parameters = "write_file", fmt.Appendf(nil, `{"file_path":%q,"content":%s}`, path, content.String(s.code(10)))
+		call.Name, call.Parameters = "write_file", fmt.Appendf(nil, `{"file_path":%q,"content":%s}`, path,
+			content.String(s.code(10)))
 		answer.Result = content.String("ok")
 	case 3:
-		call.Name, call.Parameters = "replace", fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path, content.String(s.prose(12)))
+		call.Name, call.Parameters = "replace", fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path,
+			content.String(s.prose(12)))
 		answer.Result = content.String("1 occurrence replaced")
 		if s.rnd.IntN(4) == 0 {
 			answer.Result, answer.Error = content.String("old_string not found"), "old_string not found"
 		}
 	default:
-		call.Name, call.Parameters = "run_shell_command", fmt.Appendf(nil, `{"command":"go test ./%s"}`, words[s.rnd.IntN(len(words))])
+		call.Name, call.Parameters = "run_shell_command", fmt.Appendf(nil, `{"command":"go test ./%s"}`,
+			words[s.rnd.IntN(len(words))])
 		answer.Result = content.String(s.prose(150 + s.rnd.IntN(200)))
 	}
 	answer.ToolName = call.Name

@@ -78,9 +78,11 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 		case i == 0 && m.Role != "user":
 			return badRequest("messages: first message must use the \"user\" role")
 		case i > 0 && m.Role == in.Messages[i-1].Role:
-			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple %q roles in a row (messages.%d)", m.Role, i)
+			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple %q "+
+				"roles in a row (messages.%d)", m.Role, i)
 		case len(content) == 0:
-			return badRequest("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+			return badRequest("messages.%d: all messages must have non-empty content except for the optional final "+
+				"assistant message", i)
 		case blank:
 			return badRequest("messages.%d: text content blocks must contain non-whitespace text", i)
 		case m.Role == "assistant" && i == len(in.Messages)-1 && strings.TrimRight(text, " \t\r\n") != text:
@@ -94,13 +96,15 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 			open = slices.Delete(open, at, at+1)
 		}
 		if len(open) > 0 {
-			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1, strings.Join(open, ", "))
+			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1,
+				strings.Join(open, ", "))
 		}
 		open = slices.Clone(out.Calls)
 		req.Messages = append(req.Messages, out)
 	}
 	if len(open) > 0 {
-		return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", len(in.Messages)-1, strings.Join(open, ", "))
+		return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s",
+			len(in.Messages)-1, strings.Join(open, ", "))
 	}
 	return nil
 }
@@ -117,6 +121,7 @@ func (anthropic) tooLong(req Request, window int) *failure {
 	if req.InputTokens > window {
 		return badRequest("prompt is too long: %d tokens > %d maximum", req.InputTokens, window)
 	}
-	return badRequest("input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or `max_tokens` and try again",
+	return badRequest("input length and `max_tokens` exceed context limit: %d + %d > %d, decrease input length or "+
+		"`max_tokens` and try again",
 		req.InputTokens, req.MaxTokens, window)
 }

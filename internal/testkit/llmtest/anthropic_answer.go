@@ -15,11 +15,13 @@ func anthropicError(f failure) object {
 }
 
 func anthropicUsage(u Usage, output int) object {
-	return object{"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite}
+	return object{"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead,
+		"cache_creation_input_tokens": u.CacheWrite}
 }
 
 func anthropicMessage(req Request, reply Reply, content []object, stop any, output int) object {
-	return object{"id": fmt.Sprintf("msg_%d", req.Number), "type": "message", "role": "assistant", "model": reply.model(req), "content": content,
+	return object{"id": fmt.Sprintf("msg_%d", req.Number), "type": "message", "role": "assistant",
+		"model": reply.model(req), "content": content,
 		"stop_reason": stop, "stop_sequence": nil, "usage": anthropicUsage(reply.usage(req), output)}
 }
 
@@ -84,7 +86,8 @@ func (anthropic) closing(req Request, reply Reply) []event {
 	}
 	usage := reply.usage(req)
 	return append(events,
-		event{"message_delta", object{"type": "message_delta", "delta": object{"stop_reason": reply.finish("end_turn"), "stop_sequence": nil},
+		event{"message_delta", object{"type": "message_delta",
+			"delta": object{"stop_reason": reply.finish("end_turn"), "stop_sequence": nil},
 			"usage": anthropicUsage(usage, usage.Output)}},
 		event{"message_stop", object{"type": "message_stop"}})
 }

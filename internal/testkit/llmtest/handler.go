@@ -84,7 +84,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			p.fail(w, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large", message: "Request exceeds the maximum size"})
+			p.fail(w, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
+				message: "Request exceeds the maximum size"})
 		}
 		return // Otherwise the client went away while it was sending.
 	}

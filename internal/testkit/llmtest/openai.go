@@ -49,7 +49,8 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	case in.MaxTokens != nil && in.MaxCompletionTokens != nil:
 		return req, badRequest("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
 	case in.MaxTokens != nil && p.refuseMaxTokens:
-		bad := badRequest("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+		bad := badRequest("Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+			"'max_completion_tokens' instead.")
 		bad.code = "unsupported_parameter"
 		return req, bad
 	case in.MaxTokens != nil:
@@ -57,7 +58,8 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	}
 	if limit != nil {
 		if req.MaxTokens = *limit; *limit < 1 {
-			return req, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got %d instead.", *limit)
+			return req, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got %d "+
+				"instead.", *limit)
 		}
 	}
 	bad := p.messages(&req, in.Messages)
@@ -67,7 +69,8 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 
 func (openAI) messages(req *Request, in []openAIMessage) *failure {
 	if len(in) == 0 {
-		return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.")
+		return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty " +
+			"array instead.")
 	}
 	var open []string // Calls that wait for their answers.
 	for i, m := range in {
@@ -78,7 +81,8 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		text, blank := textOf(content)
 		out := Message{Role: m.Role, Text: text}
 		if m.Role != "tool" && len(open) > 0 {
-			return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
+			return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+				"'tool_call_id'. "+
 				"The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 		}
 		for _, call := range m.ToolCalls {
@@ -93,11 +97,13 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		case "tool":
 			at := slices.Index(open, m.ToolCallID)
 			if at < 0 {
-				return badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. (messages[%d])", i)
+				return badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding message "+
+					"with 'tool_calls'. (messages[%d])", i)
 			}
 			open, out.Results = slices.Delete(open, at, at+1), []string{m.ToolCallID}
 		default:
-			return badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'. (messages[%d].role)", m.Role, i)
+			return badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool', and "+
+				"'developer'. (messages[%d].role)", m.Role, i)
 		}
 		if blank || len(content) == 0 && len(out.Calls) == 0 {
 			return badRequest("Invalid 'messages[%d].content': empty. Expected some text.", i)
@@ -107,7 +113,8 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		}
 	}
 	if len(open) > 0 {
-		return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
+		return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+			"'tool_call_id'. "+
 			"The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 	}
 	return nil
@@ -124,7 +131,8 @@ func (openAI) noModel(model string) *failure {
 }
 
 func (openAI) tooLong(req Request, window int) *failure {
-	bad := badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). "+
+	bad := badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the "+
+		"messages, %d in the completion). "+
 		"Please reduce the length of the messages or completion.", window, req.InputTokens+req.MaxTokens, req.InputTokens, req.MaxTokens)
 	bad.code = "context_length_exceeded"
 	return bad

@@ -37,7 +37,8 @@ func openAIID(req Request) string { return fmt.Sprintf("chatcmpl-%d", req.Number
 func openAIUsage(u Usage) object {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	return object{"prompt_tokens": input, "completion_tokens": u.Output, "total_tokens": input + u.Output,
-		"prompt_tokens_details":     object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite, "audio_tokens": 0},
+		"prompt_tokens_details": object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite,
+			"audio_tokens": 0},
 		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0}}
 }
 

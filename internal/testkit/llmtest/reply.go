@@ -43,7 +43,8 @@ const (
 	FaultStatus Fault = "status"
 	// FaultInStream sends Text and then an error as an event.
 	FaultInStream Fault = "in-stream"
-	// FaultCut ends the stream in an orderly way after Text, without what should follow. FaultReset breaks the connection there.
+	// FaultCut ends the stream in an orderly way after Text, without what should follow. FaultReset breaks the
+	// connection there.
 	FaultCut   Fault = "cut"
 	FaultReset Fault = "reset"
 	// FaultGarbage answers 200 with Text as a web page, and FaultGarbledStream with Text in an event.

@@ -32,7 +32,8 @@ func New(t TB, o Options) *Server {
 		t.Fatalf("llmtest: %v", err)
 	}
 	h := NewHandler(o)
-	s := &Server{Handler: h, URL: "http://" + listener.Addr().String(), server: &http.Server{Handler: h}, served: make(chan struct{})}
+	s := &Server{Handler: h, URL: "http://" + listener.Addr().String(), server: &http.Server{Handler: h},
+		served: make(chan struct{})}
 	go func() {
 		defer close(s.served)
 		_ = s.server.Serve(listener) // It always ends with ErrServerClosed.

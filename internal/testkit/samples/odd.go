@@ -12,7 +12,8 @@ func orphans() []content.Content {
 	lost := read("lost", "a.go")
 	return []content.Content{
 		tool(answer(lost, "nobody asked")), human("hi"), tool(answer(lost, "nobody asked again")),
-		ai(read("x", "a.go")), tool(answer(read("x", "a.go"), "package a")), tool(answer(read("x", "a.go"), "answered twice")), ai(text("done")),
+		ai(read("x", "a.go")), tool(answer(read("x", "a.go"), "package a")), tool(answer(read("x", "a.go"),
+			"answered twice")), ai(text("done")),
 	}
 }
 
@@ -63,7 +64,8 @@ func jsonOddities() []content.Content {
 	var out []content.Content
 	for i, raw := range []string{
 		`null`, `true`, `-0`, `1E+2`, `12345678901234567890123`, `"\ud800"`, `[]`, `{}`, `{"a":1,"a":2}`, `{"file_path":null}`, `{"file_path":7}`,
-		`{"file_path":["a"]}`, `{"paths":["a","*.go",7]}`, ` {"file_path" : "a.go"} `, strings.Repeat("[", 100) + strings.Repeat("]", 100),
+		`{"file_path":["a"]}`, `{"paths":["a","*.go",7]}`, ` {"file_path" : "a.go"} `, strings.Repeat("[", 100) +
+			strings.Repeat("]", 100),
 		`{"` + strings.Repeat("k", 100_000) + `":1}`,
 	} {
 		c := content.ToolCall{ID: fmt.Sprint("j", i), Name: "read_file", Parameters: json.RawMessage(raw)}
@@ -78,16 +80,20 @@ func inclusions() []content.Content {
 		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
 	}
 	return []content.Content{
-		human("first\n" + file("src/a.go", "package a")), ai(text("seen")), human(file("src/a.go", "package a // again") + file("src/b.go", "package b")),
-		human("--- src/a.go ---\nnever closed"), human("--- End of content ---"), human(file("./src/../src/a.go", "x") + file("src/a.go", "y")), ai(text("ok")),
+		human("first\n" + file("src/a.go", "package a")), ai(text("seen")), human(file("src/a.go", "package a // again") +
+			file("src/b.go", "package b")),
+		human("--- src/a.go ---\nnever closed"), human("--- End of content ---"), human(file("./src/../src/a.go", "x") +
+			file("src/a.go", "y")), ai(text("ok")),
 	}
 }
 
 func media() []content.Content {
 	return []content.Content{
-		{Speaker: content.Human, Blocks: []content.Block{text("what is this?"), content.Media{MimeType: "image/png", Data: "aGVsbG8=", Encoding: "base64"}}},
+		{Speaker: content.Human, Blocks: []content.Block{text("what is this?"),
+			content.Media{MimeType: "image/png", Data: "aGVsbG8=", Encoding: "base64"}}},
 		ai(content.Thinking{Thought: "a picture", Signature: "c2ln"}, text("a picture")),
-		{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/jpeg", Data: "https://example.com/i.jpg", Encoding: "url", Caption: "a cat"}}},
+		{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/jpeg",
+			Data: "https://example.com/i.jpg", Encoding: "url", Caption: "a cat"}}},
 		ai(content.Thinking{Thought: "hm"}), ai(content.Code{Code: "x := 1", Language: "go"}),
 	}
 }
@@ -95,7 +101,8 @@ func media() []content.Content {
 func longRuns() []content.Content {
 	c := read("run", "a.go")
 	return []content.Content{
-		human("go"), ai(c), tool(answer(c, strings.Repeat("z", 1<<20))), human(strings.Repeat("word ", 20_000)), ai(text(strings.Repeat("\n", 100_000))),
+		human("go"), ai(c), tool(answer(c, strings.Repeat("z", 1<<20))), human(strings.Repeat("word ",
+			20_000)), ai(text(strings.Repeat("\n", 100_000))),
 		human(strings.Repeat("\U0001f600", 50_000)), ai(text("done")),
 	}
 }

@@ -93,10 +93,12 @@ func answer(c content.ToolCall, result string) content.ToolResponse {
 // fail, and commands.
 func session(entries int, seed uint64) []content.Content {
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	out := []content.Content{human("The parser drops the last line of a file without a newline. Find out why, and mend it.")}
+	out := []content.Content{human("The parser drops the last line of a file without a newline. Find out why, and " +
+		"mend it.")}
 	for i := 1; len(out) < entries; i++ {
 		if i%9 == 0 {
-			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when you are done.", i, rnd.IntN(50))))
+			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when you are "+
+				"done.", i, rnd.IntN(50))))
 		}
 		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("/w/src/file%d.go", rnd.IntN(12))
 		c, result := read(id, path), strings.Repeat(fmt.Sprintf("line of %s, version %d\n", path, i), 4+rnd.IntN(30))

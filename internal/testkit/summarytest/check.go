@@ -15,8 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// CheckVectors runs every case of a file of vectors: the strategy does nothing for the reason expected, or leaves alone and
-// summarises as many entries as expected, and the summary begins with the model's and ends with where the transcript is.
+// CheckVectors runs every case of a file of vectors: the strategy does nothing for the reason expected, or leaves
+// alone and summarises as many entries as expected, and the summary begins with the model's and ends with where the
+// transcript is.
 func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	type outcome struct {
 		Kind                                            string
@@ -39,7 +40,8 @@ func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 			c.PreserveThreshold, c.TopPreserveThreshold = &v.PreserveThreshold, &v.TopPreserveThreshold
 			c.TranscriptPath = v.TranscriptPath
 			got := sdktest.Compress(t, s, v.History, c)
-			have := outcome{"applied", got.NoOp, got.Metadata.TopPreserved, got.Metadata.BottomPreserved, got.Metadata.MiddleCompressed}
+			have := outcome{"applied", got.NoOp, got.Metadata.TopPreserved, got.Metadata.BottomPreserved,
+				got.Metadata.MiddleCompressed}
 			if got.NoOp != "" {
 				have.Kind = "noop"
 			}
@@ -57,9 +59,9 @@ func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	}
 }
 
-// CheckProperties checks what must hold of every history and every window: requests fit and are few, the result counts
-// less, entries outside of the range are as they were, the counts in the metadata add up, and what a person said last is
-// still there word for word.
+// CheckProperties checks what must hold of every history and every window: requests fit and are few, the result
+// counts less, entries outside of the range are as they were, the counts in the metadata add up, and what a person
+// said last is still there word for word.
 func CheckProperties(t *testing.T, s sdk.Strategy) {
 	rapid.Check(t, func(rt *rapid.T) {
 		history := Histories(gen.Options{MaxEntries: 40, Malformed: true, MediaBlocks: true}).Draw(rt, "history")
@@ -83,12 +85,14 @@ func CheckProperties(t *testing.T, s sdk.Strategy) {
 	})
 }
 
-// Histories generates what there is to summarise: short histories with everything in them, half of them after a long session.
+// Histories generates what there is to summarise: short histories with everything in them, half of them after a long
+// session.
 func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 	return rapid.Custom(func(t *rapid.T) []sdk.Content {
 		history := gen.History(o).Draw(t, "short")
 		if rapid.Bool().Draw(t, "long") {
-			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"), rapid.Uint64Range(1, 50).Draw(t, "seed")), history...)
+			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"), rapid.Uint64Range(1, 50).Draw(t, "seed")),
+				history...)
 		}
 		return history
 	})
@@ -124,7 +128,8 @@ func CheckReplaced(t *rapid.T, history []sdk.Content, got sdktest.Compressed, fr
 // CheckNoModel checks that a strategy that is given no model says what to configure.
 func CheckNoModel(t *testing.T, s sdk.Strategy) {
 	t.Helper()
-	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}, PreserveThreshold: 0.4, TopPreserveThreshold: 0.2}
+	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}, PreserveThreshold: 0.4,
+		TopPreserveThreshold: 0.2}
 	_, err := s.Compress(t.Context(), Instant{}, in)
 	if !errors.Is(err, summary.ErrNoModel) || !strings.Contains(err.Error(), "compression.profile") {
 		t.Errorf("error %v", err)

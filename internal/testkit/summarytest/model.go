@@ -34,7 +34,8 @@ func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Gene
 	m.calls++
 	tokens := (len(req.System) + len(Texts(req.Entries))) / 4
 	if tokens+req.MaxOutputTokens > m.Window {
-		return sdk.Generation{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens, req.MaxOutputTokens, m.Window)
+		return sdk.Generation{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,
+			req.MaxOutputTokens, m.Window)
 	}
 	text := Snapshot
 	if m.Answer != nil {

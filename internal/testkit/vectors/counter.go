@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Counter returns the token counter that a case names: [JSON4] for "json4", [Leaf] for "leaf". Any other name fails the test.
+// Counter returns the token counter that a case names: [JSON4] for "json4", [Leaf] for "leaf". Any other name fails
+// the test.
 func Counter(tb testing.TB, name string) func([]content.Content) int {
 	tb.Helper()
 	switch name {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -151,7 +151,7 @@ type prepareParams struct {
 
 type prepareResult struct {
 	historyResult
-	Outcome prepare.Outcome `json:"outcome"`
+	Outcome outcome.Outcome `json:"outcome"`
 }
 
 // prepare goes on in the background, behind earlier ones: what is added meanwhile must not wait for it.

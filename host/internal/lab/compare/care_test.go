@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
@@ -27,7 +27,7 @@ func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
 				Sessions: []compare.SessionReport{{Entries: 3, Timed: true}, {Entries: 3}},
 				Totals: compare.Results{Variants: []compare.Result{{
 					Variant: "one-shot", Turns: 9, OverLimit: 1, Sessions: 1,
-					LLM:   &prepare.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},
+					LLM:   &outcome.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},
 					Costs: []compare.Cost{{List: "late", USD: 1, Model: 0.25}},
 				}}},
 				Prices: lists,

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // csvHead names the columns of [Report.WriteCSV]. New ones come at the end.
@@ -96,7 +96,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		row = append(row, decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative))
 		row = append(row, counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
 	}
-	var llm prepare.Spent
+	var llm outcome.Spent
 	if res.LLM != nil {
 		llm = *res.LLM
 	}

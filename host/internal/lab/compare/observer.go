@@ -5,8 +5,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -71,7 +71,7 @@ func (o *observer) turn(t replay.Turn, p engine.Prepared) {
 	if t.Optimize.Held {
 		r.Held++
 	}
-	if t.Compress.Kind == prepare.KindApplied {
+	if t.Compress.Kind == outcome.KindApplied {
 		r.Compressed++
 	}
 	if len(t.Ladder) > 0 {
@@ -81,7 +81,7 @@ func (o *observer) turn(t replay.Turn, p engine.Prepared) {
 	r.PluginTime += t.PluginTime
 	if t.Compress.LLM != nil {
 		if r.LLM == nil {
-			r.LLM = &prepare.Spent{}
+			r.LLM = &outcome.Spent{}
 		}
 		r.LLM.Add(*t.Compress.LLM)
 	}
@@ -149,7 +149,7 @@ func (o *observer) price(t replay.Turn, tokens int) []float64 {
 }
 
 // modelUSD is what a strategy's model calls cost: what its profile says, or by the list if the profile has no prices.
-func modelUSD(s *prepare.Spent, l *pricing.List) float64 {
+func modelUSD(s *outcome.Spent, l *pricing.List) float64 {
 	switch {
 	case s == nil:
 		return 0

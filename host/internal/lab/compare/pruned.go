@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -53,10 +53,10 @@ func (p *prunings) entry(index int, id string) {
 }
 
 // turn is told what a turn changed.
-func (p *prunings) turn(changes []history.Change) {
+func (p *prunings) turn(changes []outcome.Change) {
 	for _, c := range changes {
 		p.tokens += c.Before - c.After
-		if c.Kind == history.Added {
+		if c.Kind == outcome.Added {
 			continue // what was put in the place of others, such as a summary
 		}
 		p.entries++

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // Report is what a comparison found. But for durations it is the same for the same input, however much ran in parallel.
@@ -71,7 +71,7 @@ type Result struct {
 	Sessions int `json:"sessions"`
 	Turns    int `json:"turns"`
 	// Limits are those of the last turn, the threshold among them; nil in totals, for doing nothing, and without turns.
-	Limits *prepare.Limits `json:"limits,omitempty"`
+	Limits *outcome.Limits `json:"limits,omitempty"`
 
 	// Sent is what all requests had together, Unpruned what they would have had if nothing had been done.
 	Sent     int `json:"sent"`
@@ -102,7 +102,7 @@ type Result struct {
 	Rereads Rereads `json:"rereads"`
 	Pruned  Pruned  `json:"pruned"`
 	// LLM is what the strategy's model calls took; nil if it made none.
-	LLM        *prepare.Spent `json:"llm,omitempty"`
+	LLM        *outcome.Spent `json:"llm,omitempty"`
 	HostTime   time.Duration  `json:"hostTimeNs"`
 	PluginTime time.Duration  `json:"pluginTimeNs"`
 

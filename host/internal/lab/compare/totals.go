@@ -3,8 +3,8 @@ package compare
 import (
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // report puts what the slots hold in order.
@@ -173,7 +173,7 @@ func (s *sum) add(found slot) {
 	r.Rereads.Tokens += o.Rereads.Tokens
 	if o.LLM != nil {
 		if r.LLM == nil {
-			r.LLM = &prepare.Spent{}
+			r.LLM = &outcome.Spent{}
 		}
 		r.LLM.Add(*o.LLM)
 	}

@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -70,8 +70,8 @@ type State struct {
 type Event struct {
 	// Turn is the request before which it happened, from 1.
 	Turn int `json:"turn"`
-	// Kind is [history.Removed] or [history.Trimmed].
-	Kind history.ChangeKind `json:"kind"`
+	// Kind is [outcome.Removed] or [outcome.Trimmed].
+	Kind outcome.ChangeKind `json:"kind"`
 	// Step is "optimize", "compress", a rung of the ladder, or [StepRecorder]; Rule is the strategy's own reason, "" if it
 	// gave none.
 	Step string `json:"step"`
@@ -92,11 +92,11 @@ const (
 	RuleCompacted = "compacted"
 )
 
-// Problem is why an entry was sent otherwise than it is. See [history.Problem].
+// Problem is why an entry was sent otherwise than it is. See [outcome.Problem].
 type Problem struct {
 	// Turn is the first request that it concerned.
 	Turn   int                 `json:"turn"`
-	Kind   history.ProblemKind `json:"kind"`
+	Kind   outcome.ProblemKind `json:"kind"`
 	CallID string              `json:"callId,omitempty"`
 }
 

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -35,7 +35,7 @@ type place struct {
 
 type problem struct {
 	at     place
-	kind   history.ProblemKind
+	kind   outcome.ProblemKind
 	callID string
 }
 
@@ -65,16 +65,16 @@ func (r *Recorder) Entry(index int, id string) {
 }
 
 // Turn takes down what was done before the request that the entry at index answers.
-func (r *Recorder) Turn(index int, changes []history.Change, problems []history.Problem) {
+func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.Problem) {
 	r.begin(index)
 	r.turns++
 	for _, c := range changes { // those that were made may supersede others of the same turn
-		if c.Kind == history.Added {
+		if c.Kind == outcome.Added {
 			r.add(c)
 		}
 	}
 	for _, c := range changes {
-		if at, known := r.places[c.EntryID]; known && c.Kind != history.Added {
+		if at, known := r.places[c.EntryID]; known && c.Kind != outcome.Added {
 			r.change(at, c)
 		}
 	}
@@ -101,17 +101,17 @@ func (r *Recorder) begin(index int) {
 	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
 	for _, at := range gone {
 		if s := r.state(at); s.Fate != Removed {
-			r.event(s, Event{Turn: r.turns + 1, Kind: history.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now})
+			r.event(s, Event{Turn: r.turns + 1, Kind: outcome.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now})
 		}
 	}
 	clear(r.places)
 	clear(r.problems)
 }
 
-func (r *Recorder) add(c history.Change) {
+func (r *Recorder) add(c outcome.Change) {
 	m := Made{Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1, State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Fate: Stands}}
 	if c.Made != nil {
-		m.What = Describe([]content.Content{c.Made.Content}, r.taxonomy)[0]
+		m.What = Describe([]content.Content{*c.Made}, r.taxonomy)[0]
 	}
 	if behind, ok := r.places[c.Behind]; ok && behind.made {
 		m.After = r.made[behind.index].After
@@ -125,7 +125,7 @@ func (r *Recorder) add(c history.Change) {
 	rule.Saved -= c.After
 }
 
-func (r *Recorder) change(at place, c history.Change) {
+func (r *Recorder) change(at place, c outcome.Change) {
 	e := Event{Turn: r.turns, Kind: c.Kind, Step: c.Step, Rule: c.Rule, Before: c.Before, After: c.After}
 	if by, ok := r.places[c.By]; ok && by.made {
 		e.ByMade = new(by.index)
@@ -140,7 +140,7 @@ func (r *Recorder) event(s *State, e Event) {
 	s.Now = e.After
 	rule := r.rule(e.Step, e.Rule)
 	rule.Saved += e.Before - e.After
-	if e.Kind == history.Removed {
+	if e.Kind == outcome.Removed {
 		s.Fate = Removed
 		rule.Removed++
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -39,19 +40,19 @@ func TestRecorder(t *testing.T) {
 	r := explain.NewRecorder(file, ten, taxonomy(t))
 	r.Entry(0, "e1")
 	r.Entry(1, "e2")
-	r.Turn(2, []history.Change{{EntryID: "e1", Kind: history.Trimmed, Step: "optimize", Rule: "old", By: "e2", Before: 10, After: 4}},
-		[]history.Problem{{Kind: history.OrphanedResponse, EntryID: "e2", CallID: "c"}})
+	r.Turn(2, []outcome.Change{{EntryID: "e1", Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: "e2", Before: 10, After: 4}},
+		[]outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}})
 	r.Entry(2, "e3")
-	summary := &history.Entry{ID: "e4", Content: says(content.Human, "what was said so far")}
-	r.Turn(3, []history.Change{
-		{EntryID: "e1", Kind: history.Removed, Step: "compress", By: "e4", Before: 4},
-		{EntryID: "e4", Kind: history.Added, Step: "compress", Behind: "e2", Speaker: content.Human, After: 3, Made: summary},
-	}, []history.Problem{{Kind: history.OrphanedResponse, EntryID: "e2", CallID: "c"}})
+	summary := says(content.Human, "what was said so far")
+	r.Turn(3, []outcome.Change{
+		{EntryID: "e1", Kind: outcome.Removed, Step: "compress", By: "e4", Before: 4},
+		{EntryID: "e4", Kind: outcome.Added, Step: "compress", Behind: "e2", Speaker: content.Human, After: 3, Made: &summary},
+	}, []outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}})
 	r.Entry(3, "e5")
 	r.Entry(4, "e1") // of the session that began where the recorder compacted
 	r.Turn(5, nil, nil)
 
-	compacted := explain.Event{Turn: 3, Kind: history.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 10}
+	compacted := explain.Event{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 10}
 	entry := func(i int, s explain.State) explain.Entry {
 		s.Speaker, s.What, s.Tokens = content.Human, fmt.Sprintf(`"entry %d"`, i), 10
 		return explain.Entry{Index: i, Line: i + 2, State: s}
@@ -60,18 +61,18 @@ func TestRecorder(t *testing.T) {
 		Turns: 3, Tokens: 50, Now: 10,
 		Entries: []explain.Entry{
 			entry(0, explain.State{Fate: explain.Removed, Events: []explain.Event{
-				{Turn: 1, Kind: history.Trimmed, Step: "optimize", Rule: "old", By: new(1), Before: 10, After: 4},
-				{Turn: 2, Kind: history.Removed, Step: "compress", ByMade: new(0), Before: 4},
+				{Turn: 1, Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: new(1), Before: 10, After: 4},
+				{Turn: 2, Kind: outcome.Removed, Step: "compress", ByMade: new(0), Before: 4},
 			}}),
 			entry(1, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted},
-				Problems: []explain.Problem{{Turn: 1, Kind: history.OrphanedResponse, CallID: "c"}}}),
+				Problems: []explain.Problem{{Turn: 1, Kind: outcome.OrphanedResponse, CallID: "c"}}}),
 			entry(2, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
 			entry(3, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
 			entry(4, explain.State{Fate: explain.Stands, Now: 10}),
 		},
 		Made: []explain.Made{{Turn: 2, Step: "compress", After: 1, State: explain.State{
 			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Fate: explain.Removed,
-			Events: []explain.Event{{Turn: 3, Kind: history.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3}},
+			Events: []explain.Event{{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3}},
 		}}},
 		Rules: []explain.Rule{
 			{Step: "recorder", Rule: "compacted", Removed: 4, Saved: 33},

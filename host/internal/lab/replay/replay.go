@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
+	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 )
 
@@ -25,13 +26,13 @@ type Turn struct {
 	AfterOptimize int `json:"tokensAfterOptimize"`
 	AfterCompress int `json:"tokensAfterCompress"`
 	// Boundary: the recorder compacted its history before this turn, and the replay began anew.
-	Boundary bool                    `json:"boundary,omitempty"`
-	Optimize prepare.OptimizeOutcome `json:"optimize"`
-	Compress prepare.CompressOutcome `json:"compress"`
+	Boundary bool             `json:"boundary,omitempty"`
+	Optimize outcome.Optimize `json:"optimize"`
+	Compress outcome.Compress `json:"compress"`
 	// Ladder are the steps taken because the request was over the hard limit.
-	Ladder []prepare.LadderStep `json:"ladder,omitempty"`
+	Ladder []outcome.LadderStep `json:"ladder,omitempty"`
 	// Stable is the beginning of the request that was sent before.
-	Stable prepare.Stable `json:"stable"`
+	Stable outcome.Stable `json:"stable"`
 	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected the
 	// provider to count for what it would have sent.
 	Reported  int `json:"reported,omitempty"`
@@ -65,7 +66,7 @@ type Totals struct {
 	HostTime   time.Duration `json:"hostTimeNs"`
 	PluginTime time.Duration `json:"pluginTimeNs"`
 	// LLM is what the strategy's model calls cost; nil if it made none.
-	LLM *prepare.Spent `json:"llm,omitempty"`
+	LLM *outcome.Spent `json:"llm,omitempty"`
 }
 
 // Add adds the totals of another session.
@@ -86,12 +87,12 @@ func (t *Totals) Add(o Totals) {
 	t.spend(o.LLM)
 }
 
-func (t *Totals) spend(s *prepare.Spent) {
+func (t *Totals) spend(s *outcome.Spent) {
 	if s == nil {
 		return
 	}
 	if t.LLM == nil {
-		t.LLM = &prepare.Spent{}
+		t.LLM = &outcome.Spent{}
 	}
 	t.LLM.Add(*s)
 }
@@ -272,7 +273,7 @@ func (r *runner) finish() Report {
 		if turn.Optimize.Removed+turn.Optimize.Replaced > 0 {
 			t.Optimized++
 		}
-		if turn.Compress.Kind == prepare.KindApplied {
+		if turn.Compress.Kind == outcome.KindApplied {
 			t.Compressed++
 		}
 		if turn.Optimize.Held {

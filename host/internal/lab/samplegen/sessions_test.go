@@ -101,7 +101,7 @@ func TestSessionsAreLongEnoughAndReadWithoutRemark(t *testing.T) {
 
 // The README's table is made by hand; this keeps its figures those of thresh.
 func TestReadmeGivesTheFiguresOfThresh(t *testing.T) {
-	counter, err := tokens.NewRegistry().For("", "o200k_base")
+	counter, err := tokens.For("", "o200k_base")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
 )
 
 // size of a report that is made up.
@@ -50,7 +50,7 @@ func total(r compare.Result, sessions int) compare.Result {
 
 // result is what the variant with this number made: the higher, the more often it prunes.
 func result(name string, n size, variant int) compare.Result {
-	r := compare.Result{Variant: name, Done: true, Sessions: 1, Turns: n.turns, Limits: &prepare.Limits{Context: 30000, Hard: 28000, Trigger: 23800},
+	r := compare.Result{Variant: name, Done: true, Sessions: 1, Turns: n.turns, Limits: &outcome.Limits{Context: 30000, Hard: 28000, Trigger: 23800},
 		HostTime: 12 * time.Millisecond, PluginTime: 80 * time.Millisecond,
 		Recall: compare.Recall{Used: 200, Kept: 198, Share: 0.99, UsedResults: 90, KeptResults: 89, ShareResults: 89.0 / 90},
 	}

@@ -56,10 +56,9 @@ func TestEncodingByModel(t *testing.T) {
 		"/":                           {o200k, false},
 		"":                            {o200k, false},
 	}
-	registry := NewRegistry()
 	for model, want := range tests {
 		t.Run(model, func(t *testing.T) {
-			c, err := registry.For(model, "")
+			c, err := For(model, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +70,7 @@ func TestEncodingByModel(t *testing.T) {
 }
 
 func TestAnExplicitEncodingWins(t *testing.T) {
-	c, err := NewRegistry().For("gpt-4o", "p50k_base")
+	c, err := For("gpt-4o", "p50k_base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestAnExplicitEncodingWins(t *testing.T) {
 }
 
 func TestAnUnknownEncodingIsAnErrorThatNamesTheKnown(t *testing.T) {
-	c, err := NewRegistry().For("gpt-4o", "o200k")
+	c, err := For("gpt-4o", "o200k")
 	if c != nil || !errors.Is(err, ErrUnknownEncoding) {
 		t.Fatalf("counter %v, error %v", c, err)
 	}
@@ -93,9 +92,13 @@ func TestAnUnknownEncodingIsAnErrorThatNamesTheKnown(t *testing.T) {
 }
 
 func TestCountersShareOneLazilyLoadedVocabulary(t *testing.T) {
-	registry := NewRegistry()
-	first, _ := registry.For("gpt-2", "")
-	second, _ := registry.For("", r50k)
+	first, _ := For("gpt-2", "")
+	second, _ := For("", r50k)
+	if first.vocabulary != second.vocabulary {
+		t.Fatal("two counters of one encoding have two vocabularies")
+	}
+	own := newVocabulary(r50k) // other tests may have loaded the shared one
+	first.vocabulary, second.vocabulary = own, own
 	loads, load := 0, first.vocabulary.load
 	first.vocabulary.load = sync.OnceValues(func() (*tables, error) {
 		loads++
@@ -133,9 +136,8 @@ func TestVocabulariesArePartOfTheProgram(t *testing.T) {
 	t.Cleanup(func() { http.DefaultTransport = before })
 	http.DefaultTransport = noNetwork{t}
 
-	registry := NewRegistry()
 	for _, encoding := range Encodings() {
-		c, err := registry.For("", encoding)
+		c, err := For("", encoding)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,129 @@
+package table
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/text"
+)
+
+// placed is a column that is shown.
+type placed struct {
+	Column
+	index int // in the table's columns
+	width int // in characters
+	full  int // the width at which no cell is shortened
+	least int // the width down to which the column may be shortened
+}
+
+// shorten returns a cell in the width of its column.
+func (p placed) shorten(cell string) string {
+	switch {
+	case utf8.RuneCountInString(cell) <= p.width:
+		return cell
+	case p.Middle:
+		return text.ClipMiddle(cell, p.width)
+	default:
+		return text.OneLine(cell, p.width)
+	}
+}
+
+// fit chooses the columns to show and sets their widths.
+func (t *Table) fit(o Options) []placed {
+	limit := o.Width
+	if limit <= 0 {
+		limit = DefaultWidth
+	}
+	shown := t.chosen(o.Columns)
+	if len(o.Columns) == 0 {
+		shown = slices.DeleteFunc(shown, func(p placed) bool { return t.empty(p.index) })
+		for total(shown, least) > limit {
+			worst := 0
+			for i := range shown {
+				if shown[i].Rank >= shown[worst].Rank {
+					worst = i
+				}
+			}
+			if shown[worst].Rank == 0 {
+				break
+			}
+			shown = slices.Delete(shown, worst, worst+1)
+		}
+	}
+	stretch(shown, limit)
+	return shown
+}
+
+// chosen returns the columns that were asked for, in that order.
+func (t *Table) chosen(names []string) []placed {
+	var out []placed
+	add := func(name string) {
+		for i, c := range t.columns {
+			if name == All || c.Name == name {
+				out = append(out, t.place(i))
+			}
+		}
+	}
+	if len(names) == 0 {
+		add(All)
+	}
+	for _, name := range names {
+		add(name)
+	}
+	return out
+}
+
+// place measures a column.
+func (t *Table) place(index int) placed {
+	p := placed{Column: t.columns[index], index: index}
+	head := 0
+	for line := range strings.SplitSeq(p.head(), "\n") {
+		head = max(head, utf8.RuneCountInString(line))
+	}
+	p.full = head
+	for _, row := range t.rows {
+		p.full = max(p.full, utf8.RuneCountInString(row[index]))
+	}
+	p.least = p.full
+	if p.Min > 0 {
+		p.least = min(p.full, max(p.Min, head)) // a head is never shortened
+	}
+	p.width = p.full
+	return p
+}
+
+func (t *Table) empty(index int) bool {
+	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[index] != "" })
+}
+
+func least(p placed) int { return p.least }
+
+// total is how long the lines are if each column has the given width.
+func total(shown []placed, width func(placed) int) int {
+	n := gap * max(0, len(shown)-1)
+	for _, p := range shown {
+		n += width(p)
+	}
+	return n
+}
+
+// stretch gives what room there is to the elastic columns, character by character to the one that is shortest, so that a
+// short column is shown whole before a long one takes everything.
+func stretch(shown []placed, limit int) {
+	for i := range shown {
+		shown[i].width = shown[i].least
+	}
+	for room := limit - total(shown, least); room > 0; room-- {
+		narrowest := -1
+		for i, p := range shown {
+			if p.width < p.full && (narrowest < 0 || p.width < shown[narrowest].width) {
+				narrowest = i
+			}
+		}
+		if narrowest < 0 {
+			return
+		}
+		shown[narrowest].width++
+	}
+}

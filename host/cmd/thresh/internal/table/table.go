@@ -1,0 +1,167 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/text"
+)
+
+// Column is one column of a table.
+type Column struct {
+	// Name is what --columns calls the column. Columns of one table may share a name; they are then chosen together.
+	Name string
+	// Head stands above the column, in as many lines as it has. "" is the name in capitals.
+	Head string
+	// Rank says how early the column is left out if the table is too wide: the highest rank goes first, the rightmost of
+	// one rank before the others. Rank 0 is always shown.
+	Rank int
+	// Right aligns cells at the right, as numbers are.
+	Right bool
+	// Min makes the column elastic: its cells may be shortened to this many characters, if the table is too wide. 0 means
+	// that they are shown whole.
+	Min int
+	// Middle shortens cells in the middle instead of at the end: for paths, of which both ends tell something.
+	Middle bool
+}
+
+func (c Column) head() string {
+	if c.Head != "" {
+		return c.Head
+	}
+	return strings.ToUpper(c.Name)
+}
+
+// Table is a table that is being filled. Make one with [New].
+type Table struct {
+	columns []Column
+	rows    [][]string
+}
+
+// New returns an empty table with the given columns.
+func New(columns ...Column) *Table { return &Table{columns: columns} }
+
+// maxCell bounds a cell, in characters: no terminal shows more of it.
+const maxCell = 500
+
+// Row adds a row with a cell for each column; missing ones are empty. Text may come from anywhere: a cell is reduced to one
+// line of what a terminal prints as it stands.
+func (t *Table) Row(cells ...string) {
+	row := make([]string, len(t.columns))
+	for i := range row[:min(len(row), len(cells))] {
+		row[i] = text.OneLine(cells[i], maxCell)
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Options say where a table is shown.
+type Options struct {
+	// Width is how many characters a line may have; 0 means [DefaultWidth].
+	Width int
+	// Columns are the names of the columns to show, in their order; "all" means every one. Columns that were chosen are
+	// shown even if the table gets too wide for it. None: those that fit.
+	Columns []string
+}
+
+// gap separates columns.
+const gap = 2
+
+// Write prints the table. A column without any content is left out, unless it was chosen.
+func (t *Table) Write(w io.Writer, o Options) error {
+	if err := Check(t.columns, o.Columns); err != nil {
+		return err
+	}
+	shown := t.fit(o)
+	var out strings.Builder
+	for _, line := range heads(shown) {
+		writeLine(&out, shown, line)
+	}
+	for _, row := range t.rows {
+		cells := make([]string, len(shown))
+		for i, s := range shown {
+			cells[i] = s.shorten(row[s.index])
+		}
+		writeLine(&out, shown, cells)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// heads returns the lines above the columns. Heads of several lines stand on the last one.
+func heads(shown []placed) [][]string {
+	height := 0
+	for _, s := range shown {
+		height = max(height, strings.Count(s.head(), "\n")+1)
+	}
+	lines := make([][]string, height)
+	for i := range lines {
+		lines[i] = make([]string, len(shown))
+	}
+	for i, s := range shown {
+		own := strings.Split(s.head(), "\n")
+		for j, line := range own {
+			lines[height-len(own)+j][i] = line
+		}
+	}
+	return lines
+}
+
+func writeLine(out *strings.Builder, shown []placed, cells []string) {
+	var line strings.Builder
+	for i, s := range shown {
+		if i > 0 {
+			line.WriteString(strings.Repeat(" ", gap))
+		}
+		padding := strings.Repeat(" ", max(0, s.width-utf8.RuneCountInString(cells[i])))
+		if s.Right {
+			line.WriteString(padding + cells[i])
+		} else {
+			line.WriteString(cells[i] + padding)
+		}
+	}
+	out.WriteString(strings.TrimRight(line.String(), " "))
+	out.WriteByte('\n')
+}
+
+// Check reports a name in chosen that no column has. A command calls it before it begins to work.
+func Check(columns []Column, chosen []string) error {
+	names := Names(columns)
+	for _, name := range chosen {
+		if name == All || contains(columns, name) {
+			continue
+		}
+		guess := ""
+		if near := text.Nearest(name, names); near != "" {
+			guess = fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		return fmt.Errorf("--columns: no column %.80q%s; columns are %s", name, guess, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// All is what --columns takes for every column.
+const All = "all"
+
+func contains(columns []Column, name string) bool {
+	for _, c := range columns {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Names returns the columns' names, each once.
+func Names(columns []Column) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, c := range columns {
+		if !seen[c.Name] {
+			seen[c.Name] = true
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,41 @@
+package tokens
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrUnknownEncoding is wrapped by the error of [For] if the encoding is none of [Encodings].
+var ErrUnknownEncoding = errors.New("unknown token encoding")
+
+// Encodings returns the names of the encodings that can be chosen, the newest first.
+func Encodings() []string { return []string{o200k, cl100k, p50k, r50k} }
+
+// vocabularies holds one vocabulary per encoding for the whole process. A vocabulary is loaded at the first count that needs
+// it and never changes, so all hosts and sessions share it: loading takes up to 24 MB and 150 ms. The map is read only.
+var vocabularies = func() map[string]*vocabulary {
+	all := map[string]*vocabulary{}
+	for _, encoding := range Encodings() {
+		all[encoding] = newVocabulary(encoding)
+	}
+	return all
+}()
+
+// For returns the counter for a model. A non-empty encoding takes precedence over the model's name. It must be one of
+// [Encodings]; otherwise the error wraps [ErrUnknownEncoding] and lists them. A model that is "", unknown, or without
+// a public encoding gets an approximate counter, never an error: see [Counter.Exact].
+//
+// For loads nothing: the first count does, or [Counter.Load].
+func For(model, encoding string) (*Counter, error) {
+	exact := true
+	if encoding == "" {
+		encoding, exact = encodingOf(model)
+	}
+	v, ok := vocabularies[encoding]
+	if !ok {
+		return nil, fmt.Errorf("%w %q: use one of %s, or leave it out to choose by the model's name",
+			ErrUnknownEncoding, encoding, strings.Join(Encodings(), ", "))
+	}
+	return &Counter{vocabulary: v, exact: exact}, nil
+}

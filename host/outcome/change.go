@@ -1,0 +1,71 @@
+package outcome
+
+import "github.com/thresh-dev/thresh/sdk/content"
+
+// ChangeKind says what happened to an entry.
+type ChangeKind string
+
+// The kinds of [Change].
+const (
+	// Removed: the entry is gone.
+	Removed ChangeKind = "removed"
+	// Trimmed: the entry's blocks are not the ones it had.
+	Trimmed ChangeKind = "trimmed"
+	// Added: the strategy made the entry.
+	Added ChangeKind = "added"
+)
+
+// RuleBlank is the [Change.Rule] of an entry of the AI that holds nothing. The host does not pass such entries to the
+// compress step, so they go whatever the strategy does.
+const RuleBlank = "blank"
+
+// MostCalls is the greatest length of [Change.Calls].
+const MostCalls = 16
+
+// Change is what happened to one entry.
+type Change struct {
+	// EntryID is the entry's id; "" for an added entry whose change was planned but not applied.
+	EntryID string          `json:"entry,omitempty"`
+	Kind    ChangeKind      `json:"kind"`
+	Speaker content.Speaker `json:"speaker,omitempty"`
+	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or the name of a [Rung]. It is "" if the
+	// change was planned but not applied.
+	Step string `json:"step,omitempty"`
+	// Rule is the reason that the strategy gave; "" if it gave none.
+	Rule string `json:"rule,omitempty"`
+	// By is the id of the entry that supersedes this one, as reported by the strategy; "" if it reported none.
+	By string `json:"by,omitempty"`
+	// Behind is the id of the entry that an added entry follows; "" at the beginning. Like EntryID, the id of an added
+	// entry is known only once the change was applied.
+	Behind string `json:"behind,omitempty"`
+	// Before and After are the entry's tokens. A removed entry has no After, an added one no Before.
+	Before int `json:"before"`
+	After  int `json:"after"`
+	// Calls are the ids of the tool calls and responses in the entry before the change: at most [MostCalls], each once.
+	Calls []string `json:"calls,omitempty"`
+	// Made is the content of an added entry; nil for others.
+	Made *content.Content `json:"-"`
+}
+
+// ProblemKind says why something in the history is not sent, or is sent with an addition.
+type ProblemKind string
+
+// The kinds of [Problem].
+const (
+	// OrphanedResponse: a tool response without a call before it is withheld, because providers refuse such a request.
+	OrphanedResponse ProblemKind = "orphaned-response"
+	// UnansweredCall: a tool call never got its response although the conversation went on. It is sent with a response
+	// that says so, because providers refuse a call without one.
+	UnansweredCall ProblemKind = "unanswered-call"
+	// UnknownSpeaker: an entry of a speaker that no provider knows is withheld.
+	UnknownSpeaker ProblemKind = "unknown-speaker"
+)
+
+// Problem is one place where the request differs from the history so that the provider accepts it.
+type Problem struct {
+	Kind ProblemKind `json:"kind"`
+	// EntryID is the entry's id in the history.
+	EntryID string `json:"entry"`
+	// CallID is the id of the tool call; "" for an unknown speaker.
+	CallID string `json:"callId,omitempty"`
+}

@@ -1,0 +1,60 @@
+package outcome
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Rung is one step of the ladder: the order in which the host makes room for a request that is over the hard limit.
+type Rung string
+
+// The rungs, in their order. The first two are the steps of every turn; the host takes the others itself, without the
+// strategy, with the setting compression.hardLimit "ladder".
+const (
+	RungOptimize Rung = "optimize"
+	RungCompress Rung = "compress"
+	// RungResults replaces tool results, the largest first, by a line that says so. The last exchange keeps its results.
+	RungResults Rung = "tool-results"
+	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last exchange.
+	RungExchanges Rung = "oldest-exchanges"
+	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The last
+	// message stays.
+	RungHuman Rung = "oldest-human-text"
+)
+
+// The values of [Change.Step] for the steps of every turn. Changes made by other rungs have the rung's name.
+const (
+	StepOptimize = string(RungOptimize)
+	StepCompress = string(RungCompress)
+)
+
+// LadderStep is one rung that was taken.
+type LadderStep struct {
+	Rung Rung `json:"rung"`
+	// Entries is how many entries were changed or removed.
+	Entries int `json:"entries"`
+	// TokensBefore and TokensAfter are those of the whole history.
+	TokensBefore int `json:"tokensBefore"`
+	TokensAfter  int `json:"tokensAfter"`
+}
+
+// LargeEntry is one of the entries that hold the most tokens. An error about a request that is too large names them, for
+// people who have to make room by hand.
+type LargeEntry struct {
+	// Index is the entry's position in the history.
+	Index   int
+	EntryID string
+	Speaker content.Speaker
+	// Tool is the tool of the first response in the entry; "" if there is none.
+	Tool   string
+	Tokens int
+}
+
+func (e LargeEntry) String() string {
+	who := string(e.Speaker)
+	if e.Tool != "" {
+		who = e.Tool
+	}
+	return fmt.Sprintf("entry %d (%s, %s) %d", e.Index, e.EntryID, who, e.Tokens)
+}

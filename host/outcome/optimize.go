@@ -1,0 +1,95 @@
+package outcome
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// Optimize is what the prune step did. Only strategies with the trigger "continuous" have one.
+type Optimize struct {
+	// Ran says that the strategy was asked; Skipped says why it was not.
+	Ran     bool    `json:"ran"`
+	Skipped Skipped `json:"skipped,omitempty"`
+	// Decision says whether and why the cadence let the strategy's edits through. Held: the edits were not applied.
+	Decision Decision `json:"decision"`
+	Held     bool     `json:"held,omitempty"`
+	// LowestChanged is the position of the first entry that the strategy's edits change; nil if they change none.
+	LowestChanged *int `json:"lowestChanged,omitempty"`
+	// Removed and Replaced count entries.
+	Removed  int `json:"removed"`
+	Replaced int `json:"replaced"`
+	// Metadata is what the strategy reported about its own work.
+	Metadata sdk.DensityMetadata `json:"metadata"`
+	// TokensAfter is what the request counts after this step.
+	TokensAfter int `json:"tokensAfter"`
+	// PluginTime is how long the host waited for the plugin, transfer included.
+	PluginTime time.Duration `json:"pluginTimeNs"`
+}
+
+// Skipped says why the prune step did not run.
+type Skipped string
+
+// Why the prune step did not run.
+const (
+	// SkippedNotContinuous: the strategy's trigger is "threshold", so it has no prune step.
+	SkippedNotContinuous Skipped = "not-continuous"
+	// SkippedClean: nothing was added since the last time.
+	SkippedClean Skipped = "clean"
+	// SkippedGated: the history is below compression.density.optimizeThreshold.
+	SkippedGated Skipped = "gated"
+)
+
+// Cadence says when the prune step may change the history. A change near the top of a history invalidates the provider's
+// prompt cache from there on, so pruning at every turn can cost more than it saves.
+type Cadence string
+
+// The cadences. "" is the same as [CadenceEveryTurn].
+const (
+	// CadenceEveryTurn prunes whenever something was added.
+	CadenceEveryTurn Cadence = "every-turn"
+	// CadenceGated prunes above a share of the context limit, and only if that removes enough tokens.
+	CadenceGated Cadence = "gated"
+	// CadencePriced prunes when carrying the tokens along would cost more than rewriting the prompt cache.
+	CadencePriced Cadence = "priced"
+)
+
+// Decision is the cadence's decision on the strategy's edits.
+type Decision struct {
+	Cadence Cadence        `json:"cadence,omitempty"`
+	Reason  DecisionReason `json:"reason,omitempty"`
+	// Saves is how many tokens the edits remove. Rewrites is how many tokens stay but leave the prompt cache.
+	Saves    int `json:"saves,omitempty"`
+	Rewrites int `json:"rewrites,omitempty"`
+	// Horizon is the number of further requests over which the savings were counted. GainUSD is what the edits gain over
+	// them, in US dollars; negative if they lose. Both are set with the cadence "priced" only.
+	Horizon int     `json:"horizon,omitempty"`
+	GainUSD float64 `json:"gainUSD,omitempty"`
+}
+
+// DecisionReason says why edits were applied or held.
+type DecisionReason string
+
+// Why edits were applied.
+const (
+	// DecidedEveryTurn: the cadence has no further condition.
+	DecidedEveryTurn DecisionReason = "every-turn"
+	// DecidedDue: the threshold is reached, so the history is about to be rewritten anyway.
+	DecidedDue DecisionReason = "compression-due"
+	// DecidedEnough: the edits remove compression.density.minSavings tokens or more.
+	DecidedEnough DecisionReason = "enough-to-save"
+	// DecidedCold: the prompt cache holds nothing of the history, or its entries have expired.
+	DecidedCold DecisionReason = "cache-cold"
+	// DecidedUncached: the edits change only entries that were never sent.
+	DecidedUncached DecisionReason = "not-sent-yet"
+	// DecidedPays: over the horizon, the removed tokens would cost more than the cache rewrite.
+	DecidedPays DecisionReason = "pays"
+)
+
+// Why edits were held.
+const (
+	// DecidedTooLittle: the edits remove less than compression.density.minSavings tokens.
+	DecidedTooLittle DecisionReason = "too-little-to-save"
+	// DecidedTooCostly: the cache rewrite costs more than the removed tokens would.
+	DecidedTooCostly DecisionReason = "does-not-pay"
+)

@@ -1,0 +1,78 @@
+package outcome
+
+import "time"
+
+// Outcome says what one turn did.
+type Outcome struct {
+	// Strategy is the name of the strategy that was used.
+	Strategy string `json:"strategy"`
+	Limits   Limits `json:"limits"`
+	// TokensBefore is what the request would have counted without this turn, and Tokens what it counts after it. Neither
+	// includes pending tokens (host.PrepareOptions.PendingTokens).
+	TokensBefore int `json:"tokensBefore"`
+	Tokens       int `json:"tokens"`
+	// Projected is the host's estimate of what the provider will count for the request: it includes pending tokens and
+	// corrects the host's count by what the provider reported for earlier requests (see Calibration). The limits are
+	// checked against it.
+	Projected int      `json:"projected"`
+	Optimize  Optimize `json:"optimize"`
+	Compress  Compress `json:"compress"`
+	// Ladder lists the steps taken because the request was over the hard limit, in order; nil if it was not.
+	Ladder []LadderStep `json:"ladder,omitempty"`
+	// Changes lists the entries that were removed, trimmed or added, in the order of the steps.
+	Changes []Change `json:"changes,omitempty"`
+	// Stable is how much of the beginning of the request is unchanged since the last one, and so may still be in the
+	// provider's prompt cache.
+	Stable Stable `json:"stable"`
+	// Calibration says how Projected follows from Tokens; nil until the agent reports usage.
+	Calibration *Calibration `json:"calibration,omitempty"`
+	// Pending are the ids of tool calls at the end of the history that still wait for their responses.
+	Pending []string `json:"pending,omitempty"`
+	// Problems are the places where the request differs from the history so that the provider accepts it.
+	Problems []Problem `json:"problems,omitempty"`
+	// HostTime is the duration of the turn, less the time in plugins and in calls of the model.
+	HostTime time.Duration `json:"hostTimeNs"`
+}
+
+// PluginTime is how long the host waited for the plugin in this turn.
+func (o *Outcome) PluginTime() time.Duration { return o.Optimize.PluginTime + o.Compress.PluginTime }
+
+// WaitTime is how long the host waited for the plugin and the model in this turn.
+func (o *Outcome) WaitTime() time.Duration {
+	d := o.PluginTime()
+	if o.Compress.LLM != nil {
+		d += o.Compress.LLM.Time
+	}
+	return d
+}
+
+// Limits are the token limits that applied to a turn.
+type Limits struct {
+	// Context is the setting model.contextLimit. Hard is what remains of it after model.completionBudget: a request with
+	// more tokens is not sent.
+	Context int `json:"context"`
+	Hard    int `json:"hard"`
+	// Threshold is a share of Hard. Trigger is the same in tokens: from there on the history is compressed.
+	Threshold float64 `json:"threshold"`
+	// ThresholdFrom is "setting" or "strategy default".
+	ThresholdFrom string  `json:"thresholdFrom"`
+	Trigger       float64 `json:"trigger"`
+}
+
+// Stable is the beginning of a request that is identical to the beginning of the preceding one. An agent that sets cache
+// breakpoints itself should set one at its end.
+type Stable struct {
+	Entries int `json:"entries"`
+	Tokens  int `json:"tokens"`
+}
+
+// Calibration relates the host's token counts to the provider's, as learned from reported usage:
+// provider = Ratio × host + Overhead.
+type Calibration struct {
+	Ratio float64 `json:"ratio"`
+	// Overhead is what every prompt holds in addition to the history (system prompt, tool schemas), in tokens of the
+	// provider.
+	Overhead int `json:"overhead"`
+	// Samples is the number of reports that this is based on.
+	Samples int `json:"samples"`
+}
