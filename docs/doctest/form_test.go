@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/testkit/pages"
 )
 
 func TestTheREADMEIsShort(t *testing.T) {
@@ -23,17 +25,17 @@ func TestTheREADMEIsShort(t *testing.T) {
 // Lines of tables and of blocks cannot be broken, so that only the rest is held to the limit.
 func TestLinesFitThePage(t *testing.T) {
 	for _, page := range all(t) {
-		block := 0
 		for i, line := range page.Lines {
-			for block < len(page.Blocks) && i >= page.Blocks[block].To {
-				block++
-			}
-			inBlock := block < len(page.Blocks) && i >= page.Blocks[block].From
-			if n := utf8.RuneCountInString(line); n > 120 && !inBlock && !strings.HasPrefix(line, "|") {
+			if n := utf8.RuneCountInString(line); n > 120 && !inBlock(page, i) && !strings.HasPrefix(line, "|") {
 				t.Errorf("%s:%d: %d columns, at most 120", page.Path, i+1, n)
 			}
 		}
 	}
+}
+
+// inBlock reports whether a line, counted from 0, is in a fenced block.
+func inBlock(page *pages.Page, line int) bool {
+	return slices.ContainsFunc(page.Blocks, func(b pages.Block) bool { return line >= b.From && line < b.To })
 }
 
 // TestOutputFitsATerminal holds what the README shows to 80 columns, the width of a terminal and of a table that is piped.
@@ -93,6 +95,9 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	for _, page := range all(t) {
 		for i, line := range page.Lines {
+			if inBlock(page, i) {
+				continue
+			}
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
 				target, anchor, _ := strings.Cut(m[1], "#")
 				if strings.Contains(target, "://") {

@@ -20,7 +20,7 @@ func TestEveryPluginStateIsDocumented(t *testing.T) {
 }
 
 func TestEveryFieldOfAnOutcomeIsDocumented(t *testing.T) {
-	documented(t, "docs/json-rpc.md", "host/internal/prepare", regexp.MustCompile("`json:\"(\\w+)"), 50)
+	documented(t, "docs/json-rpc.md", "host/outcome", regexp.MustCompile("`json:\"(\\w+)"), 50)
 }
 
 // TestEveryMethodIsDocumented asks the host for its methods.

@@ -16,7 +16,7 @@
 //
 // # What is equal
 //
-// Runs of blanks are equal, since a column is as wide as its widest duration. Durations are equal, and so are hashes of 12
-// or more hexadecimal digits. "…" in a page stands for any text within a line; a line that is "…" alone stands for any
+// Runs of blanks are equal, since a column is as wide as its widest duration. Durations are equal, as text (12ms) and as
+// JSON members whose names end in Ns, and so are hashes of 12 or more hexadecimal digits. "…" in a page stands for any text within a line; a line that is "…" alone stands for any
 // number of lines.
 package pages

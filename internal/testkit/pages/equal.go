@@ -8,6 +8,7 @@ import (
 var (
 	blanks   = regexp.MustCompile(`[ \t]+`)
 	duration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(ns|µs|ms|s)\b`)
+	jsonTime = regexp.MustCompile(`("\w+Ns":)\d+`)
 	hash     = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
 )
 
@@ -40,5 +41,6 @@ func equalLine(page, printed string) bool {
 // plain is a line without what differs between two runs.
 func plain(line string) string {
 	line = blanks.ReplaceAllString(strings.TrimSpace(line), " ")
+	line = jsonTime.ReplaceAllString(line, "${1}<duration>")
 	return hash.ReplaceAllString(duration.ReplaceAllString(line, "<duration>"), "<hash>")
 }
