@@ -60,18 +60,18 @@ func TestRecorder(t *testing.T) {
 	want := explain.Explanation{
 		Turns: 3, Tokens: 50, Now: 10,
 		Entries: []explain.Entry{
-			entry(0, explain.State{Fate: explain.Removed, Events: []explain.Event{
+			entry(0, explain.State{Status: explain.Removed, Events: []explain.Event{
 				{Turn: 1, Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: new(1), Before: 10, After: 4},
 				{Turn: 2, Kind: outcome.Removed, Step: "compress", ByMade: new(0), Before: 4},
 			}}),
-			entry(1, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted},
+			entry(1, explain.State{Status: explain.Removed, Events: []explain.Event{compacted},
 				Problems: []explain.Problem{{Turn: 1, Kind: outcome.OrphanedResponse, CallID: "c"}}}),
-			entry(2, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
-			entry(3, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
-			entry(4, explain.State{Fate: explain.Stands, Now: 10}),
+			entry(2, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
+			entry(3, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
+			entry(4, explain.State{Status: explain.Kept, Now: 10}),
 		},
 		Made: []explain.Made{{Turn: 2, Step: "compress", After: 1, State: explain.State{
-			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Fate: explain.Removed,
+			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Status: explain.Removed,
 			Events: []explain.Event{{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3}},
 		}}},
 		Rules: []explain.Rule{
@@ -140,15 +140,15 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 			saved += rule.Saved
 		}
 		for i, e := range got.Entries {
-			if e.Index != i || (e.Fate == explain.Stands) != (len(e.Events) == 0) || e.Fate == explain.Removed && e.Now != 0 {
+			if e.Index != i || (e.Status == explain.Kept) != (len(e.Events) == 0) || e.Status == explain.Removed && e.Now != 0 {
 				rt.Fatalf("entry %d: %+v", i, e)
 			}
-			if e.Fate != explain.Removed {
+			if e.Status != explain.Removed {
 				left++
 			}
 		}
 		for _, m := range got.Made {
-			if m.Fate != explain.Removed {
+			if m.Status != explain.Removed {
 				left++
 			}
 		}

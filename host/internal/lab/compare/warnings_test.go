@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
+func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 	t.Parallel()
 	lists := []*pricing.List{{Name: "late", AsOf: "2026-11-20"}, {Name: "early", AsOf: "2026-03-01"}}
 	for name, c := range map[string]struct {
@@ -45,7 +45,7 @@ func TestCaresAreWhatWouldBeReadWrongly(t *testing.T) {
 			[]string{"the comparison was stopped before its end: variants have figures of different sessions", "prices as of 2026-11-20"},
 		},
 	} {
-		if diff := cmp.Diff(c.want, c.report.Cares()); diff != "" {
+		if diff := cmp.Diff(c.want, c.report.Warnings()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

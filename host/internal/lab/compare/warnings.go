@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Cares are the sentences without which the figures of the totals would be read wrongly, for people. None is usual for a
+// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual for a
 // short session.
-func (r *Report) Cares() []string {
+func (r *Report) Warnings() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if r.Incomplete {
