@@ -47,22 +47,9 @@ func documented(t *testing.T, page, dir string, pattern *regexp.Regexp, least in
 		}
 	}
 	inCode.WriteString(" ")
-	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := map[string]bool{}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range pattern.FindAllStringSubmatch(string(source), -1) {
-			names[m[1]] = true
-		}
+	for _, m := range pattern.FindAllStringSubmatch(sources(t, dir), -1) {
+		names[m[1]] = true
 	}
 	if len(names) < least {
 		t.Errorf("only %d names in %s match %s", len(names), dir, pattern)
