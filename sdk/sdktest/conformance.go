@@ -40,8 +40,8 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 }
 
 // snapshots is a model with one answer.
-func snapshots(context.Context, sdk.GenerateRequest) (sdk.Generation, error) {
-	return sdk.Generation{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
+func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
+	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
 }
 
 // curated is a history as Compress gets it: without entries of the AI that say nothing.
@@ -58,7 +58,9 @@ func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Inf
 		return err
 	}
 	var found problems
-	target := sdk.CompressInput{Threshold: threshold, ContextLimit: c.ContextLimit}.Target()
+	params := sdk.CompressParams{Threshold: threshold}
+	params.ContextLimit = c.ContextLimit
+	target := params.Target()
 	switch before, after := out.TokensBefore, out.TokensAfter; {
 	case after > before, after == before && len(out.History) == len(history):
 		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after, before)

@@ -84,16 +84,16 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	return &prepare.LLM{
 		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput()},
 		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
-		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error) {
+		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, outcome.Spent, error) {
 			return generate(ctx, client, req, onText)
 		},
 	}, nil
 }
 
-func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error) {
+func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, outcome.Spent, error) {
 	messages, err := textOnly(req.Entries)
 	if err != nil {
-		return sdk.Generation{}, outcome.Spent{}, err
+		return sdk.Completion{}, outcome.Spent{}, err
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens}, onText)
 	spent := outcome.Spent{
@@ -108,9 +108,9 @@ func generate(ctx context.Context, client *llm.Client, req sdk.GenerateRequest, 
 				err = fmt.Errorf("%w: %w", sdk.ErrUnavailable, err)
 			}
 		}
-		return sdk.Generation{}, spent, err
+		return sdk.Completion{}, spent, err
 	}
-	return sdk.Generation{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
+	return sdk.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
 }
 
 // prompt finds the prompt in force for a strategy and its model.

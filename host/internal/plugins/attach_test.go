@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +46,7 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	m := open(t, Options{Dirs: []string{dir}, Attach: map[string]string{"honest": socket}, Isolation: IsolationStrict,
 		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")})
 	s := strategy(t, m, "honest")
-	if got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
+	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
 		t.Errorf("%v, %v", got.Edits, err)
 	}
 	type row struct {
@@ -83,7 +84,7 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	}
 	eventually(t, "that is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
 	for range 2 { // it is not put into quarantine
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "nobody answers at this socket") || !strings.Contains(err.Error(), "--attach") {
 			t.Errorf("got %v", err)
 		}
@@ -103,7 +104,7 @@ func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	})
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		done <- err
 	}()
 	select {

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
@@ -60,7 +61,7 @@ func BenchmarkIsolatedCall(b *testing.B) {
 	turns := map[string]func() time.Duration{}
 	for name, mode := range map[string]Isolation{"bare": IsolationOff, "isolated": IsolationStrict} {
 		s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
-		in := OptimizeCall{Call: call("a", "chaff", "b")}
+		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
 		turns[name] = func() time.Duration {
 			start := time.Now()
 			if _, err := s.Optimize(b.Context(), in); err != nil {
@@ -168,7 +169,7 @@ func callers(ctx context.Context, b *testing.B, s *Strategy) (wait func() []time
 
 // callWhile calls a strategy, one call after the other, until ctx ends, and returns how long each took.
 func callWhile(ctx context.Context, b *testing.B, s *Strategy) (took []time.Duration) {
-	in := OptimizeCall{Call: call("a", "b", "c")}
+	in := prepare.OptimizeCall{Call: call("a", "b", "c")}
 	for {
 		start := time.Now()
 		_, err := s.Optimize(ctx, in)

@@ -8,15 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // FilePrefix is what the file name of every strategy plugin begins with; the strategy's name follows.
 const FilePrefix = "thresh-strategy-"
-
-var nameRule = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Directory is what a scan saw in one plugin directory.
 type Directory struct {
@@ -163,7 +162,7 @@ func scan(dir string, g *guard) (Directory, []candidate) {
 
 // inspect says why the file cannot be a plugin, "" if it may be one.
 func inspect(name, path string) string {
-	if !nameRule.MatchString(name) {
+	if !contract.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)", printable(name, 100))
 	}
 	info, err := os.Stat(path) // follows a symlink, which is as good as the file itself

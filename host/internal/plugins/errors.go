@@ -92,6 +92,9 @@ func (e *Error) Sentence() string {
 	return s
 }
 
+// MayRetry is Retryable, for callers that do not know this package.
+func (e *Error) MayRetry() bool { return e.Retryable }
+
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 

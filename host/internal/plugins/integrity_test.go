@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
 	variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	kill(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // isolates skips the test where this machine cannot enforce everything.
@@ -34,7 +35,7 @@ func escape(t *testing.T, o Options) map[string]string {
 	o.Dirs = []string{pluginDir(t, "tries-to-escape")}
 	port, heard := listen(t)
 	o.Settings = settings(t, map[string]any{"strategies.tries-to-escape.keep": port})
-	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
 	isolates(t)
 	m := open(t, Options{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20})
-	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
 	}

@@ -159,7 +159,11 @@ func (p *process) describe(ctx context.Context, known snapshot) error {
 	if err != nil {
 		return p.setupFailed(ctx, OpGetInfo, err)
 	}
-	if p.info, err = readInfo(p.name, resp); err != nil {
+	info, err := wire.FromInfo(resp)
+	if err != nil {
+		return p.failure(OpGetInfo, badInfo("%w", err), "")
+	}
+	if p.info, err = checkInfo(p.name, info); err != nil {
 		return p.failure(OpGetInfo, err, "")
 	}
 	if p.record, err = record(p.info); err != nil {
@@ -198,7 +202,9 @@ func (p *process) configure(ctx context.Context, broker *plugin.GRPCBroker, sett
 	threshv1.RegisterHostServiceServer(p.server, p.services)
 	go func() { _ = p.server.Serve(listener) }() // until destroy stops it, which also closes the listener
 
-	_, err = p.strategy.Configure(ctx, &threshv1.ConfigureRequest{HostServiceId: id, Config: config, LogLevel: logLevel(p.opts.Logger)})
+	_, err = p.strategy.Configure(ctx, wire.ToConfigure(wire.Configuration{
+		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger),
+	}))
 	switch {
 	case err == nil:
 		return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,7 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 				return
 			}
 			pids[i] = pid(t, s)
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -46,10 +47,10 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-optimize")}}), "exits-in-optimize")
 	first := pid(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
 		t.Fatalf("got %v", err)
 	}
-	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Fatal(err)
 	}
 	if second := pid(t, s); second == first || exists(first) {
@@ -65,7 +66,7 @@ func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
 	}
 	_ = syscall.Kill(p.child.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.child.exited
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -88,7 +89,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond})
 			s := strategy(t, m, name)
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 				t.Error(err)
 			}
 			id := pid(t, s)
@@ -98,7 +99,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 			if exists(id) {
 				t.Error("the process is still there")
 			}
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
 				t.Errorf("a call after Close: %v", err)
 			}
 			if _, err := m.Strategy(t.Context(), name); !errors.Is(err, ErrClosed) {
@@ -113,7 +114,7 @@ func TestCloseEndsCallsAndStarts(t *testing.T) {
 	s := strategy(t, m, "waits-in-optimize")
 	failed := make(chan error, 2)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		failed <- err
 	}()
 	go func() {
@@ -312,7 +313,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 		callers.Go(func() {
 			for range 40 {
 				var failure *Error
-				if _, err := s.Optimize(ctx, OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
+				if _, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
 					t.Error(err)
 				}
 			}
@@ -321,7 +322,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 	callers.Wait()
 	stop()
 	killer.Wait()
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
 		t.Error(err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Listing is one file that was found, or one directory in which nothing could be.
@@ -18,9 +18,9 @@ type Listing struct {
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Trigger is empty if the plugin could not be asked.
-	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
-	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
-	RequiresLLM      bool            `json:"requiresLLM"`
+	Trigger          contract.TriggerMode `json:"trigger,omitempty"`
+	DefaultThreshold float64              `json:"defaultThreshold,omitempty"`
+	RequiresLLM      bool                 `json:"requiresLLM"`
 	// SHA256 of the file, in hexadecimal; empty if it cannot be read.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
@@ -97,7 +97,7 @@ func (m *Manager) list(ctx context.Context, c candidate) Listing {
 	return l
 }
 
-func (l *Listing) describe(info sdk.Info) {
+func (l *Listing) describe(info contract.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
 	l.RequiresLLM = info.RequiresLLM

@@ -18,6 +18,7 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -211,13 +212,15 @@ func entries(texts ...string) []*history.Entry {
 	return out
 }
 
-func call(texts ...string) Call {
-	return Call{SessionID: "s", Revision: 7, Entries: entries(texts...), WorkspaceRoot: "/w", Tools: []byte("{}")}
+func call(texts ...string) prepare.Call {
+	in := prepare.Call{Entries: entries(texts...), Tools: []byte("{}")}
+	in.SessionID, in.Revision, in.WorkspaceRoot = "s", 7, "/w"
+	return in
 }
 
 // services answers what a strategy asks.
 type services struct {
-	generate func(ctx context.Context) (sdk.Generation, error)
+	generate func(ctx context.Context) (sdk.Completion, error)
 }
 
 func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
@@ -228,13 +231,13 @@ func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int,
 	return counts, nil
 }
 
-func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	if s.generate != nil {
 		return s.generate(ctx)
 	}
 	onText("for ")
 	onText(req.System)
-	return sdk.Generation{FinishReason: "stop"}, nil
+	return sdk.Completion{FinishReason: "stop"}, nil
 }
 
 func (services) ResolvePrompt(_ context.Context, name string) (string, error) {

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,7 +60,7 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
 	failed := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		failed <- err
 	}()
 	inCall := func() bool { return users(s) == 1 }
@@ -76,7 +77,7 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 
 func TestCompressIsNotTriedAgain(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-compress")}}), "exits-in-compress")
-	_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
 	}
@@ -88,7 +89,7 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	m := open(t, Options{Dirs: []string{dir}, MaxCrashes: 2})
 	s := strategy(t, m, "exits-in-compress")
 	compress := func() error {
-		_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 		return err
 	}
 	quarantined := func() {
@@ -132,7 +133,7 @@ func TestAResetServesThoseWhoWait(t *testing.T) {
 	s.do(func(o *owner) { o.crashes.next = time.Now().Add(patience) })
 	answered := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		answered <- err
 	}()
 	eventually(t, "somebody waits", func() bool {
@@ -186,7 +187,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "changes-its-info")}}), "changes-its-info")
 	kill(t, s)
-	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 	if !errors.Is(err, ErrInfoChanged) || !strings.Contains(err.Error(), "must answer the same") {
 		t.Errorf("got %v", err)
 	}
@@ -194,7 +195,7 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}}), "asks-without-end")
-	got, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
 	s := strategy(t, m, "waits-in-optimize")
 	first := pid(t, s)
 	for range maxMisses {
-		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
+		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -222,7 +223,7 @@ func TestEveryChangeOfStateIsLogged(t *testing.T) {
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log}),
 	})
 	s := strategy(t, m, "exits-in-compress")
-	_, _ = s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, _ = s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	strategy(t, m, "exits-in-compress")
 	if err := m.Close(); err != nil {
 		t.Error(err)

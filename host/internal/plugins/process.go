@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 const (
@@ -37,10 +37,10 @@ type process struct {
 	log        hclog.Logger
 	opts       *Options
 	binary     *binary
-	info       sdk.Info
+	info       contract.Info
 	record     json.RawMessage     // info, written down
 	lacking    []string            // the means of isolation that it runs without
-	config     json.RawMessage     // the strategy's settings, with defaults filled in
+	config     contract.Config     // the strategy's settings, with defaults filled in
 	goes       func(f func()) bool // runs f in a goroutine that the manager waits for
 
 	child    *child

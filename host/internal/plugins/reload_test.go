@@ -3,6 +3,7 @@ package plugins
 import (
 	"errors"
 	"fmt"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestANewVersionIsPickedUp(t *testing.T) {
 		defer p.release()
 		return p.child.cmd.Process.Pid != old
 	})
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -52,7 +53,7 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || pid(t, s) != old {
+		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil || pid(t, s) != old {
 			t.Fatalf("process %d, not %d: %v", pid(t, s), old, err)
 		}
 	}
@@ -60,7 +61,7 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the new version takes the calls", func() bool { return pid(t, s) != old })
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 	goneWithin(t, old, 5*time.Second)
@@ -98,7 +99,7 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 			eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
 			answered := make(chan error, 1)
 			go func() {
-				_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+				_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 				answered <- err
 			}()
 			waits := func() bool {
@@ -138,7 +139,7 @@ func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 	}
 	p.release()
 	eventually(t, "the old version ends", func() bool { return !p.alive() })
-	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +166,7 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 			defer p.release()
 			test.change(t, filepath.Join(dir, FilePrefix+"steady"))
 			eventually(t, "it says why", func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || !p.alive() {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil || !p.alive() {
 				t.Errorf("the old version does not go on: %v", err)
 			}
 			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) {
@@ -196,7 +197,7 @@ func TestAPluginThatIsRemovedStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it stops", func() bool { state, _ := s.State(); return state == StateStopped })
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUnknownStrategy) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUnknownStrategy) {
 		t.Errorf("got %v", err)
 	}
 }

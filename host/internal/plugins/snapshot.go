@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // snapshot is what a binary said about itself: the same bytes must say the same whenever they are started.
@@ -13,19 +13,19 @@ type snapshot struct {
 	info json.RawMessage
 }
 
-// infoRecord is an [sdk.Info] as the lock file holds it.
+// infoRecord is an [contract.Info] as the lock file holds it.
 type infoRecord struct {
-	Version          string            `json:"version"`
-	Description      string            `json:"description,omitempty"`
-	Trigger          sdk.TriggerMode   `json:"trigger"`
-	DefaultThreshold float64           `json:"defaultThreshold"`
-	RequiresLLM      bool              `json:"requiresLLM,omitempty"`
-	NeedsNetwork     bool              `json:"needsNetwork,omitempty"`
-	Settings         []sdk.ConfigField `json:"settings,omitempty"`
+	Version          string                 `json:"version"`
+	Description      string                 `json:"description,omitempty"`
+	Trigger          contract.TriggerMode   `json:"trigger"`
+	DefaultThreshold float64                `json:"defaultThreshold"`
+	RequiresLLM      bool                   `json:"requiresLLM,omitempty"`
+	NeedsNetwork     bool                   `json:"needsNetwork,omitempty"`
+	Settings         []contract.ConfigField `json:"settings,omitempty"`
 }
 
 // record writes info down. It fails for numbers that JSON does not have.
-func record(info sdk.Info) (json.RawMessage, error) {
+func record(info contract.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
 		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,

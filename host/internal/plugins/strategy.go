@@ -2,10 +2,9 @@ package plugins
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call after the
@@ -27,7 +26,7 @@ type Strategy struct {
 type public struct {
 	state  State
 	reason string
-	info   sdk.Info // of the last process that was described
+	info   contract.Info // of the last process that was described
 }
 
 // newStrategy makes a strategy whose owner is still to be started.
@@ -43,7 +42,7 @@ func newStrategy(m *Manager, name string) *Strategy {
 func (s *Strategy) Name() string { return s.name }
 
 // Info is what the strategy said about itself when it was last started.
-func (s *Strategy) Info() sdk.Info { return clone(s.published().info) }
+func (s *Strategy) Info() contract.Info { return clone(s.published().info) }
 
 // State is where the strategy is in its life, and why, where that says something.
 func (s *Strategy) State() (State, string) {
@@ -53,7 +52,7 @@ func (s *Strategy) State() (State, string) {
 
 // Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors
 // wrap [ErrBadConfig].
-func (s *Strategy) Config(settings Settings) (json.RawMessage, error) {
+func (s *Strategy) Config(settings Settings) (contract.Config, error) {
 	return own(s.name, s.Info().Config, settings)
 }
 

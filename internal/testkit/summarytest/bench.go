@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -17,16 +18,18 @@ func Input(b *testing.B, entries, window int) sdk.CompressInput {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return sdk.CompressInput{
-		Call:                 sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy, WorkspaceRoot: "/w"},
-		ContextLimit:         100 * entries,
-		Threshold:            1,
-		PreserveThreshold:    0.4,
-		TopPreserveThreshold: 0.2,
-		TokensIn:             func(from, to int) int { return 200 * (to - from) },
-		Model:                &sdk.Model{Name: "m", ContextLimit: window},
-		UserMessageBudget:    20_000,
+	in := sdk.CompressInput{
+		Call: sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy},
+		CompressParams: sdk.CompressParams{
+			CompressSettings: contract.DefaultCompressSettings(),
+			Threshold:        1,
+			Model:            &sdk.Model{Name: "m", ContextLimit: window},
+		},
+		TokensIn: func(from, to int) int { return 200 * (to - from) },
 	}
+	in.WorkspaceRoot = "/w"
+	in.ContextLimit = 100 * entries
+	return in
 }
 
 // Benchmark measures a Compress, all but the model's time: twice the entries must not take more than 2.3 times as long.

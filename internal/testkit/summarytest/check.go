@@ -128,8 +128,8 @@ func CheckReplaced(t *rapid.T, history []sdk.Content, got sdktest.Compressed, fr
 // CheckNoModel checks that a strategy that is given no model says what to configure.
 func CheckNoModel(t *testing.T, s sdk.Strategy) {
 	t.Helper()
-	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}, PreserveThreshold: 0.4,
-		TopPreserveThreshold: 0.2}
+	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}}
+	in.PreserveThreshold, in.TopPreserveThreshold = 0.4, 0.2
 	_, err := s.Compress(t.Context(), Instant{}, in)
 	if !errors.Is(err, summary.ErrNoModel) || !strings.Contains(err.Error(), "compression.profile") {
 		t.Errorf("error %v", err)

@@ -28,20 +28,20 @@ func (m *Limited) Calls() int {
 }
 
 // Generate is a [sdktest.GenerateFunc].
-func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Generation, error) {
+func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Completion, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
 	tokens := (len(req.System) + len(Texts(req.Entries))) / 4
 	if tokens+req.MaxOutputTokens > m.Window {
-		return sdk.Generation{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,
+		return sdk.Completion{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,
 			req.MaxOutputTokens, m.Window)
 	}
 	text := Snapshot
 	if m.Answer != nil {
 		text = m.Answer(m.calls, req)
 	}
-	return sdk.Generation{Text: text, FinishReason: "stop", Model: "m"}, nil
+	return sdk.Completion{Text: text, FinishReason: "stop", Model: "m"}, nil
 }
 
 // Instant is a host whose model and tokenizer take no time.
@@ -59,8 +59,8 @@ func (Instant) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, 
 }
 
 // Generate answers with [Snapshot].
-func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, error) {
-	return sdk.Generation{Text: Snapshot}, nil
+func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Completion, error) {
+	return sdk.Completion{Text: Snapshot}, nil
 }
 
 // ResolvePrompt knows every prompt.

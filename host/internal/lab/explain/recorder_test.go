@@ -11,8 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -161,13 +162,13 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 // draw draws a rewrite of a history.
 func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan {
 	if len(s.Entries) == 0 || rapid.Bool().Draw(rt, "optimize") {
-		var edits []wire.Edit
+		var edits []rewrite.Edit
 		for i, e := range s.Entries {
 			switch rapid.IntRange(0, 4).Draw(rt, "edit") {
 			case 0:
-				edits = append(edits, wire.Edit{Index: i, Remove: true, Reason: wire.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)}})
+				edits = append(edits, rewrite.Edit{Index: i, Remove: true, Reason: contract.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)}})
 			case 1:
-				edits = append(edits, wire.Edit{Index: i, Blocks: []wire.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
+				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
 			}
 		}
 		plan, err := s.PlanOptimize(edits, count)
@@ -177,7 +178,7 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 		return plan
 	}
 	from := rapid.IntRange(0, len(s.Entries)-1).Draw(rt, "from")
-	plan, err := s.PlanCompress(s.Entries, []wire.Piece{wire.Added{Content: says(content.AI, "summary")}, wire.Keep{From: from, To: len(s.Entries)}}, count)
+	plan, err := s.PlanCompress(s.Entries, []rewrite.Piece{rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)}}, count)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package wire
+package rewrite
 
 import (
 	"encoding/json"
@@ -12,7 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Entries and blocks are compared by what they say.
+var (
+	compareContent = cmp.Comparer(func(a, b content.Content) bool { return a.Equal(b) })
+	compareBlock   = cmp.Comparer(func(a, b content.Block) bool { return content.Equal(a, b) })
 )
 
 func text(s string) content.Block { return content.Text{Text: s} }
@@ -70,14 +78,14 @@ func TestEdits(t *testing.T) {
 
 func TestEditsCarryTheReasonsThatAreWellFormed(t *testing.T) {
 	history := placed(entry("human", "q"), entry("ai", "a"), entry("tool", "x"), entry("ai", "z"))
-	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]}, map[int]Reason{
+	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]}, map[int]contract.Reason{
 		0: {Rule: "Not a rule", SupersededBy: new(3)},
 		1: {Rule: "old", SupersededBy: new(4)},
 		3: {Rule: "of-no-edit"},
 	})
 	want := []Edit{
-		{Index: 0, Remove: true, Reason: Reason{SupersededBy: new(3)}},
-		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: Reason{Rule: "old"}},
+		{Index: 0, Remove: true, Reason: contract.Reason{SupersededBy: new(3)}},
+		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: contract.Reason{Rule: "old"}},
 		{Index: 2, Remove: true},
 	}
 	if diff := cmp.Diff(want, got, compareBlock); err != nil || diff != "" {
@@ -230,5 +238,14 @@ func BenchmarkDiffOfOneEntryWithManyBlocks(b *testing.B) {
 				blockPieces(blocks, changed)
 			}
 		})
+	}
+}
+
+func BenchmarkPieces(b *testing.B) {
+	history := placed(gen.Session(5000, 1)...)
+	result := append(history[:100:100], history[200:]...)
+	b.ReportAllocs()
+	for b.Loop() {
+		Pieces(history, result)
 	}
 }

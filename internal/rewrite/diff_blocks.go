@@ -1,4 +1,4 @@
-package wire
+package rewrite
 
 import (
 	"encoding/json"
@@ -67,20 +67,7 @@ func (x blockIndex) find(blocks []content.Block, b content.Block, next int) int 
 	return -1
 }
 
-// hashBlock covers all of a block. Blocks that run together alike only share a hash; find compares them.
+// hashBlock covers all of a block. Blocks that are written alike only share a hash; find compares them.
 func hashBlock(b content.Block) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	kind, v, extra := blockValues(b)
-	_ = h.WriteByte(byte(kind))
-	for i := range v {
-		_, _ = h.WriteString(v[i].str)
-		_, _ = h.Write(v[i].raw)
-		_ = h.WriteByte(0)
-	}
-	for _, f := range extra {
-		_, _ = h.WriteString(f.Name)
-		_, _ = h.Write(f.Value)
-	}
-	return h.Sum64()
+	return maphash.Bytes(seed, content.AppendBlock(nil, b))
 }

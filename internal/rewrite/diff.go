@@ -1,4 +1,4 @@
-package wire
+package rewrite
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ErrBadResult is wrapped by errors about a result that a strategy may not return. They are sentences for its author.
@@ -13,7 +14,9 @@ var ErrBadResult = errors.New("the strategy returned a bad result")
 
 // Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement that
 // changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
-func Edits(history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]Reason) ([]Edit, error) {
+func Edits(
+	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
+) ([]Edit, error) {
 	edits := make([]Edit, 0, len(removals)+len(replacements))
 	removed := make([]bool, len(history))
 	for i, index := range removals {

@@ -1,6 +1,9 @@
-package wire
+package rewrite
 
-import "github.com/thresh-dev/thresh/sdk/content"
+import (
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
 
 // Edit is one edit of an Optimize: it removes an entry or gives it new blocks.
 type Edit struct {
@@ -10,7 +13,7 @@ type Edit struct {
 	// Blocks are the entry's blocks from now on, if Remove is false.
 	Blocks []BlockPiece
 	// Reason is why; the zero value is none.
-	Reason Reason
+	Reason contract.Reason
 }
 
 // BlockPiece is one block of an edited entry: a new one, or one that it had.
@@ -40,11 +43,3 @@ type Added struct{ Content content.Content }
 func (Keep) piece()   {}
 func (Edited) piece() {}
 func (Added) piece()  {}
-
-// Entry is one entry of a history as it travels to a plugin.
-type Entry struct {
-	ID string
-	// Tokens is what the host's tokenizer counts for the entry.
-	Tokens  int
-	Content content.Content
-}
