@@ -24,7 +24,7 @@ type pairing struct {
 	// late are those of together that a provider does not take for pairs, see [turns.Pairs.Late].
 	late    map[couple]int
 	orphans map[side]int
-	waiting  map[side]int
+	waiting map[side]int
 	// calls are all calls; pending are those of waiting that nobody has spoken after: the tool is still running.
 	calls, pending map[side]int
 }
