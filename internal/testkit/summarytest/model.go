@@ -9,25 +9,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
-// Limited is a model that refuses what does not fit into its window at four bytes a token, the answer included.
+// Limited is a model that refuses a request that does not fit its context window at four bytes per token, including
+// the answer.
 type Limited struct {
-	// Window is in tokens.
+	// Window is the size of the context window, in tokens.
 	Window int
-	// Answer gives the text for the n-th request, from 1; nil answers each with [Snapshot].
+	// Answer returns the text for the n-th request, from 1. If nil, every answer is [Snapshot].
 	Answer func(n int, req sdk.GenerateRequest) string
 
 	mu    sync.Mutex
 	calls int
 }
 
-// Calls returns how many requests were made, refused ones included.
+// Calls returns how many requests were made, including refused ones.
 func (m *Limited) Calls() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls
 }
 
-// Generate is a [sdktest.GenerateFunc].
+// Generate implements [sdktest.GenerateFunc].
 func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Completion, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +45,7 @@ func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Comp
 	return sdk.Completion{Text: text, FinishReason: "stop", Model: "m"}, nil
 }
 
-// Instant is a host whose model and tokenizer take no time.
+// Instant is a host whose model and tokenizer take no time, for benchmarks.
 type Instant struct{}
 
 var _ sdk.Host = Instant{}
@@ -63,5 +64,5 @@ func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk
 	return sdk.Completion{Text: Snapshot}, nil
 }
 
-// ResolvePrompt knows every prompt.
+// ResolvePrompt returns the same text for every name.
 func (Instant) ResolvePrompt(context.Context, string) (string, error) { return prompt, nil }
