@@ -31,11 +31,7 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			binary := p.path("work", "thresh-strategy-"+name)
-			built, err := binaries.Build("sdk/testdata/programs/" + name)
-			if err == nil {
-				err = binaries.Copy(built[0], binary)
-			}
-			if err != nil {
+			if err := binaries.Program(binary, "sdk/testdata/programs/"+name); err != nil {
 				t.Fatal(err)
 			}
 			r := p.run("plugins", "verify", binary)
