@@ -20,8 +20,8 @@ var explainColumns = []table.Column{
 	{Name: "speaker", Rank: 2},
 	{Name: "tokens", Right: true},
 	{Name: "now", Right: true},
-	{Name: "what", Head: "WHAT IT IS", Min: 16},
-	{Name: "became", Head: "WHAT BECAME OF IT", Min: 38},
+	{Name: "what", Head: "WHAT IT IS", Min: 14},
+	{Name: "became", Head: "WHAT BECAME OF IT", Min: 36},
 }
 
 func (a *app) printExplanation(x explained) error {
@@ -118,7 +118,7 @@ func why(e explain.Event) string {
 func problem(p explain.Problem) string {
 	how := "withheld"
 	if p.Kind == outcome.UnansweredCall {
-		how = "completed by an answer that says so"
+		how = "answered by the host"
 	}
-	return fmt.Sprintf("%s from turn %d on (%s)", how, p.Turn, p.Kind)
+	return fmt.Sprintf("%s from turn %d (%s)", how, p.Turn, p.Kind)
 }

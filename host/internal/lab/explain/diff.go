@@ -64,7 +64,7 @@ type History struct {
 // their first call, their metadata or the beginning of their text are one that was changed.
 func Diff(a, b History, taxonomy *tools.Taxonomy) (d Difference) {
 	whatA, whatB := Describe(a.Entries, taxonomy), Describe(b.Entries, taxonomy)
-	pairs := matched(a.Entries, b.Entries, said, firstCall, metadata, beginning)
+	pairs := matched(a.Entries, b.Entries, said, firstCall, metadata, begins(48), begins(6))
 	inOrder(pairs, len(a.Entries), len(b.Entries), func(op Op, i, j *int) {
 		item := DiffItem{Op: op, A: i, B: j}
 		if j != nil {

@@ -60,16 +60,16 @@ func metadata(c content.Content) string {
 	return string(c.Speaker) + " " + string(c.Metadata)
 }
 
-// telling is how much of the beginning of a text identifies it, in bytes.
-const telling = 48
-
-func beginning(c content.Content) string {
-	for _, b := range c.Blocks {
-		if t, ok := b.(content.Text); ok && t.Text != "" {
-			return string(c.Speaker) + " " + t.Text[:min(len(t.Text), telling)]
+// begins returns a key of the first n bytes of an entry's text.
+func begins(n int) func(content.Content) string {
+	return func(c content.Content) string {
+		for _, b := range c.Blocks {
+			if t, ok := b.(content.Text); ok && t.Text != "" {
+				return string(c.Speaker) + " " + t.Text[:min(len(t.Text), n)]
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
 func kindAndID(b content.Block) string {
