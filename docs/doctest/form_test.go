@@ -38,7 +38,8 @@ func inBlock(page *pages.Page, line int) bool {
 	return slices.ContainsFunc(page.Blocks, func(b pages.Block) bool { return line >= b.From && line < b.To })
 }
 
-// TestOutputFitsATerminal holds what the README shows to 80 columns, the width of a terminal and of a table that is piped.
+// TestOutputFitsATerminal holds what the README shows to 80 columns, the width of a terminal and of a table that is
+// piped.
 func TestOutputFitsATerminal(t *testing.T) {
 	for _, page := range all(t) {
 		for _, b := range page.Blocks {

@@ -18,8 +18,8 @@ var packages = map[string]string{
 	"sdk":    "github.com/thresh-dev/thresh/sdk", "content": "github.com/thresh-dev/thresh/sdk/content",
 }
 
-// TestGoCompiles vets the Go code of all pages. A block that is no whole program is the inside of a function that returns
-// an error, with the parameters of [wholeProgram].
+// TestGoCompiles vets the Go code of all pages. A block that is no whole program is the inside of a function that
+// returns an error, with the parameters of [wholeProgram].
 func TestGoCompiles(t *testing.T) {
 	for _, page := range all(t) {
 		for _, b := range page.Blocks {

@@ -54,7 +54,7 @@ func TestOptimizeSquashesAllButTheNewestOutputs(t *testing.T) {
 		settings map[string]any
 		squashed int
 	}{
-		"as it comes":        {"Bash", nil, 2},
+		"by default":         {"Bash", nil, 2},
 		"keep none":          {"Bash", map[string]any{"keepRecent": 0}, 5},
 		"keep more than all": {"Bash", map[string]any{"keepRecent": 9}, 0},
 		"more repeats":       {"Bash", map[string]any{"minRepeats": 300}, 0},

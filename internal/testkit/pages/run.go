@@ -19,8 +19,8 @@ type Shell struct {
 	Dir string
 	// Env is the whole environment.
 	Env []string
-	// Hide replaces texts in what is printed, such as the path of a temporary directory, before it is compared. The pairs are
-	// applied in order.
+	// Hide replaces texts in what is printed, such as the path of a temporary directory, before it is compared. The
+	// pairs are applied in order.
 	Hide [][2]string
 	// Change, if it is not nil, changes a command before it is run.
 	Change func(command string) string
@@ -31,7 +31,8 @@ const mark = "\x1e"
 
 // Result is what became of a page.
 type Result struct {
-	// Problems are the commands that failed or printed something else than the page shows, each with the page and the line.
+	// Problems are the commands that failed or printed something else than the page shows, each with the page and the
+	// line.
 	Problems []string
 	// Output is everything that was printed, for the message of a failed test.
 	Output string
