@@ -68,7 +68,8 @@ func TestJSONAndYAML(t *testing.T) {
 				if err := os.WriteFile(file, []byte(b.Text), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := config.Load(config.Options{WorkDir: t.TempDir(), Env: []string{}, ConfigFile: file}); err != nil {
+				o := config.Options{WorkDir: t.TempDir(), Env: []string{}, ConfigFile: file}
+				if _, err := config.Load(o); err != nil {
 					t.Errorf("%s:%d: %v", page.Path, b.From+1, err)
 				}
 			}

@@ -62,6 +62,7 @@ func wholeProgram(code string) string {
 	}
 	b.WriteString(")\n\nfunc main() { _ = example }\n\n")
 	b.WriteString("func send([]content.Content) {}\n\n")
-	b.WriteString("func example(ctx context.Context, entry content.Content) error {\n" + code + "\nreturn " + last + "\n}\n")
+	b.WriteString("func example(ctx context.Context, entry content.Content) error {\n")
+	b.WriteString(code + "\nreturn " + last + "\n}\n")
 	return strings.Replace(b.String(), "import (\n", "import (\n\t\"github.com/thresh-dev/thresh/sdk/content\"\n", 1)
 }

@@ -138,7 +138,8 @@ func commandOutputs(history []sdk.Content, taxonomy *tools.Taxonomy) []turns.At 
 
 // squashOutputs returns changed copies of the entries whose outputs get shorter, by position. Entries that do not
 // change are not in the map. The error is that of ctx, when the host no longer needs the answer.
-func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.At, minRepeats int) (map[int]sdk.Content, error) {
+func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.At, minRepeats int,
+) (map[int]sdk.Content, error) {
 	changed := map[int]sdk.Content{}
 	for _, at := range outputs {
 		if err := ctx.Err(); err != nil {

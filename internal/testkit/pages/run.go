@@ -100,8 +100,8 @@ func (r *Result) judge(err error) {
 		last = i
 		if want := r.page.Lines[s.from:s.to]; !s.strict && !equal(want, r.outputs[i]) {
 			r.differs[i] = true
-			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %sprinted\n%s\n--- the page shows\n%s", r.page.Path, s.line+1, s.command,
-				strings.Join(r.outputs[i], "\n"), strings.Join(want, "\n")))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %sprinted\n%s\n--- the page shows\n%s",
+				r.page.Path, s.line+1, s.command, strings.Join(r.outputs[i], "\n"), strings.Join(want, "\n")))
 		}
 	}
 	if stopped := last+1 < len(r.steps); stopped || err != nil && len(r.steps) > 0 && r.steps[last].strict {
