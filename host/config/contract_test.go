@@ -24,7 +24,7 @@ func TestDefaultsAreThoseThatStrategiesAreTestedWith(t *testing.T) {
 	d := set.Compression.Density
 	density := contract.DensityConfig{
 		ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
-		RecencyRetention: d.RecencyRetention, PartialWrites: contract.PartialWrites(d.PartialWrites),
+		RecencyRetention: int(d.RecencyRetention), PartialWrites: contract.PartialWrites(d.PartialWrites),
 	}
 	if diff := cmp.Diff(contract.DefaultDensityConfig(), density); diff != "" {
 		t.Errorf("density (-contract +settings):\n%s", diff)
