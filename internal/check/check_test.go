@@ -109,3 +109,34 @@ func piece(t *rapid.T, history []content.Content) rewrite.Piece {
 		return rewrite.Keep{From: index(t, history), To: index(t, history)}
 	}
 }
+
+// A provider takes responses right after their calls only. What a strategy adds may not come between the two.
+func TestNothingOfTheAIIsPutBetweenACallAndItsResponse(t *testing.T) {
+	says := func(s content.Speaker, b content.Block) content.Content {
+		return content.Content{Speaker: s, Blocks: []content.Block{b}}
+	}
+	history := []content.Content{
+		says(content.AI, content.ToolCall{ID: "1", Name: "read"}),
+		says(content.Human, content.Text{Text: "hurry"}),
+		says(content.Tool, content.ToolResponse{CallID: "1"}),
+	}
+	late := append(history[:2:2], says(content.AI, content.Text{Text: "well"}), history[2])
+	for name, c := range map[string]struct {
+		history []content.Content
+		new     content.Content
+		want    error
+	}{
+		"the AI spoke":              {history, says(content.AI, content.Text{Text: "summary"}), check.ErrOrphaned},
+		"a person spoke":            {history, says(content.Human, content.Text{Text: "summary"}), nil},
+		"the AI had spoken already": {late, says(content.AI, content.Text{Text: "summary"}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := check.Compress(c.history, []rewrite.Piece{
+				rewrite.Keep{From: 0, To: 2}, rewrite.Added{Content: c.new}, rewrite.Keep{From: 2, To: len(c.history)},
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}

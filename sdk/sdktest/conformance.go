@@ -44,9 +44,9 @@ func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
 	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
 }
 
-// curated is a history as Compress gets it: without entries of the AI that say nothing.
+// curated is a history as Compress gets it.
 func curated(history []sdk.Content) []sdk.Content {
-	return slices.DeleteFunc(slices.Clone(history), func(e sdk.Content) bool { return e.Speaker == sdk.AI && !e.HasContent() })
+	return slices.DeleteFunc(slices.Clone(history), sdk.Content.Blank)
 }
 
 // compressSample compresses a history that just reaches the threshold, and judges what that achieved.

@@ -91,8 +91,8 @@ func Open(o Options) (*Host, error) {
 		StartTimeout: set.Plugins.StartTimeout, OptimizeTimeout: set.Plugins.OptimizeTimeout,
 		CompressTimeout: set.Plugins.CompressTimeout, StopTimeout: set.Plugins.StopTimeout, MaxAnswerBytes: set.Plugins.MaxAnswerBytes,
 		MaxJSONDepth: set.Plugins.MaxJSONDepth, MaxHostCalls: set.Plugins.MaxHostCalls, MaxCrashes: set.Plugins.MaxCrashes,
-		Integrity: plugins.Integrity(set.Plugins.Integrity), LockFile: set.Plugins.LockFile, Executable: executable,
-		Isolation: plugins.Isolation(set.Plugins.Isolation), MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: grants(set.Plugins.Grants),
+		Integrity: set.Plugins.Integrity, LockFile: set.Plugins.LockFile, Executable: executable,
+		Isolation: set.Plugins.Isolation, MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: set.Plugins.Grants,
 		Attach: o.Attach,
 	})
 	h := &Host{config: c, logger: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
@@ -108,14 +108,6 @@ func (h *Host) open() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.sessions)
-}
-
-func grants(in map[string]config.Grant) map[string]plugins.Grant {
-	out := make(map[string]plugins.Grant, len(in))
-	for name, g := range in {
-		out[name] = plugins.Grant{Network: g.Network, Processes: g.Processes, Read: g.Read}
-	}
-	return out
 }
 
 // ReexecMain lets plugins be isolated (Linux): to do that, the host starts its own program once more, as a launcher. Call it

@@ -1,6 +1,10 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+
 	"context"
 	"fmt"
 	"maps"
@@ -59,7 +63,7 @@ func goPluginStart(b *testing.B, path string) time.Duration {
 func BenchmarkIsolatedCall(b *testing.B) {
 	isolates(b)
 	turns := map[string]func() time.Duration{}
-	for name, mode := range map[string]Isolation{"bare": IsolationOff, "isolated": IsolationStrict} {
+	for name, mode := range map[string]string{"bare": IsolationOff, "isolated": IsolationStrict} {
 		s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
 		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
 		turns[name] = func() time.Duration {
@@ -109,8 +113,8 @@ func BenchmarkReloadUnderLoad(b *testing.B) {
 	loaded := starts(b, m, 20)
 	for b.Loop() {
 		old := pid(b, s)
-		install(b, versions(), filepath.Join(dir, FilePrefix+"steady"))
-		eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
+		plugintest.Install(b, versions(), filepath.Join(dir, FilePrefix+"steady"))
+		plugintest.Eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
 	}
 	stop()
 	all := calls()
@@ -190,15 +194,15 @@ func starts(b *testing.B, m *Manager, n int) (took []time.Duration) {
 	if err := m.prepare(); err != nil {
 		b.Fatal(err)
 	}
-	c := m.discover().candidates[0]
+	c := m.scan().Candidates[0]
 	for range n {
-		bin, err := openBinary(c, &m.hashes, nil)
+		bin, err := discover.Open(c, &m.hashes, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		p, err := launch(b.Context(), m, bin, snapshot{}, func(State) {})
-		bin.close()
+		p, err := m.launch(b.Context(), bin, trust.Snapshot{}, func(State) {})
+		bin.Close()
 		if err != nil {
 			b.Fatal(err)
 		}

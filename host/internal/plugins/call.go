@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -20,7 +21,7 @@ var _ prepare.Strategy = (*Strategy)(nil)
 func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	answer, err := s.optimize(ctx, in)
 	if errors.Is(err, ErrPluginCrashed) && ctx.Err() == nil {
-		s.manager.opts.Logger.Named("plugin").Warn("the plugin's process ended during Optimize, trying once more", "strategy", s.name)
+		s.manager.opts.Logger.Named("plugin").Warn("the plugin process crashed in Optimize, trying once more", "strategy", s.name)
 		answer, err = s.optimize(ctx, in)
 	}
 	return answer, err
@@ -62,7 +63,7 @@ func (s *Strategy) Compress(
 			return wire.OpenCompress(ctx, p.strategy, c, in.CompressParams)
 		})
 	return prepare.CompressAnswer{
-		NoOp:     contract.NoOpReason(printable(string(a.header.NoOp), maxMessage)),
+		NoOp:     contract.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
 		Pieces:   a.parts,
 		Metadata: a.header.Metadata,
 		Duration: a.took,

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"context"
 	"errors"
 	"runtime"
@@ -195,8 +197,8 @@ func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 		failed <- err
 	}()
-	eventually(t, "the call", func() bool { return users(s) == 1 })
-	_ = syscall.Kill(processes(t, dir)[0], syscall.SIGKILL)
+	plugintest.Eventually(t, "the call", func() bool { return users(s) == 1 })
+	_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 	err := <-failed
 	var failure *Error
 	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "signal: killed") {
@@ -223,7 +225,7 @@ func TestAStoppedPluginIsReplaced(t *testing.T) {
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v", err)
 	}
-	goneWithin(t, first, 10*time.Second)
+	plugintest.GoneWithin(t, first, 10*time.Second)
 	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Error(err)
 	}

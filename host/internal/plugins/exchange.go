@@ -62,7 +62,7 @@ func (p *process) begin(caller context.Context, op Op, timeout time.Duration) (o
 	timed, cancelTimed := withTimeout(caller, timeout)
 	ctx, cancel := context.WithCancelCause(timed)
 	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
-	id := p.name + "-" + strconv.FormatUint(p.lastCall.Add(1), 10)
+	id := p.binary.Name + "-" + strconv.FormatUint(p.lastCall.Add(1), 10)
 	return ongoing{process: p, id: id, op: op, timeout: timeout, caller: caller}, ctx, func() {
 		stop()
 		cancel(nil)
@@ -84,7 +84,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	case errors.Is(context.Cause(ctx), ErrTimeout):
 		failure.Err = fmt.Errorf("%w: no answer within %v", ErrTimeout, c.timeout)
 		p.misses.Add(1)
-		p.goes(p.probe)
+		p.spawn(p.probe)
 	case errors.Is(err, ErrBadAnswer):
 		failure.Err = err
 	case errors.Is(err, wire.ErrProtocol):
@@ -93,17 +93,17 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = err
 	case code == codes.Unimplemented, code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", ErrBadAnswer, message(err))
-	case p.ctx.Err() != nil, code == codes.Unavailable && p.child.gone(crashTime):
+	case p.ctx.Err() != nil, code == codes.Unavailable && p.proc.Gone(crashTime):
 		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
 		if failure.Retryable = errors.Is(failure.Err, ErrPluginCrashed); failure.Retryable {
-			failure.Stderr = printableLines(p.child.stderr.String())
+			failure.Stderr = p.proc.Stderr()
 		}
 	default:
 		failure.Err = fmt.Errorf("%w: %s", ErrStrategy, message(err))
 		if code == codes.Unavailable {
 			failure.Retryable = true
-			p.goes(p.probe) // it said so itself, or the connection is lost though the process lives
+			p.spawn(p.probe) // it said so itself, or the connection is lost though the process lives
 		}
 	}
 	return failure
@@ -122,5 +122,10 @@ func (p *process) endedBecause() error {
 	if cause := context.Cause(p.ctx); cause != nil {
 		return cause
 	}
-	return fmt.Errorf("%w: %s", ErrPluginCrashed, p.child.state)
+	return p.crashed()
+}
+
+// withTimeout is context.WithTimeout whose cause is [ErrTimeout], to tell our timeouts from the caller's deadline.
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, ErrTimeout)
 }

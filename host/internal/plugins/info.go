@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -20,15 +18,15 @@ const (
 
 // checkInfo checks what a plugin says about itself, and returns it as it may be shown. name is the one in the file's name.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
-	info.Description = printable(info.Description, maxDescription)
+	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
 	case !contract.ValidName(info.Name):
-		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", printable(info.Name, 100))
+		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
 	case info.Name != name:
 		return contract.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s",
 			info.Name, name, FilePrefix, info.Name)
-	case v == "" || len(v) > maxVersion || printable(v, maxVersion) != v:
-		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", printable(v, maxVersion))
+	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
+		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))
 	case !info.Trigger.Mode.Known():
 		return contract.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
 	}
@@ -55,11 +53,11 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 	seen := make(map[string]bool, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		f.Description = printable(f.Description, maxDescription)
+		f.Description = text.Printable(f.Description, maxDescription)
 		switch {
 		case !contract.ValidKey(f.Key):
 			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first",
-				i, printable(f.Key, 100))
+				i, text.Printable(f.Key, 100))
 		case seen[f.Key]:
 			return nil, badInfo("setting %q is declared twice", f.Key)
 		case !f.Type.Known():
@@ -70,7 +68,7 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 			value, err := checkDefault(*f)
 			if err != nil {
 				raw, _ := json.Marshal(f.Default) // it came as JSON
-				return nil, badInfo("setting %q: its default %s %w", f.Key, printable(string(raw), 100), err)
+				return nil, badInfo("setting %q: its default %s %w", f.Key, text.Printable(string(raw), 100), err)
 			}
 			f.Default = value
 		}
@@ -88,35 +86,6 @@ func checkDefault(f contract.ConfigField) (any, error) {
 		return nil, fmt.Errorf("is wrong: %w", err)
 	}
 	return value, nil
-}
-
-// printable makes text of strangers fit to be shown on a terminal and in a log line: no control characters, at most limit bytes.
-func printable(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return utf8.RuneError
-	}, s[:min(len(s), 4*limit)])
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
-}
-
-// printableLines is printable for text of several lines.
-func printableLines(s string) string {
-	var out []string
-	for line := range strings.Lines(s) {
-		out = append(out, printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "), maxLogLine))
-	}
-	return strings.Join(out, "\n")
 }
 
 // clone returns a copy of info that shares nothing that a caller could change.

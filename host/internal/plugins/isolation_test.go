@@ -1,14 +1,14 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -105,11 +105,11 @@ func TestAPluginCannotGetOut(t *testing.T) {
 
 func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
 	isolates(t)
-	got := escape(t, Options{Grants: map[string]Grant{"tries-to-escape": {Network: true}}})
+	got := escape(t, Options{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "permission denied" {
 		t.Errorf("got %v", got)
 	}
-	got = escape(t, Options{Grants: map[string]Grant{"somebody-else": {Network: true}}})
+	got = escape(t, Options{Grants: map[string]config.Grant{"somebody-else": {Network: true}}})
 	if got["tcp"] != "permission denied" {
 		t.Errorf("another's grant: %v", got)
 	}
@@ -121,7 +121,7 @@ func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
 	if !errors.Is(err, ErrNotGranted) || !strings.Contains(err.Error(), "plugins.grants.needs-network.network: true") {
 		t.Errorf("got %v", err)
 	}
-	o.Grants = map[string]Grant{"needs-network": {Network: true}}
+	o.Grants = map[string]config.Grant{"needs-network": {Network: true}}
 	if err := try(t, o, "needs-network"); err != nil {
 		t.Error(err)
 	}
@@ -165,29 +165,8 @@ func TestIsolationNeedsNoRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: the other tests have shown it")
 	}
-	got := asNobody(t, "TestAPluginCannotGetOut")
+	got := plugintest.AsNobody(t, "TestAPluginCannotGetOut", map[string]string{faulty: "faulty", honest: "honest"}, builtEnv+"=%DIR%")
 	if !strings.Contains(got, "PASS") || strings.Contains(got, "SKIP") {
 		t.Errorf("as nobody: %s", got)
 	}
-}
-
-// asNobody runs one test of this package in a process without root's rights, and returns its output.
-func asNobody(t *testing.T, name string) string {
-	t.Helper()
-	dir := shortTemp(t)
-	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
-	for from, to := range map[string]string{os.Args[0]: "test", faulty: "faulty", honest: "honest"} {
-		install(t, from, filepath.Join(dir, to))
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run", "^"+name+"$", "-test.v")
-	cmd.Dir = dir
-	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin", builtEnv + "=" + dir}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	text, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v", err)
-	}
-	return string(text)
 }

@@ -1,11 +1,12 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -53,8 +56,8 @@ func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Fatal(err)
 	}
-	if second := pid(t, s); second == first || exists(first) {
-		t.Errorf("first process %d (there: %v), second %d", first, exists(first), second)
+	if second := pid(t, s); second == first || plugintest.Exists(first) {
+		t.Errorf("first process %d (there: %v), second %d", first, plugintest.Exists(first), second)
 	}
 }
 
@@ -64,8 +67,8 @@ func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = syscall.Kill(p.child.cmd.Process.Pid, syscall.SIGKILL)
-	<-p.child.exited
+	_ = syscall.Kill(p.proc.PID(), syscall.SIGKILL)
+	<-p.proc.Exited()
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
@@ -96,7 +99,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			if exists(id) {
+			if plugintest.Exists(id) {
 				t.Error("the process is still there")
 			}
 			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
@@ -150,7 +153,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -172,7 +175,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -181,7 +184,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 func grandchild(t *testing.T, s *Strategy) int {
 	t.Helper()
 	id, err := strconv.Atoi(s.Info().Description)
-	if err != nil || !exists(id) {
+	if err != nil || !plugintest.Exists(id) {
 		t.Fatalf("no grandchild: %v", s.Info().Description)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(id, syscall.SIGKILL) })
@@ -200,7 +203,7 @@ func doomedHost(args string) {
 			return
 		}
 		p, _ := s.acquire(context.Background())
-		fmt.Println(p.child.ID())
+		fmt.Println(p.proc.PID())
 	}
 	if s, err := m.Strategy(context.Background(), "leaves-a-grandchild"); err == nil { // it may not be allowed to
 		fmt.Println(s.Info().Description)
@@ -213,7 +216,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
 	}
-	runDir := shortTemp(t)
+	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])
 	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm", "leaves-a-grandchild")+string(os.PathListSeparator)+runDir)
 	stdout, err := host.StdoutPipe()
@@ -240,7 +243,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range pids {
-		goneWithin(t, id, time.Second)
+		plugintest.GoneWithin(t, id, time.Second)
 	}
 	_ = host.Wait() // only when it is all gone does it hold its run directory no longer
 	if left, _ := os.ReadDir(runDir); len(left) != 1 {
@@ -248,33 +251,6 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	}
 	// The next host does it: open checks, at the end of the test, that nothing is left.
 	strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: runDir}), "steady")
-}
-
-func TestRunDirectoriesInUseAreLeftAlone(t *testing.T) {
-	base := shortTemp(t)
-	first, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign := filepath.Join(base, runDirPrefix+"other")
-	if err := os.Mkdir(foreign, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	second, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{first.path, second.path, foreign} {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := errors.Join(first.remove(), second.remove()); err != nil {
-		t.Error(err)
-	}
-	if left, _ := os.ReadDir(base); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
 }
 
 func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
@@ -302,7 +278,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 			select {
 			case <-tick.C:
 				if p, err := s.acquire(ctx); err == nil {
-					_ = p.child.kill()
+					_ = p.proc.Kill()
 				}
 			case <-ctx.Done():
 				return
@@ -328,7 +304,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: shortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: plugintest.ShortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
 	m := open(t, o) // it sees to it that nothing is left in the run directory
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

@@ -1,14 +1,14 @@
 package plugins
 
 import (
-	"bytes"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,24 +23,6 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// buffer is a bytes.Buffer that several may write to.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 func TestAPluginOfTheSDK(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
@@ -91,7 +73,7 @@ func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
 }
 
 func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
-	var log buffer
+	var log plugintest.Buffer
 	m := open(t, Options{Dirs: []string{pluginDir(t, "honest")}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
 	s := strategy(t, m, "honest")
 	id := pid(t, s)
@@ -120,8 +102,8 @@ func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = p.child.lifeline.Close()
-	if !p.child.gone(time.Second) {
+	p.proc.BreakLifeline()
+	if !p.proc.Gone(time.Second) {
 		t.Error("it is still there after a second")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -58,7 +59,7 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	h.mu.Unlock()
 	if !ok {
 		return nil, nil, nil, fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			contract.ErrNotGranted, printable(id, 100))
+			contract.ErrNotGranted, text.Printable(id, 100))
 	}
 	if call.host == nil {
 		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
