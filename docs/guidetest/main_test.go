@@ -1,8 +1,8 @@
-// Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty directory
-// to a release, and builds and uses the strategies of examples/strategies as their authors would.
+// Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty
+// directory to a release, and builds and uses the strategies of examples/strategies as their authors would.
 //
-// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot be
-// reached, the test skips and says so.
+// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot
+// be reached, the test skips and says so.
 package guidetest
 
 import (

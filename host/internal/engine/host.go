@@ -87,13 +87,7 @@ func Open(o Options) (*Host, error) {
 	}
 	executable, _ := os.Executable() // a system that cannot tell has no plugins that came with the host
 	manager := plugins.New(plugins.Options{
-		Dirs: set.Plugins.Dirs, Logger: logger, HostVersion: Version(), Settings: c.Strategy,
-		StartTimeout: set.Plugins.StartTimeout, OptimizeTimeout: set.Plugins.OptimizeTimeout,
-		CompressTimeout: set.Plugins.CompressTimeout, StopTimeout: set.Plugins.StopTimeout, MaxAnswerBytes: set.Plugins.MaxAnswerBytes,
-		MaxJSONDepth: set.Plugins.MaxJSONDepth, MaxHostCalls: set.Plugins.MaxHostCalls, MaxCrashes: set.Plugins.MaxCrashes,
-		Integrity: set.Plugins.Integrity, LockFile: set.Plugins.LockFile, Executable: executable,
-		Isolation: set.Plugins.Isolation, MaxMemoryBytes: set.Plugins.MaxMemoryBytes, Grants: set.Plugins.Grants,
-		Attach: o.Attach,
+		Plugins: set.Plugins, Logger: logger, HostVersion: Version(), Executable: executable, Settings: c.Strategy, Attach: o.Attach,
 	})
 	h := &Host{config: c, logger: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: manager.States})
