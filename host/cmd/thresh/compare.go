@@ -25,8 +25,8 @@ type comparison struct {
 	sessions   bool
 }
 
-// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache, one
-// that does not, and one without a cache.
+// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt
+// cache, one that does not, and one without a cache.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them

@@ -57,8 +57,8 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	return axes, nil
 }
 
-// variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are among
-// them, and named: that is no failure, as the others can be compared without.
+// variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are
+// among them, and named: that is no failure, as the others can be compared without.
 func (a *app) variants(cmd *cobra.Command, h *engine.Host, names []string, axes []axis) (out []compare.Variant, lacking map[string]bool, err error) {
 	found, err := listed(h.Plugins(cmd.Context()), h.Config())
 	if err == nil {

@@ -84,13 +84,15 @@ type kept struct {
 	ids *transcriptlog.Kept
 }
 
-// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that it names.
+// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that
+// it names.
 const (
 	mostGuesses = 3
 	mostUnknown = 5
 )
 
-// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are given.
+// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are
+// given.
 func (k kept) find(ids []string) ([]int, error) {
 	var found []int
 	if len(ids) == 0 {

@@ -16,8 +16,8 @@ func asLines(t *testing.T, p *place, file string) []string {
 	return strings.Split(strings.TrimSpace(p.run("restore", "-o", "json", file).done(t).stdout), "\n")
 }
 
-// What a strategy removed and trimmed comes back from the transcript of a session, byte by byte, by the id that the outcome
-// of the turn names, although the strategy has made entries of its own meanwhile.
+// What a strategy removed and trimmed comes back from the transcript of a session, byte by byte, by the id that the
+// outcome of the turn names, although the strategy has made entries of its own meanwhile.
 func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -52,8 +52,8 @@ func session(name string, entries ...content.Content) compare.Session {
 	return compare.Session{Name: name, Transcript: &transcript.Transcript{Format: transcript.Native, Entries: entries}}
 }
 
-// reads is a session of four requests: two files are read, what stood in the first is used, then that file is read again, then
-// what stood in the second is used.
+// reads is a session of four requests: two files are read, what stood in the first is used, then that file is read
+// again, then what stood in the second is used.
 func reads() compare.Session {
 	const a = "func parseHeader(b []byte) error { return errBadMagic }"
 	return session("reads",

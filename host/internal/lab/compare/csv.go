@@ -25,9 +25,9 @@ var csvHead = []string{
 	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
 }
 
-// WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant (doing
-// nothing is the first) and price list, with the cost columns empty where there is none. Tokens are whole numbers, shares
-// are from 0 to 1, times in seconds; decimals have a point.
+// WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant
+// (doing nothing is the first) and price list, with the cost columns empty where there is none. Tokens are whole
+// numbers, shares are from 0 to 1, times in seconds; decimals have a point.
 //
 // Text that a spreadsheet would take for a formula ("=", "+", "-" or "@" at its beginning) has an apostrophe before it.
 func (r *Report) WriteCSV(w io.Writer) error {

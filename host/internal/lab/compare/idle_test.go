@@ -48,7 +48,8 @@ func TestDoingNothingIsWhatItIsComparedWith(t *testing.T) {
 	}
 }
 
-// A variant that decides by the price list of the model in force is priced by the lists that it is tried with, each by its own.
+// A variant that decides by the price list of the model in force is priced by the lists that it is tried with, each
+// by its own.
 func TestWhoDecidesByPricesIsPricedByThem(t *testing.T) {
 	h := open(t, map[string]any{"model.name": "claude-sonnet-4"})
 	other := pricing.List{Name: "other", Input: 1, Output: 1}

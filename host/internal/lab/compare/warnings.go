@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual for a
-// short session.
+// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual
+// for a short session.
 func (r *Report) Warnings() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

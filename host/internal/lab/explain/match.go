@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// matched pairs elements with equal keys, ascending in both: first by the first key, then what is left between those pairs
-// by the next. An element whose key is "" is not paired by it.
+// matched pairs elements with equal keys, ascending in both: first by the first key, then what is left between those
+// pairs by the next. An element whose key is "" is not paired by it.
 func matched[T any](a, b []T, keys ...func(T) string) (pairs []pair) {
 	for _, key := range keys {
 		var next []pair

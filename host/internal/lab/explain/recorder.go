@@ -41,7 +41,8 @@ type problem struct {
 
 type ruleKey struct{ step, rule string }
 
-// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools are for.
+// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools
+// are for.
 func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy *tools.Taxonomy) *Recorder {
 	r := &Recorder{
 		entries: []Entry{}, transcript: t, tokens: tokens, taxonomy: taxonomy, what: Describe(t.Entries, taxonomy),

@@ -40,8 +40,8 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	return out
 }
 
-// describe describes the most telling block of an entry and says how many calls or responses there are beside it. subject is
-// what the call of a block is about.
+// describe describes the most telling block of an entry and says how many calls or responses there are beside it.
+// subject is what the call of a block is about.
 func describe(c content.Content, subject func(block int) string) string {
 	best, calls := -1, 0
 	for j, b := range c.Blocks {

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isGeminiType knows the message types of Gemini CLI. Conversation are "user" and "gemini"; the others are shown to the
-// user only.
+// isGeminiType knows the message types of Gemini CLI. The conversation is "user" and "gemini"; the others are only
+// shown to the user and never sent to the model.
 func isGeminiType(t string) bool {
 	switch t {
 	case "user", "gemini", "info", "error", "warning":
@@ -36,7 +36,8 @@ func isGeminiCallField(name string) bool {
 	return false
 }
 
-// readGemini reads a chat of Gemini CLI. A message holds calls and their results; the results become an entry of the tool.
+// readGemini reads a chat of Gemini CLI. One message holds calls together with their results: it becomes two entries,
+// one of the model with the calls and one of the tool with the results.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
@@ -68,6 +69,8 @@ func readGemini(b *builder, d *document) error {
 	})
 }
 
+// geminiMessage reads a message of the model: thoughts, then text, then calls. The usage is that of the request,
+// whose prompt is tokens.input.
 func (b *builder) geminiMessage(line int, m object) {
 	var meta metadata
 	meta.raw("timestamp", m.raw("timestamp"))

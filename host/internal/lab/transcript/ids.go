@@ -7,12 +7,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// idField is the field that a host's own transcript puts before each entry. It is no part of the entry: reading takes it
-// off again. An entry may well have a field of that name itself, which does not come first and stays.
+// idField is the field that a host's transcript log writes as the first field of each entry. It is not part of the
+// entry, and reading takes it off again. A field of that name in any other place belongs to the entry and stays.
 const idField = "threshId"
 
-// AppendEntry appends an entry in the native form, with the id that it has in its session's history. [Read] gives the entry
-// back as it was, and the id in [Transcript.IDs].
+// AppendEntry appends an entry in the native form, with the id that it has in its session's history. [Read] gives the
+// entry back as it was, and the id in [Transcript.IDs].
 func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	dst = append(dst, `{"`+idField+`":`...)
 	dst = append(dst, content.String(id)...)
@@ -22,7 +22,8 @@ func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	return dst
 }
 
-// cutID takes the id off an entry in the native form; "" if it has none.
+// cutID takes the id off an entry in the native form; "" if it has none. It cuts the text instead of parsing and
+// printing the entry, so that the entry stays the same byte for byte.
 func cutID(raw []byte) (id string, entry []byte) {
 	first := errors.New("only the first field counts")
 	end := 0
@@ -51,7 +52,7 @@ func cutID(raw []byte) (id string, entry []byte) {
 	return id, append([]byte{'{'}, raw[end+1:]...)
 }
 
-// identify notes the id of the entry that was added last.
+// identify notes the id of the entry that was added last. [Transcript.IDs] stays nil as long as no entry has one.
 func (b *builder) identify(id string) {
 	if id == "" && b.t.IDs == nil {
 		return

@@ -8,8 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// readMessages reads a list of provider messages from the field name, or from the document itself. OpenAI's and
-// Anthropic's go through the same reader, for recorders mix them; what was met in the messages decides the name.
+// readMessages reads a list of provider messages from the field name, or from the document itself. There is one
+// reader for OpenAI's and Anthropic's messages, since recorders mix them in one file. What was found in the messages
+// decides which of the two formats is reported.
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
@@ -43,13 +44,14 @@ func (l *messageLines) record(r record) error {
 
 func (l *messageLines) end() error { return l.m.end() }
 
+// messages reads provider messages one after the other.
 type messages struct {
 	b         *builder
-	anthropic bool     // something was met that only Anthropic has
-	openAI    bool     // something was met that only OpenAI has
-	legacy    []string // ids made up for calls of the old function_call form that are not answered yet
-	made      int
-	answered  bool // the provider's response was read as the last message
+	anthropic bool     // something was found that only Anthropic has
+	openAI    bool     // something was found that only OpenAI has
+	legacy    []string // ids made for calls of the old function_call form, which has none, that are not answered yet
+	made      int      // how many such ids were made
+	answered  bool     // the provider's response was read as the last message
 }
 
 // isMessageField knows the fields of messages that are read, and those that hold nothing more.
@@ -62,6 +64,8 @@ func isMessageField(name string) bool {
 	return false
 }
 
+// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's: nothing
+// that the file holds should be lost because of a name.
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
@@ -100,6 +104,7 @@ func (m *messages) learn(o object) {
 	}
 }
 
+// metadata collects timestamp, model and usage from the places in which recorders keep them.
 func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
@@ -112,6 +117,7 @@ func (m *messages) metadata(o object) []byte {
 	return meta.json()
 }
 
+// firstOf returns the first value that is there and not null.
 func firstOf(values ...[]byte) []byte {
 	for _, v := range values {
 		if !rawjson.IsNull(v) {
@@ -121,7 +127,7 @@ func firstOf(values ...[]byte) []byte {
 	return nil
 }
 
-// extra keeps what a provider's message has and the model of history has not.
+// extra keeps the fields of a provider's message that an entry has no place for.
 func (m *messages) extra(o object) content.Fields {
 	var out content.Fields
 	for _, name := range []string{"name", "refusal"} {
@@ -132,6 +138,7 @@ func (m *messages) extra(o object) content.Fields {
 	return out
 }
 
+// assistant returns the blocks of an answer: thoughts, then text, then calls.
 func (m *messages) assistant(line int, o object, body []content.Block) []content.Block {
 	blocks := []content.Block{}
 	if thought := o.text("reasoning_content"); thought != "" {
@@ -146,12 +153,13 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
 	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
-		body = nil // beside calls an empty text only fills the field
+		body = nil // next to calls, recorders write "" where the API has null
 	}
 	return append(append(blocks, body...), calls...)
 }
 
-// tool reads a tool's answer, with c's metadata.
+// tool reads a tool's result, with c's metadata. In the old function form it has no id and answers the oldest open
+// call.
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
@@ -163,7 +171,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	m.b.add(line, c)
 }
 
-// system reads the system prompt that stands beside the messages: Anthropic's, or Cline's.
+// system reads a system prompt outside of the messages: Anthropic's, or Cline's.
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
@@ -177,7 +185,8 @@ func (m *messages) system(line int, top object) {
 	}
 }
 
-// answer reads the answer that a log of one call holds beside the messages that were sent.
+// answer reads the provider's response from a log of one request, as OpenHands writes it: the messages are what was
+// sent, and the response is the last message of the conversation.
 func (m *messages) answer(d *document) {
 	response := d.top.object("response")
 	choices, _ := elements(response.raw("choices"))
@@ -192,10 +201,10 @@ func (m *messages) answer(d *document) {
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	m.answered = true
 	message = append(slices.Clone(message), field{name: "usage", value: response.raw("usage")}, field{name: "role", value: []byte(`"assistant"`)})
-	_ = m.message(line, message) // an object is all that it asks for
+	_ = m.message(line, message) // it returns an error only if the message is not an object
 }
 
-// head keeps the tool schemas and notes the other fields beside the messages.
+// head keeps the tool schemas and notes the other fields of the document.
 func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")

@@ -24,6 +24,8 @@ func openAIPart(o object) (block content.Block, ok bool) {
 	return nil, false
 }
 
+// openAIMedia reads an image or a file; ok is false without data. Data is a data: URL or a link; the Chat API and the
+// Responses API nest it differently.
 func openAIMedia(o object) (content.Media, bool) {
 	var link string
 	var m content.Media
@@ -74,7 +76,8 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-// argumentsOf reads arguments, which are JSON in a string. ok is false if the string holds none: then it is kept.
+// argumentsOf reads a call's arguments, which are JSON inside of a string. ok is false if the string is not JSON,
+// because the model wrote it wrongly or the tool takes plain text, such as a patch: then the string is kept.
 func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 	text, isText := rawjson.Text(raw)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// anthropicWriter writes messages of the Anthropic API. Roles alternate there, beginning with the user, and results
-// stand first in the user's message behind the calls.
+// anthropicWriter writes messages of the Anthropic API. Roles alternate there, beginning with the user, so that turns
+// of the same role are merged into one message. Results are the first blocks of the user's message behind the calls.
 type anthropicWriter struct {
 	*planner
 	w     *bufio.Writer
@@ -19,7 +19,7 @@ type anthropicWriter struct {
 	count int      // of messages written
 }
 
-// writeAnthropic writes {"system": …, "messages": [...]}. Errors stay in w.
+// writeAnthropic writes {"system": …, "messages": [...]}. Errors of writing stay in w until it is flushed.
 func writeAnthropic(w *bufio.Writer, t *Transcript) []Note {
 	a := anthropicWriter{planner: plan(t), w: w}
 	a.uniqueIDs(true)
@@ -49,6 +49,8 @@ func (a *anthropicWriter) system() []turn {
 	return turns
 }
 
+// turn writes one turn and the responses to its calls. System entries in the middle become the user's: the API has the
+// system prompt outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
 	role := roleUser
 	switch t.role {
@@ -86,6 +88,7 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	a.body = append(a.body, blocks...)
 }
 
+// flush writes the message at hand.
 func (a *anthropicWriter) flush() {
 	if len(a.body) == 0 {
 		return
@@ -98,6 +101,7 @@ func (a *anthropicWriter) flush() {
 	a.body = a.body[:0]
 }
 
+// blocks returns the blocks of a turn that the API accepts. Thinking is accepted only with the provider's signature.
 func (a *anthropicWriter) blocks(t turn) [][]byte {
 	var out [][]byte
 	for _, block := range t.blocks {

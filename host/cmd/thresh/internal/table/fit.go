@@ -108,7 +108,8 @@ func total(shown []placed, width func(placed) int) int {
 	return n
 }
 
-// stretch gives what room there is to the elastic columns, in proportion to their Min, until their cells are shown whole.
+// stretch gives what room there is to the elastic columns, in proportion to their Min, until their cells are shown
+// whole.
 func stretch(shown []placed, limit int) {
 	for i := range shown {
 		shown[i].width = shown[i].least

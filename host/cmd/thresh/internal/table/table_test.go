@@ -84,8 +84,8 @@ func TestAnUnknownColumn(t *testing.T) {
 	}
 }
 
-// Whatever the cells hold, lines are no longer than the terminal is wide as long as the columns that are always shown fit,
-// and hold nothing that a terminal would act on.
+// Whatever the cells hold, lines are no longer than the terminal is wide as long as the columns that are always shown
+// fit, and hold nothing that a terminal would act on.
 func TestATableFitsWhateverItHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tb := table.New(
