@@ -137,7 +137,9 @@ func (k kept) unknown(ids []string) error {
 	if more := len(ids) - mostUnknown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("no entry and no call has the id %s; 'thresh restore --list' lists them", strings.Join(parts, ", "))
+	return fmt.Errorf(
+		"no entry and no call has the id %s; 'thresh restore --list' lists them", strings.Join(parts, ", "),
+	)
 }
 
 // keptEntry is one line of the list.
@@ -163,7 +165,10 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	entries := make([]keptEntry, len(k.Entries))
 	for i, what := range explain.Describe(k.Entries, taxonomy) {
 		e := k.Entries[i]
-		entries[i] = keptEntry{ID: k.ids.ID(i), Index: i, Line: k.Lines[i], Speaker: e.Speaker, Tokens: counts[i], What: what, Calls: k.ids.Calls(i)}
+		entries[i] = keptEntry{
+			ID: k.ids.ID(i), Index: i, Line: k.Lines[i], Speaker: e.Speaker, Tokens: counts[i], What: what,
+			Calls: k.ids.Calls(i),
+		}
 	}
 	if a.output == "json" {
 		return a.printJSON(struct {

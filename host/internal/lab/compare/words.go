@@ -173,7 +173,8 @@ func path(s string, yield func(string)) {
 	if at := strings.LastIndex(s, ":/"); at >= 0 && !strings.HasPrefix(s[at:], "://") {
 		s = s[at+1:] // "file:/a/b"
 	}
-	structured := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.Count(s, "/") > 1 || strings.ContainsAny(s, "._0123456789")
+	structured := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.Count(s, "/") > 1 ||
+		strings.ContainsAny(s, "._0123456789")
 	if structured && len(s) > 3 && letters(s) > 1 {
 		yield(s)
 	}

@@ -128,7 +128,9 @@ func clip(text string, most int) string {
 	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes { // text may have many megabytes
 		text, cut = text[:bytes], true
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError })
+	words := strings.FieldsFunc(
+		text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError },
+	)
 	text = strings.Join(words, " ")
 	if utf8.RuneCountInString(text) > most {
 		text, cut = string([]rune(text)[:most-1]), true

@@ -35,7 +35,10 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	}
 	list, ok := elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
-		b.oddity(line, -1, "message content that is neither text nor a list", "message content is %s, neither text nor a list; it is carried unchanged", clip(raw))
+		b.oddity(
+			line, -1, "message content that is neither text nor a list",
+			"message content is %s, neither text nor a list; it is carried unchanged", clip(raw),
+		)
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {
@@ -105,7 +108,10 @@ func anthropicResult(id string, o object) []content.Block {
 
 // resultOf reads a tool's result. Parts of text become one text, and images and documents become media. A list with
 // anything else in it is the tool's own JSON and is kept as it is.
-func resultOf(raw []byte, readMedia func(object) (content.Media, bool)) (result json.RawMessage, media []content.Block) {
+func resultOf(
+	raw []byte,
+	readMedia func(object) (content.Media, bool),
+) (result json.RawMessage, media []content.Block) {
 	list, ok := elements(raw)
 	if !ok {
 		return bytes.Clone(raw), nil
@@ -129,7 +135,9 @@ func resultOf(raw []byte, readMedia func(object) (content.Media, bool)) (result 
 // anthropicMedia reads an image or a document; ok is false without data. The API allows a URL without a type.
 func anthropicMedia(o object) (content.Media, bool) {
 	source := o.object("source")
-	m := content.Media{MimeType: source.text("media_type"), Filename: o.text("title"), Extra: o.without("type", "source", "title")}
+	m := content.Media{
+		MimeType: source.text("media_type"), Filename: o.text("title"), Extra: o.without("type", "source", "title"),
+	}
 	switch source.text("type") {
 	case "base64":
 		m.Data, m.Encoding = source.text("data"), "base64"

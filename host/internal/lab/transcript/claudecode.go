@@ -129,7 +129,9 @@ func (c *claudeCode) system(r record) {
 	case BoundaryMicrocompact:
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
-		b.tally.routine(r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out")
+		b.tally.routine(
+			r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out",
+		)
 	}
 }
 
@@ -210,7 +212,10 @@ func (c *claudeCode) end() error {
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:
-		b.remark(side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)", c.sideLines)
+		b.remark(
+			side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)",
+			c.sideLines,
+		)
 	}
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
 	if len(b.t.Entries) == 0 {

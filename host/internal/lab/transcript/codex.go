@@ -241,7 +241,10 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	if text := payload.text("message"); !ok && text != "" {
 		meta := c.meta(stamp)
 		meta.flag("isSummary", true)
-		c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+		c.b.add(
+			line,
+			content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()},
+		)
 	}
 	c.after = false
 	c.ai, c.tool, c.reply = -1, -1, -1

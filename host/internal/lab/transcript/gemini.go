@@ -47,17 +47,23 @@ func readGemini(b *builder, d *document) error {
 	return d.each("messages", func(i, line int, raw []byte) error {
 		m := asObject(raw)
 		if m == nil {
-			return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+			return &Error{
+				Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
+				Detail: "message is " + clip(raw) + ", not an object",
+			}
 		}
 		switch t := m.text("type"); t {
 		case "user":
 			b.unread(line, "a user message", m, isGeminiField)
 			var meta metadata
 			meta.raw("timestamp", m.raw("timestamp"))
-			b.add(line, content.Content{Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json()})
+			b.add(line, content.Content{
+				Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json(),
+			})
 		case "gemini":
 			b.unread(line, "a gemini message", m, func(name string) bool {
-				return isGeminiField(name) || slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
+				return isGeminiField(name) ||
+					slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
 			})
 			b.geminiMessage(line, m)
 		case "info", "error", "warning":
@@ -81,7 +87,9 @@ func (b *builder) geminiMessage(line int, m object) {
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
-		said = append(said, content.Thinking{Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": ")})
+		said = append(said, content.Thinking{
+			Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": "),
+		})
 	}
 	if text := m.raw("content"); !rawjson.IsNull(text) && string(text) != `""` {
 		said = append(said, b.geminiContent(line, text)...)
@@ -95,7 +103,9 @@ func (b *builder) geminiMessage(line int, m object) {
 			continue
 		}
 		b.unread(line, "a call", call, isGeminiCallField)
-		said = append(said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")})
+		said = append(
+			said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")},
+		)
 		answers = append(answers, geminiAnswer(call)...)
 	}
 	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})

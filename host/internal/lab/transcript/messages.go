@@ -18,7 +18,10 @@ func readMessages(name string) documentReader {
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
 			if o == nil {
-				return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+				return &Error{
+					Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
+					Detail: "message is " + clip(raw) + ", not an object",
+				}
 			}
 			return m.message(line, o)
 		})
@@ -57,8 +60,23 @@ type messages struct {
 // isMessageField knows the fields of messages that are read, and those that hold nothing more.
 func isMessageField(name string) bool {
 	switch name {
-	case "role", "content", "tool_calls", "tool_call_id", "name", "function_call", "reasoning_content", "timestamp", "ts",
-		"model", "modelInfo", "usage", "metrics", "id", "type", "index", "refusal":
+	case "role",
+		"content",
+		"tool_calls",
+		"tool_call_id",
+		"name",
+		"function_call",
+		"reasoning_content",
+		"timestamp",
+		"ts",
+		"model",
+		"modelInfo",
+		"usage",
+		"metrics",
+		"id",
+		"type",
+		"index",
+		"refusal":
 		return true
 	}
 	return false
@@ -80,7 +98,10 @@ func (m *messages) message(line int, o object) error {
 		m.tool(line, o, c)
 	default:
 		if role != "user" && role != "system" && role != "developer" {
-			b.oddity(line, len(b.t.Entries), "unknown role", "unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)))
+			b.oddity(
+				line, len(b.t.Entries), "unknown role",
+				"unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)),
+			)
 		}
 		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
 	}
@@ -90,7 +111,8 @@ func (m *messages) message(line int, o object) error {
 // learn notices what only one of the providers has.
 func (m *messages) learn(o object) {
 	role := o.text("role")
-	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" || role == "function" {
+	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" ||
+		role == "function" {
 		m.openAI = true
 	}
 	list, _ := elements(o.raw("content"))
@@ -181,7 +203,9 @@ func (m *messages) system(line int, top object) {
 		m.anthropic = m.anthropic || name == "system"
 		var meta metadata
 		meta.text("role", "system")
-		m.b.add(line, content.Content{Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json()})
+		m.b.add(line, content.Content{
+			Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json(),
+		})
 	}
 }
 
@@ -200,7 +224,10 @@ func (m *messages) answer(d *document) {
 	line := d.lineAt(d.at("response"))
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	m.answered = true
-	message = append(slices.Clone(message), field{name: "usage", value: response.raw("usage")}, field{name: "role", value: []byte(`"assistant"`)})
+	message = append(
+		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
+		field{name: "role", value: []byte(`"assistant"`)},
+	)
 	_ = m.message(line, message) // it returns an error only if the message is not an object
 }
 

@@ -69,7 +69,10 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 		}
 		parameters, ok := argumentsOf(arguments)
 		if !ok {
-			b.oddity(line, len(b.t.Entries), "call whose arguments are no JSON", "the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))))
+			b.oddity(
+				line, len(b.t.Entries), "call whose arguments are no JSON",
+				"the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))),
+			)
 		}
 		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
 	}

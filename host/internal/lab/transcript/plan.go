@@ -165,7 +165,9 @@ func (p *planner) close() {
 				p.tally.count(0, t.entry, "call at the end that is not answered yet")
 			default:
 				p.tally.count(0, t.entry, fmt.Sprintf("call without a result answered with %q", missingResult))
-				t.answers = append(t.answers, &answer{call: c, ToolResponse: content.ToolResponse{Error: missingResult}})
+				t.answers = append(
+					t.answers, &answer{call: c, ToolResponse: content.ToolResponse{Error: missingResult}},
+				)
 			}
 		}
 	}

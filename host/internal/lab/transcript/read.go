@@ -36,7 +36,9 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}
 	if info.IsDir() {
-		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it"}
+		return nil, &Error{
+			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it",
+		}
 	}
 	if limit := o.limit(); info.Size() > limit {
 		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrTooLarge,

@@ -82,7 +82,10 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	case r.has("role"):
 		return &messageLines{b: b}, nil
 	case isConversation(r.object):
-		return nil, failAt(r.line, ErrMalformed, "the line is a whole conversation and more lines follow; give one conversation at a time")
+		return nil, failAt(
+			r.line, ErrMalformed,
+			"the line is a whole conversation and more lines follow; give one conversation at a time",
+		)
 	}
 	t := r.text("type")
 	switch {
@@ -127,7 +130,9 @@ func isGemini(top, first object) bool {
 
 // unsupported is the error for a format that is recognised but cannot be read.
 func unsupported(what string) error {
-	return fail(ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false))
+	return fail(
+		ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false),
+	)
 }
 
 // unknownObject says what was seen instead of a known format.

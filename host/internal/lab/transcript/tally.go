@@ -62,7 +62,9 @@ func (k *kinds) notes(routine bool) []Note {
 		out = append(out, n)
 	}
 	if k.more > 0 {
-		out = append(out, Note{Entry: -1, Routine: routine, Message: fmt.Sprintf("%d × of further kinds left out", k.more)})
+		out = append(
+			out, Note{Entry: -1, Routine: routine, Message: fmt.Sprintf("%d × of further kinds left out", k.more)},
+		)
 	}
 	return out
 }

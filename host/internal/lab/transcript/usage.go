@@ -66,7 +66,11 @@ func parseUsage(raw []byte) (Usage, error) {
 		p.count(p.present("thoughts")) // Gemini CLI counts them apart
 
 	// Anthropic and pi count the cached parts in addition to the prompt, all others as parts of it.
-	read, write := p.present("cache_read_input_tokens", "cacheRead"), p.present("cache_creation_input_tokens", "cacheWrite")
+	read, write := p.present(
+		"cache_read_input_tokens", "cacheRead",
+	), p.present(
+		"cache_creation_input_tokens", "cacheWrite",
+	)
 	apart := (prompt.name == "input_tokens" || prompt.name == "input") && (read.value != nil || write.value != nil)
 	u.CacheRead, u.CacheWrite = p.count(read), p.count(write)
 	if u.CacheRead == 0 {

@@ -80,7 +80,9 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 		a.flush()
 		if a.count == 0 && role == roleAssistant {
 			a.tally.count(0, entry, "line of text put before the model's first message, for the user must begin")
-			a.role, a.body = roleUser, [][]byte{[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`)}
+			a.role, a.body = roleUser, [][]byte{
+				[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`),
+			}
 			a.flush()
 		}
 	}
@@ -164,7 +166,9 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 		a.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		return a.block(t.entry, "text", nil, field{name: "text", value: content.String(placeholder(m))})
 	}
-	source := fmt.Appendf(nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data))
+	source := fmt.Appendf(
+		nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data),
+	)
 	if m.Encoding == "url" {
 		source = fmt.Appendf(nil, `{"type":"url","url":%s}`, content.String(m.Data))
 	}

@@ -64,8 +64,15 @@ func (o *openAIWriter) turn(t turn) {
 	}
 	var calls [][]byte
 	for _, c := range t.calls {
-		calls = append(calls, fmt.Appendf(nil, `{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
-			content.String(c.outID), content.String(o.toolName(c, t.entry)), content.String(argumentText(c.Parameters))))
+		calls = append(calls, fmt.Appendf(
+			nil,
+			`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
+			content.String(
+				c.outID,
+			),
+			content.String(o.toolName(c, t.entry)),
+			content.String(argumentText(c.Parameters)),
+		))
 	}
 	if len(calls) > 0 {
 		m.raw("tool_calls", list(calls))
@@ -141,7 +148,9 @@ func openAIMediaPart(m content.Media) ([]byte, bool) {
 		return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":%s}}`, content.String(link)), true
 	case m.MimeType == "application/pdf" && m.Encoding != "url":
 		name := firstText(m.Filename, "document.pdf")
-		return fmt.Appendf(nil, `{"type":"file","file":{"filename":%s,"file_data":%s}}`, content.String(name), content.String(link)), true
+		return fmt.Appendf(
+			nil, `{"type":"file","file":{"filename":%s,"file_data":%s}}`, content.String(name), content.String(link),
+		), true
 	default:
 		return nil, false
 	}

@@ -88,8 +88,12 @@ func (c chart) draw() drawing {
 	}
 	d := drawing{
 		ID: c.ID, Title: c.Title, Desc: c.Desc, Unit: c.Unit, Width: chartWidth, Height: chartHeight,
-		Left: coordinate(roomLeft), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
-		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
+		Left: coordinate(
+			roomLeft,
+		), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
+		LabelX: coordinate(
+			roomLeft - 6,
+		), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
 	}
 	top := most
 	var drawn []level
