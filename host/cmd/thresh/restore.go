@@ -51,7 +51,7 @@ With -o json each entry is a line in the native form, byte by byte as it was add
 			if t.IDs == nil {
 				fmt.Fprintf(a.err, "%s: it holds no ids: e1 is its first entry\n", displayPath(given[0]))
 			}
-			k := kept{t, transcriptlog.NewKept(t)}
+			k := kept{t, transcriptlog.NewIndex(t.Entries, t.IDs)}
 			if list {
 				return a.listKept(cmd, k)
 			}
@@ -79,7 +79,7 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 // kept is a transcript whose entries can be found by id.
 type kept struct {
 	*transcript.Transcript
-	ids *transcriptlog.Kept
+	ids *transcriptlog.Index
 }
 
 // mostGuesses is how many ids an error names that are near to one that is not there, and mostUnknown how many of those it

@@ -137,7 +137,7 @@ func (c *conversation) next() (now, late []content.Content) {
 
 func (c *conversation) say(entries []content.Content) error {
 	c.said = append(c.said, entries...)
-	_, _, err := c.session.Add(entries...)
+	_, _, err := c.session.Add(context.Background(), entries...)
 	return err
 }
 

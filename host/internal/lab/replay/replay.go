@@ -172,7 +172,7 @@ func (r *runner) run(ctx context.Context, t *transcript.Transcript) error {
 			return fmt.Errorf("entry %d%s: %w: %w", i, line(t, i), engine.ErrInvalidEntry, err)
 		}
 		r.tasks.Observe(c)
-		if _, _, err := r.session.AddCounted(o.Counted.Slice(i, i+1)); err != nil {
+		if _, _, err := r.session.AddCounted(ctx, o.Counted.Slice(i, i+1)); err != nil {
 			return fmt.Errorf("entry %d%s: %w", i, line(t, i), err)
 		}
 		if o.Entry != nil {
