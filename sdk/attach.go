@@ -27,7 +27,7 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, "thresh:", err)
 		return exitFailed
 	}
-	info, err := infoMessage(s.Info())
+	info, err := wire.ToInfo(s.Info(), sdkName())
 	if err != nil {
 		return fail(err)
 	}

@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
-	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -90,7 +90,7 @@ func TestOptimizeAnswersEditsThatNameWhatIsKept(t *testing.T) {
 	if diff := cmp.Diff(wantResult, result, protocmp.Transform()); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
-	want := []wire.Edit{{Index: 0, Remove: true}, {Index: 1, Blocks: []wire.BlockPiece{{Keep: 1}}}, {Index: 2, Blocks: []wire.BlockPiece{{Keep: 1}, {Keep: 2}}}}
+	want := []rewrite.Edit{{Index: 0, Remove: true}, {Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}}, {Index: 2, Blocks: []rewrite.BlockPiece{{Keep: 1}, {Keep: 2}}}}
 	if diff := cmp.Diff(want, edits, compareBlock); diff != "" {
 		t.Errorf("edits (-want +got):\n%s", diff)
 	}
@@ -108,10 +108,10 @@ func TestCompressAnswersPiecesThatNameWhatIsKept(t *testing.T) {
 	if diff := cmp.Diff(wantResult, result, protocmp.Transform()); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
-	want := []wire.Piece{
-		wire.Edited{Index: 0, Blocks: []wire.BlockPiece{{Block: sdk.Text{Text: "changed"}}}},
-		wire.Added{Content: words("human", "target 300")},
-		wire.Keep{From: 2, To: 5},
+	want := []rewrite.Piece{
+		rewrite.Edited{Index: 0, Blocks: []rewrite.BlockPiece{{Block: sdk.Text{Text: "changed"}}}},
+		rewrite.Added{Content: words("human", "target 300")},
+		rewrite.Keep{From: 2, To: 5},
 	}
 	if diff := cmp.Diff(want, pieces, compareBlock, compareContent); diff != "" {
 		t.Errorf("pieces (-want +got):\n%s", diff)

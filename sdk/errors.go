@@ -1,17 +1,17 @@
 package sdk
 
-import "github.com/thresh-dev/thresh/internal/wire"
+import "github.com/thresh-dev/thresh/sdk/contract"
 
 // What [Host] calls fail of, for errors.Is. A strategy may return them, or errors that wrap them, as its own: the host
 // reads their meaning. Every other error means that the call failed and that asking again would not help.
 var (
 	// ErrUnavailable says that it may pass: the same call made again later can succeed.
-	ErrUnavailable = wire.ErrUnavailable
+	ErrUnavailable = contract.ErrUnavailable
 	// ErrNotGranted says that the host does not offer this: no usable provider profile, no [Info.RequiresLLM], or the
 	// call that the [Host] belonged to is over.
-	ErrNotGranted = wire.ErrNotGranted
+	ErrNotGranted = contract.ErrNotGranted
 	// ErrBudgetSpent says that the call's budget of tokens or requests is used up.
-	ErrBudgetSpent = wire.ErrBudgetSpent
+	ErrBudgetSpent = contract.ErrBudgetSpent
 	// ErrNotFound says that there is no prompt by that name.
-	ErrNotFound = wire.ErrNotFound
+	ErrNotFound = contract.ErrNotFound
 )

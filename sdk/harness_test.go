@@ -16,7 +16,9 @@ import (
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
 
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
@@ -111,7 +113,7 @@ func (p *running) serve(t testing.TB, host threshv1.HostServiceServer, r *thresh
 }
 
 // optimize runs a whole Optimize call.
-func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader, history []sdk.Content) (*threshv1.OptimizeResult, []wire.Edit, error) {
+func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader, history []sdk.Content) (*threshv1.OptimizeResult, []rewrite.Edit, error) {
 	stream, err := p.Optimize(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -135,7 +137,7 @@ func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader, histo
 }
 
 // compress runs a whole Compress call.
-func (p *running) compress(ctx context.Context, header *threshv1.CompressHeader, history []sdk.Content) (*threshv1.CompressResult, []wire.Piece, error) {
+func (p *running) compress(ctx context.Context, header *threshv1.CompressHeader, history []sdk.Content) (*threshv1.CompressResult, []rewrite.Piece, error) {
 	stream, err := p.Compress(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -228,7 +230,7 @@ func (counter) EstimateTokens(stream threshv1.HostService_EstimateTokensServer) 
 		return err
 	}
 	if first.GetCallId() != "call-1" {
-		return wire.ToStatus(wire.ErrNotGranted)
+		return wire.ToStatus(contract.ErrNotGranted)
 	}
 	pending := first.GetChunk()
 	entries, err := wire.ReadAll(func() ([]byte, error) {
@@ -277,7 +279,7 @@ func (c counter) Generate(stream threshv1.HostService_GenerateServer) error {
 
 func (counter) ResolvePrompt(_ context.Context, r *threshv1.ResolvePromptRequest) (*threshv1.ResolvePromptResponse, error) {
 	if r.GetName() != "compression" {
-		return nil, wire.ToStatus(wire.ErrNotFound)
+		return nil, wire.ToStatus(contract.ErrNotFound)
 	}
 	return &threshv1.ResolvePromptResponse{Text: "be brief"}, nil
 }

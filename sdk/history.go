@@ -2,10 +2,8 @@ package sdk
 
 import (
 	"fmt"
-	"math"
 
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -17,15 +15,7 @@ type history struct {
 	sums  []int // sums[i] is what the entries before i count, in tokens
 }
 
-// receiveHistory reads the entries that h announces. recv returns one chunk, or io.EOF.
-func receiveHistory(h *threshv1.CallHeader, recv func() ([]byte, error)) (*history, error) {
-	if h.GetEntries() > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: CallHeader.entries is %d, at most %d are allowed", wire.ErrTooLarge, h.GetEntries(), math.MaxInt32)
-	}
-	entries, err := wire.ReadAll(recv, wire.Limits{Of: "entry", Count: int(h.GetEntries())}, wire.DecodeEntry)
-	if err != nil {
-		return nil, err
-	}
+func newHistory(entries []wire.Entry) *history {
 	out := &history{
 		given: make([]Content, len(entries)),
 		was:   make([]Content, len(entries)),
@@ -47,7 +37,7 @@ func receiveHistory(h *threshv1.CallHeader, recv func() ([]byte, error)) (*histo
 		}
 		out.given[i] = c
 	}
-	return out, nil
+	return out
 }
 
 // tokens counts the entries [from, to), cut to the history.
@@ -63,7 +53,8 @@ func (h *history) tokens(from, to int) int {
 func (h *history) untouched(given []Content) error {
 	for i := range h.was {
 		if !given[i].Equal(h.was[i]) {
-			return fmt.Errorf("%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements", wire.ErrBadResult, i)
+			return fmt.Errorf("%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements",
+				rewrite.ErrBadResult, i)
 		}
 	}
 	return nil

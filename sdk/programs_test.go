@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
-	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -78,7 +78,7 @@ func TestAThresholdProgramRuns(t *testing.T) {
 		history = append(history, words("human", fmt.Sprint(i)))
 	}
 	_, pieces, err := p.compress(t.Context(), &threshv1.CompressHeader{Call: header("s")}, history)
-	if diff := cmp.Diff([]wire.Piece{wire.Keep{From: 10, To: 60}}, pieces); err != nil || diff != "" {
+	if diff := cmp.Diff([]rewrite.Piece{rewrite.Keep{From: 10, To: 60}}, pieces); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	r, _, err := p.compress(t.Context(), &threshv1.CompressHeader{Call: header("s")}, history[:50])
@@ -100,7 +100,7 @@ func TestAContinuousProgramRuns(t *testing.T) {
 		history[i] = sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: "yes"}}}
 	}
 	_, edits, err := p.optimize(t.Context(), header("s"), history)
-	want := []wire.Edit{{Index: 0, Blocks: []wire.BlockPiece{{Keep: 1}}}, {Index: 1, Blocks: []wire.BlockPiece{{Keep: 1}}}}
+	want := []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{{Keep: 1}}}, {Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}}}
 	if diff := cmp.Diff(want, edits); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -57,7 +57,7 @@ func serveHost(s Strategy, stderr io.Writer) int {
 		log.Error("cannot start", "error", err)
 		return exitBad
 	}
-	info, err := infoMessage(s.Info())
+	info, err := wire.ToInfo(s.Info(), sdkName())
 	if err != nil {
 		log.Error("cannot start", "error", err)
 		return exitBad

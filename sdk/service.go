@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+
+	"github.com/thresh-dev/thresh/internal/wire"
 )
 
 // service serves a strategy over gRPC. Its handlers return plain errors; serverOptions make statuses of them.
@@ -30,7 +32,7 @@ type service struct {
 
 // configuration is what Configure brought.
 type configuration struct {
-	config []byte
+	config Config
 	host   *hostConn
 }
 
@@ -39,20 +41,21 @@ func (s *service) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.
 }
 
 func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
-	if err := s.checkConfig(r.GetConfig()); err != nil {
+	conf := wire.FromConfigure(r)
+	if err := s.checkConfig(conf.Config); err != nil {
 		return nil, err
 	}
-	c := &configuration{config: r.GetConfig(), host: newHostConn(s.broker, r.GetHostServiceId())}
+	c := &configuration{config: conf.Config, host: newHostConn(s.broker, conf.HostServiceID)}
 	if !s.configured.CompareAndSwap(nil, c) {
 		return nil, status.Error(codes.FailedPrecondition, "Configure was called before")
 	}
-	s.setLevel(levelOf(r.GetLogLevel()))
+	s.setLevel(levelOf(conf.LogLevel))
 	c.host.connect()
 	return &threshv1.ConfigureResponse{}, nil
 }
 
 // checkConfig refuses what is no JSON object, and what the strategy refuses.
-func (s *service) checkConfig(config []byte) error {
+func (s *service) checkConfig(config Config) error {
 	if len(config) > 0 {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(config, &object); err != nil {
@@ -68,24 +71,21 @@ func (s *service) checkConfig(config []byte) error {
 }
 
 // call makes of a header and the entries that followed it what a strategy sees.
-func (s *service) call(h *threshv1.CallHeader, c *configuration, history *history) (Call, error) {
-	if !bytes.Equal(h.GetConfig(), c.config) { // a session may have settings of its own
-		if err := s.checkConfig(h.GetConfig()); err != nil {
+func (s *service) call(h wire.Call, c *configuration, history *history) (Call, error) {
+	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
+		if err := s.checkConfig(h.Config); err != nil {
 			return Call{}, err
 		}
 	}
-	taxonomy, err := s.taxonomies.get(h.GetTools())
+	taxonomy, err := s.taxonomies.get(h.Tools)
 	if err != nil {
 		return Call{}, status.Error(codes.InvalidArgument, fmt.Sprintf("CallHeader.tools: %v", err))
 	}
 	return Call{
-		SessionID:     h.GetSessionId(),
-		Revision:      h.GetRevision(),
-		History:       history.given,
-		WorkspaceRoot: h.GetWorkspaceRoot(),
-		Tools:         taxonomy,
-		Config:        h.GetConfig(),
-		Log:           s.log.With("session", h.GetSessionId(), "call", h.GetCallId()),
+		CallParams: h.CallParams,
+		History:    history.given,
+		Tools:      taxonomy,
+		Log:        s.log.With("session", h.SessionID, "call", h.ID),
 	}, nil
 }
 

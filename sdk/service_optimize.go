@@ -1,17 +1,16 @@
 package sdk
 
 import (
-	"errors"
-	"fmt"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
+// Optimize serves one Optimize.
 func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error {
 	optimizer, ok := s.strategy.(Optimizer)
 	if !ok {
@@ -21,22 +20,24 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	header, history, err := receive(stream.Recv, func(r *threshv1.OptimizeRequest) any { return r.GetPart() })
-	call := header.GetCall()
-	switch {
-	case errors.Is(err, errResync):
-		return stream.Send(optimizeHeader(&threshv1.OptimizeResult{Revision: call.GetRevision(), Resync: true}))
-	case err != nil:
+	call, params, entries, err := wire.ReceiveOptimize(stream)
+	if err != nil {
 		return err
 	}
-	in := OptimizeInput{Density: densityConfig(header.GetDensity())}
+	answer := wire.Result[DensityMetadata]{Revision: call.Revision}
+	if call.Held > 0 { // nothing is held between calls: the host is asked for the whole history
+		answer.Resync = true
+		return wire.SendEdits(stream, answer, nil)
+	}
+	history := newHistory(entries)
+	in := OptimizeInput{OptimizeParams: params}
 	if in.Call, err = s.call(call, conf, history); err != nil {
 		return err
 	}
 	given := in.History
 	result, err := optimizer.Optimize(stream.Context(), in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
-		return ctxErr // nobody waits any more
+		return ctxErr // the host does not wait any more
 	}
 	if err != nil {
 		return err
@@ -44,59 +45,10 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err := history.untouched(given); err != nil {
 		return err
 	}
-	edits, err := wire.Edits(history.was, result.Removals, result.Replacements, reasons(result.Reasons))
+	edits, err := rewrite.Edits(history.was, result.Removals, result.Replacements, result.Reasons)
 	if err != nil {
 		return err
 	}
-	return sendEdits(stream, call.GetRevision(), edits, result.Metadata)
-}
-
-func reasons(given map[int]Reason) map[int]wire.Reason {
-	out := make(map[int]wire.Reason, len(given))
-	for i, r := range given {
-		out[i] = wire.Reason(r)
-	}
-	return out
-}
-
-func sendEdits(stream threshv1.StrategyService_OptimizeServer, revision uint64, edits []wire.Edit, m DensityMetadata) error {
-	err := stream.Send(optimizeHeader(&threshv1.OptimizeResult{
-		Revision: revision,
-		Edits:    uint64(len(edits)),
-		Metadata: &threshv1.DensityMetadata{
-			ReadWritePairsPruned:     int64(m.ReadWritePairsPruned),
-			FileDeduplicationsPruned: int64(m.FileDeduplicationsPruned),
-			RecencyPruned:            int64(m.RecencyPruned),
-		},
-	}))
-	if err != nil {
-		return err
-	}
-	w := wire.NewWriter(func(chunk []byte) error {
-		return stream.Send(&threshv1.OptimizeResponse{Part: &threshv1.OptimizeResponse_Chunk{Chunk: chunk}})
-	})
-	for _, e := range edits {
-		if err := w.Edit(e); err != nil {
-			return fmt.Errorf("replacement of entry %d: %w", e.Index, err)
-		}
-	}
-	return w.Flush()
-}
-
-func optimizeHeader(r *threshv1.OptimizeResult) *threshv1.OptimizeResponse {
-	return &threshv1.OptimizeResponse{Part: &threshv1.OptimizeResponse_Header{Header: r}}
-}
-
-func densityConfig(d *threshv1.DensityConfig) DensityConfig {
-	c := DensityConfig{
-		ReadWritePruning: d.GetReadWritePruning(),
-		FileDedupe:       d.GetFileDedupe(),
-		RecencyPruning:   d.GetRecencyPruning(),
-		RecencyRetention: int(d.GetRecencyRetention()),
-		PartialWrites:    PartialWritesPrune,
-	}
-	if d.GetPartialWrites() == threshv1.PartialWrites_PARTIAL_WRITES_KEEP {
-		c.PartialWrites = PartialWritesKeep
-	}
-	return c
+	answer.Metadata = result.Metadata
+	return wire.SendEdits(stream, answer, edits)
 }

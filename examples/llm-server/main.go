@@ -1,8 +1,11 @@
-// Command llm-server stands in for a model, so that the strategies that need one can be tried without a key. It speaks
-// OpenAI's chat completions and Anthropic's messages, and answers a request for a summary with a state snapshot that it
-// puts together from the request by simple rules: the same request always gets the same answer.
+// Command llm-server stands in for an LLM, so that strategies that need one can be tried without an API key. It
+// speaks OpenAI's chat completions and Anthropic's messages. It answers a request for a summary with a state snapshot
+// that it assembles from the request by simple rules: equal requests get equal answers.
 //
 //	go run ./examples/llm-server -addr 127.0.0.1:8089
+//
+// With -fault it fails in one of the ways in which providers fail. The protocols and the faults are in
+// internal/testkit/llmtest; snapshot.go plays the model.
 package main
 
 import (
@@ -26,7 +29,7 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8089", "address to listen on")
 	window := flag.Int("window", 128_000, "context window of the model in tokens; 0 for no limit")
-	fault := flag.String("fault", "", "fail at every request, to see what comes of it: "+strings.Join(slices.Sorted(maps.Keys(faults)), ", "))
+	fault := flag.String("fault", "", "answer every request with this failure: "+faultNames())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -36,7 +39,7 @@ func main() {
 	}
 }
 
-// faults are the failures that can be tried, by the name of the flag's value.
+// faults are the failures that -fault can select.
 var faults = map[string]llmtest.Reply{
 	"rate-limit": llmtest.RateLimited(time.Second),
 	"overloaded": llmtest.Overloaded(),
@@ -49,22 +52,27 @@ var faults = map[string]llmtest.Reply{
 	"hang":       {Fault: llmtest.FaultHang},
 }
 
+// faultNames lists the values of -fault.
+func faultNames() string { return strings.Join(slices.Sorted(maps.Keys(faults)), ", ") }
+
+// run serves until ctx is done. It logs each request to out.
 func run(ctx context.Context, addr string, window int, fault string, out io.Writer) error {
 	broken, fails := faults[fault]
 	if fault != "" && !fails {
-		return fmt.Errorf("unknown fault %q; want one of: %s", fault, strings.Join(slices.Sorted(maps.Keys(faults)), ", "))
+		return fmt.Errorf("unknown fault %q; want one of: %s", fault, faultNames())
 	}
 	handler := llmtest.NewHandler(llmtest.Options{ContextWindow: window, Reply: func(r llmtest.Request) llmtest.Reply {
 		reply := broken
 		if !fails {
 			reply = answer(r)
 		}
-		fmt.Fprintf(out, "request %d: %s, model %s, %d tokens; answered with %d\n", r.Number, r.Kind, r.Model, r.InputTokens, llmtest.Tokens(reply.Text))
+		fmt.Fprintf(out, "request %d: %s, model %s, %d tokens; answered with %d\n",
+			r.Number, r.Kind, r.Model, r.InputTokens, llmtest.Tokens(reply.Text))
 		return reply
 	}})
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("cannot listen: %w", err)
+		return fmt.Errorf("listen: %w", err)
 	}
 	limit := window
 	if limit <= 0 {
@@ -80,6 +88,7 @@ func run(ctx context.Context, addr string, window int, fault string, out io.Writ
 	return nil
 }
 
+// welcome explains how to use the server: %[1]s is its address, %[2]d the context window, %[3]d the output limit.
 const welcome = `A stand-in for a model listens on http://%[1]s. Put this into a file, say llm.yaml:
 
   compression:
@@ -94,6 +103,7 @@ const welcome = `A stand-in for a model listens on http://%[1]s. Put this into a
         contextLimit: %[2]d
         maxOutput: %[3]d
 
-and try: thresh --config llm.yaml llm check local. Interrupt ends the server.
+Then run: thresh --config llm.yaml llm check local
+Press Ctrl-C to stop the server.
 
 `

@@ -77,8 +77,9 @@ src/parser.go
 
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"a summary":      {asked, want},
-		"a check":        {"from <state_snapshot>\n<record id=\"0a\">\n=== 0a snapshot to be checked\nx\n</record id=\"0a\">", "VERIFIED"},
+		"a summary": {asked, want},
+		"a check": {"from <state_snapshot>\n<record id=\"0a\">\n=== 0a snapshot to be checked\nx\n</record " +
+			"id=\"0a\">", "VERIFIED"},
 		"something else": {"hello", "ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,9 +92,11 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestALargeRequestHasASmallAnswer(t *testing.T) {
-	text := "<state_snapshot>\n<record id=\"0a\">\n=== 0a tool\n" + strings.Repeat("error /a/b.go "+strings.Repeat("x", 200)+"\n", 20_000) +
+	text := "<state_snapshot>\n<record id=\"0a\">\n=== 0a tool\n" +
+		strings.Repeat("error /a/b.go "+strings.Repeat("x", 200)+"\n", 20_000) +
 		strings.Repeat("<", 1<<20) + "\n</record id=\"0a\">"
-	if got := answer(llmtest.Request{Messages: []llmtest.Message{{Text: text}}}); len(got.Text) > 20_000 || !strings.HasSuffix(got.Text, "</state_snapshot>") {
+	if got := answer(llmtest.Request{Messages: []llmtest.Message{{Text: text}}}); len(got.Text) > 20_000 ||
+		!strings.HasSuffix(got.Text, "</state_snapshot>") {
 		t.Errorf("%d bytes", len(got.Text))
 	}
 }
@@ -109,7 +112,7 @@ func TestThePrintedSettings(t *testing.T) {
 	}()
 	lines := bufio.NewScanner(reader)
 	var yaml strings.Builder
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "and try") {
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "Then run") {
 		if text, indented := strings.CutPrefix(lines.Text(), "  "); indented {
 			yaml.WriteString(text + "\n")
 		}
@@ -144,7 +147,7 @@ func TestThePrintedSettings(t *testing.T) {
 func TestWrongFlags(t *testing.T) {
 	for name, c := range map[string]struct{ addr, fault, want string }{
 		"a fault that nobody knows": {"127.0.0.1:0", "nothing", `unknown fault "nothing"; want one of: cut, empty,`},
-		"no address":                {"nowhere", "", "cannot listen"},
+		"no address":                {"nowhere", "", "listen: "},
 	} {
 		if err := run(t.Context(), c.addr, 0, c.fault, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

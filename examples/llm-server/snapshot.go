@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
-// answer plays the model.
+// answer plays the model. A request that does not ask for a state snapshot gets "ok"; a request to verify a snapshot
+// gets "VERIFIED".
 func answer(r llmtest.Request) llmtest.Reply {
 	var all []string
 	for _, m := range r.Messages {
@@ -26,20 +27,20 @@ func answer(r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: snapshot(entries)}
 }
 
-// entry is one entry of the record in a request.
+// entry is one entry of the record in a request: the part of the history to be summarised.
 type entry struct {
-	// label says who speaks, or what it is.
+	// label is the speaker or the kind of the entry.
 	label string
 	lines []string
 }
 
 var opening = regexp.MustCompile(`^<record id="([0-9a-f]+)">$`)
 
-// record finds what a request wants to have summarised: the entries between the marks that strategies of this project
-// set, or else everything as one entry of the user.
+// record extracts from a request what is to be summarised: the entries between the marks that the strategies of this
+// project set. Without marks, everything is one entry of the user.
 func record(text string) []entry {
 	var entries []entry
-	mark, last := "", "" // of an entry, and of the end, in the record that we are in
+	mark, last := "", "" // the marks of an entry and of the end, in the current record
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := opening.FindStringSubmatch(line); m != nil && mark == "" {
@@ -63,19 +64,21 @@ func record(text string) []entry {
 	return entries
 }
 
-// The sections of a snapshot, in their order.
+// sections are the sections of a snapshot, in order.
 var sections = []string{"overall_goal", "key_knowledge", "current_progress", "active_tasks", "open_questions",
 	"task_context", "user_directives", "errors_encountered", "code_references"}
 
+// These bound a snapshot, so that it is always shorter than what it summarises.
 const (
-	maxLines = 8
-	maxLine  = 160
+	maxLines = 8   // lines in a section
+	maxLine  = 160 // bytes in a line
 )
 
 // notes are the lines of a snapshot, by section.
 type notes map[string][]string
 
-// add takes a line, unless the section has it. The first line of a section is kept, and the latest of the others.
+// add adds a line, unless the section has it already. A full section keeps its first line and the latest of the
+// others.
 func (n notes) add(section, line string) {
 	line = tidy(line)
 	if line == "" || line == "none" || slices.Contains(n[section], line) {
@@ -86,6 +89,7 @@ func (n notes) add(section, line string) {
 	}
 }
 
+// The rules of the "model": what looks like a file, a problem, a standing instruction, and a tag of a snapshot.
 var (
 	path     = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|\b[\w-]+\.(?:go|ts|js|py|rs|java|c|h|md|json|ya?ml|toml)\b`)
 	problem  = regexp.MustCompile(`(?i)\b(error|failed|failure|panic|exception|cannot|not found)\b`)
@@ -93,7 +97,7 @@ var (
 	heading  = regexp.MustCompile(`^</?(\w+)>$`)
 )
 
-// snapshot sorts what was said into sections.
+// snapshot sorts the lines of all entries into sections.
 func snapshot(entries []entry) string {
 	n := notes{}
 	for _, e := range entries {
@@ -122,7 +126,7 @@ func snapshot(entries []entry) string {
 	return b.String()
 }
 
-// carry takes over an earlier snapshot.
+// carry takes over the lines of an earlier snapshot, section by section.
 func (n notes) carry(lines []string) {
 	section := ""
 	for _, line := range lines {
@@ -138,7 +142,7 @@ func (n notes) carry(lines []string) {
 	}
 }
 
-// read takes what it can from an entry.
+// read sorts the lines of one entry into sections.
 func (n notes) read(e entry) {
 	user := strings.HasPrefix(e.label, "user")
 	for _, line := range e.lines {
@@ -167,6 +171,7 @@ func (n notes) read(e entry) {
 	}
 }
 
+// quoted quotes a line as what the user said word for word.
 func quoted(line string) string {
 	if line = tidy(line); line == "" {
 		return ""
@@ -174,7 +179,7 @@ func quoted(line string) string {
 	return `"` + line + `"`
 }
 
-// tidy makes a line short, and keeps it from looking like part of a snapshot.
+// tidy shortens a line and escapes "<", so that the line cannot be mistaken for a tag of the snapshot.
 func tidy(line string) string {
 	line = strings.ToValidUTF8(line[:min(len(line), 8*maxLine)], "")
 	line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), "<", "&lt;")

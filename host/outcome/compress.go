@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Compress is what the compress step did. The zero value: the history was below the threshold.
@@ -11,11 +11,11 @@ type Compress struct {
 	// Kind is "" if the step was not needed or failed.
 	Kind Kind `json:"kind,omitempty"`
 	// Reason says why the step ran.
-	Reason sdk.CompressReason `json:"reason,omitempty"`
+	Reason contract.CompressReason `json:"reason,omitempty"`
 	// NoOp says why the strategy did nothing. Remembered: that is the answer of an earlier turn; the strategy was not
 	// asked again because nothing was added since.
-	NoOp       sdk.NoOpReason `json:"noop,omitempty"`
-	Remembered bool           `json:"remembered,omitempty"`
+	NoOp       contract.NoOpReason `json:"noop,omitempty"`
+	Remembered bool                `json:"remembered,omitempty"`
 	// Ineffective says that the step removed less than 5 % of the tokens. It is not repeated until something is
 	// added.
 	Ineffective bool `json:"ineffective,omitempty"`
@@ -28,7 +28,7 @@ type Compress struct {
 	EntriesBefore int `json:"entriesBefore,omitempty"`
 	EntriesAfter  int `json:"entriesAfter,omitempty"`
 	// Metadata is what the strategy reported about its own work.
-	Metadata sdk.CompressMetadata `json:"metadata"`
+	Metadata contract.CompressMetadata `json:"metadata"`
 	// LLM is what the strategy's model calls cost; nil if it made none.
 	LLM *Spent `json:"llm,omitempty"`
 	// Cooldown is set if the strategy was not asked because it failed recently with a non-retryable error.
@@ -48,7 +48,7 @@ const (
 
 // NoOpIneffective is the [Compress.NoOp] of a strategy that is not asked again because it removed less than 5 % last
 // time.
-const NoOpIneffective sdk.NoOpReason = "ineffective"
+const NoOpIneffective contract.NoOpReason = "ineffective"
 
 // Cooldown says that a strategy is not asked for a while after a non-retryable error.
 type Cooldown struct {

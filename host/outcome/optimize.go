@@ -3,7 +3,7 @@ package outcome
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Optimize is what the prune step did. Only strategies with the trigger "continuous" have one.
@@ -20,7 +20,7 @@ type Optimize struct {
 	Removed  int `json:"removed"`
 	Replaced int `json:"replaced"`
 	// Metadata is what the strategy reported about its own work.
-	Metadata sdk.DensityMetadata `json:"metadata"`
+	Metadata contract.DensityMetadata `json:"metadata"`
 	// TokensAfter is what the request counts after this step.
 	TokensAfter int `json:"tokensAfter"`
 	// PluginTime is how long the host waited for the plugin, transfer included.

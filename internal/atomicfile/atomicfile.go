@@ -1,5 +1,9 @@
-// Package atomicfile replaces files as a whole: whoever reads one sees what it was or all of what it is, and a
-// failure leaves what it was. It is for the host.
+// Package atomicfile replaces files as a whole. A reader sees the old content or the new content, never a part of it,
+// and a failed write leaves the old content. It is for the host: the lock file, reports and transcripts are written
+// with it.
+//
+// [Write] writes a file. [Check] tells in advance whether that can work, so that a command can refuse a bad path
+// before it does an hour of work.
 package atomicfile
 
 import (
@@ -11,14 +15,14 @@ import (
 	"path/filepath"
 )
 
-// Check returns an error if a file cannot be written at path: its directory is missing, or something stands there
-// that is no regular file. A symlink is followed; what it points at need not exist.
+// Check returns an error if no file can be written at path: its directory is missing, or path exists and is not a
+// regular file. It does not check permissions. A symlink is followed; its target need not exist.
 func Check(path string) error {
 	_, err := target(path)
 	return err
 }
 
-// target is the file that path names.
+// target resolves symlinks, so that a rename replaces the file that a link points at instead of the link.
 func target(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -30,7 +34,7 @@ func target(path string) (string, error) {
 	case info.IsDir():
 		return "", fmt.Errorf("%s is a directory", path)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no regular file", path)
+		return "", fmt.Errorf("%s is not a regular file", path)
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
@@ -38,12 +42,15 @@ func target(path string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("%s is no directory", dir)
+		return "", fmt.Errorf("%s is not a directory", dir)
 	}
 	return path, nil
 }
 
-// Write has a file written beside its place, and then puts it there with these permissions.
+// Write writes a temporary file in the same directory with the function write, syncs it, gives it the permissions
+// mode, and renames it to path. If anything fails, it removes the temporary file and returns the error.
+//
+// The temporary file must be in the same directory because a rename is atomic only within one file system.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if path, err = target(path); err != nil {
 		return err

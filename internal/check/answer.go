@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -20,9 +20,9 @@ type Part struct {
 
 // Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest index
 // down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an [*Error].
-func Optimize(history []content.Content, edits []wire.Edit) ([]Part, error) {
+func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 	var found problems
-	byIndex := make(map[int]*wire.Edit, len(edits))
+	byIndex := make(map[int]*rewrite.Edit, len(edits))
 	for i := range edits {
 		e := &edits[i]
 		switch {
@@ -58,18 +58,18 @@ func Optimize(history []content.Content, edits []wire.Edit) ([]Part, error) {
 }
 
 // Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error].
-func Compress(history []content.Content, pieces []wire.Piece) ([]Part, error) {
+func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error) {
 	var found problems
 	var parts []Part
 	next := 0 // the first entry that may still be kept
 	for i, piece := range pieces {
 		switch piece := piece.(type) {
-		case wire.Added:
+		case rewrite.Added:
 			if err := Content(piece.Content); err != nil {
 				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: err.Error()})
 			}
 			parts = append(parts, Part{Index: -1, Content: piece.Content})
-		case wire.Edited:
+		case rewrite.Edited:
 			if piece.Index < 0 || piece.Index >= len(history) {
 				found.add(wrong(-1, ErrOutOfBounds, "piece %d edits entry %d of %d", i, piece.Index, len(history)))
 				continue
@@ -79,7 +79,7 @@ func Compress(history []content.Content, pieces []wire.Piece) ([]Part, error) {
 			}
 			parts = append(parts, edited(&found, history[piece.Index], piece.Index, piece.Blocks))
 			next = piece.Index + 1
-		case wire.Keep:
+		case rewrite.Keep:
 			if piece.From < 0 || piece.To > len(history) || piece.From >= piece.To {
 				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To, len(history)))
 				continue
@@ -120,7 +120,7 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 }
 
 // edited returns an entry with the blocks that an answer gave it.
-func edited(found *problems, c content.Content, index int, pieces []wire.BlockPiece) Part {
+func edited(found *problems, c content.Content, index int, pieces []rewrite.BlockPiece) Part {
 	blocks, from := make([]content.Block, 0, len(pieces)), make([]int, 0, len(pieces))
 	kept := make([]bool, len(c.Blocks))
 	next := 0

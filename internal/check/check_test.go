@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
-	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -19,13 +19,13 @@ func TestWhateverAPluginAnswers(t *testing.T) {
 	histories := gen.History(gen.Options{MaxEntries: 30, Malformed: true})
 	rapid.Check(t, func(t *rapid.T) {
 		history := histories.Draw(t, "history")
-		edits := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) wire.Edit { return edit(t, history) }), 0, 6).Draw(t, "edits")
+		edits := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Edit { return edit(t, history) }), 0, 6).Draw(t, "edits")
 		parts, err := check.Optimize(history, edits)
 		judge(t, history, parts, err)
 		if err == nil && count(history, human) != countParts(parts, human) {
 			t.Fatal("a human entry is gone")
 		}
-		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) wire.Piece { return piece(t, history) }), 0, 6).Draw(t, "pieces")
+		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Piece { return piece(t, history) }), 0, 6).Draw(t, "pieces")
 		parts, err = check.Compress(history, pieces)
 		judge(t, history, parts, err)
 	})
@@ -77,35 +77,66 @@ func index(t *rapid.T, history []content.Content) int {
 	return rapid.IntRange(-1, len(history)).Draw(t, "index")
 }
 
-func blocks(t *rapid.T, c content.Content) (pieces []wire.BlockPiece) {
+func blocks(t *rapid.T, c content.Content) (pieces []rewrite.BlockPiece) {
 	for i := range c.Blocks {
 		switch rapid.IntRange(0, 3).Draw(t, "block") {
 		case 0:
 		case 1:
-			pieces = append(pieces, wire.BlockPiece{Block: content.Text{Text: "new"}})
+			pieces = append(pieces, rewrite.BlockPiece{Block: content.Text{Text: "new"}})
 		default:
-			pieces = append(pieces, wire.BlockPiece{Keep: i})
+			pieces = append(pieces, rewrite.BlockPiece{Keep: i})
 		}
 	}
 	return pieces
 }
 
-func edit(t *rapid.T, history []content.Content) wire.Edit {
-	e := wire.Edit{Index: index(t, history), Remove: rapid.Bool().Draw(t, "remove")}
+func edit(t *rapid.T, history []content.Content) rewrite.Edit {
+	e := rewrite.Edit{Index: index(t, history), Remove: rapid.Bool().Draw(t, "remove")}
 	if !e.Remove && e.Index >= 0 && e.Index < len(history) {
 		e.Blocks = blocks(t, history[e.Index])
 	}
 	return e
 }
 
-func piece(t *rapid.T, history []content.Content) wire.Piece {
+func piece(t *rapid.T, history []content.Content) rewrite.Piece {
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
-		return wire.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "summary"}}}}
+		return rewrite.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "summary"}}}}
 	case 1:
 		e := edit(t, history)
-		return wire.Edited{Index: e.Index, Blocks: e.Blocks}
+		return rewrite.Edited{Index: e.Index, Blocks: e.Blocks}
 	default:
-		return wire.Keep{From: index(t, history), To: index(t, history)}
+		return rewrite.Keep{From: index(t, history), To: index(t, history)}
+	}
+}
+
+// A provider takes responses right after their calls only. What a strategy adds may not come between the two.
+func TestNothingOfTheAIIsPutBetweenACallAndItsResponse(t *testing.T) {
+	says := func(s content.Speaker, b content.Block) content.Content {
+		return content.Content{Speaker: s, Blocks: []content.Block{b}}
+	}
+	history := []content.Content{
+		says(content.AI, content.ToolCall{ID: "1", Name: "read"}),
+		says(content.Human, content.Text{Text: "hurry"}),
+		says(content.Tool, content.ToolResponse{CallID: "1"}),
+	}
+	late := append(history[:2:2], says(content.AI, content.Text{Text: "well"}), history[2])
+	for name, c := range map[string]struct {
+		history []content.Content
+		new     content.Content
+		want    error
+	}{
+		"the AI spoke":              {history, says(content.AI, content.Text{Text: "summary"}), check.ErrOrphaned},
+		"a person spoke":            {history, says(content.Human, content.Text{Text: "summary"}), nil},
+		"the AI had spoken already": {late, says(content.AI, content.Text{Text: "summary"}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := check.Compress(c.history, []rewrite.Piece{
+				rewrite.Keep{From: 0, To: 2}, rewrite.Added{Content: c.new}, rewrite.Keep{From: 2, To: len(c.history)},
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
 	}
 }

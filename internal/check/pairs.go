@@ -21,25 +21,34 @@ type couple struct{ call, response side }
 // pairing counts who is alone and who is not in a history.
 type pairing struct {
 	together map[couple]int
-	orphans  map[side]int
-	waiting  map[side]int
+	// late are those of together that a provider does not take for pairs, see [turns.Pairs.Late].
+	late    map[couple]int
+	orphans map[side]int
+	waiting map[side]int
 	// calls are all calls; pending are those of waiting that nobody has spoken after: the tool is still running.
 	calls, pending map[side]int
 }
 
 // pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries.
-func pairingOf(history []content.Content, ids map[string]struct{}, origin func(i int) int) pairing {
-	p := pairing{map[couple]int{}, map[side]int{}, map[side]int{}, map[side]int{}, map[side]int{}}
+func pairingOf(
+	history []content.Content, pairs *turns.Pairs, ids map[string]struct{}, origin func(i int) int,
+) pairing {
+	p := pairing{
+		together: map[couple]int{}, late: map[couple]int{},
+		orphans: map[side]int{}, waiting: map[side]int{}, calls: map[side]int{}, pending: map[side]int{},
+	}
 	at := func(ref turns.At) (side, bool) {
 		id, _ := callID(history[ref.Entry].Blocks[ref.Block])
 		_, wanted := ids[id]
 		return side{origin(ref.Entry), id}, wanted
 	}
-	pairs := turns.Pair(history)
 	for call, response := range pairs.Answered() {
 		if c, wanted := at(call); wanted {
 			r, _ := at(response)
 			p.together[couple{c, r}]++
+			if pairs.Late(response) {
+				p.late[couple{c, r}]++
+			}
 			p.calls[c]++
 		}
 	}
@@ -118,11 +127,18 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 		made[i] = part.Content
 	}
 	ids := touched(history, parts)
+	pairs := turns.Pair(made)
+	for call, response := range pairs.Answered() { // what is new may stand between a call and its response
+		if pairs.Late(response) {
+			id, _ := callID(made[call.Entry].Blocks[call.Block])
+			ids[id] = struct{}{}
+		}
+	}
 	if len(ids) == 0 {
 		return
 	}
-	was := pairingOf(history, ids, func(i int) int { return i })
-	is := pairingOf(made, ids, func(i int) int {
+	was := pairingOf(history, turns.Pair(history), ids, func(i int) int { return i })
+	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
 			return -1 - i
 		}
@@ -139,6 +155,11 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	for s, n := range is.orphans {
 		if n > was.orphans[s] {
 			report(s, ErrOrphaned)
+		}
+	}
+	for c, n := range is.late { // an entry of the AI was put between the two
+		if n > was.late[c] {
+			report(c.response, ErrOrphaned)
 		}
 	}
 	for s, n := range is.waiting {

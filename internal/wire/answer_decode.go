@@ -5,11 +5,14 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // DecodeEdit decodes a thresh.v1.Edit. It does not know the history; its errors wrap [ErrMalformed].
-func DecodeEdit(msg []byte) (Edit, error) {
-	var e Edit
+func DecodeEdit(msg []byte) (rewrite.Edit, error) {
+	var e rewrite.Edit
 	var action protowire.Number
 	c := cursor{rest: msg}
 	for c.next() {
@@ -22,7 +25,7 @@ func DecodeEdit(msg []byte) (Edit, error) {
 		case editReplace:
 			blocks, err := decodeReplace(c.message())
 			if err != nil {
-				return Edit{}, fmt.Errorf("edit of entry %d: %w", e.Index, err)
+				return rewrite.Edit{}, fmt.Errorf("edit of entry %d: %w", e.Index, err)
 			}
 			action, e.Remove, e.Blocks = c.num, false, blocks
 		case editReason:
@@ -32,19 +35,21 @@ func DecodeEdit(msg []byte) (Edit, error) {
 		}
 	}
 	if c.err == nil && action == 0 {
-		return Edit{}, fmt.Errorf("%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index)
+		return rewrite.Edit{}, fmt.Errorf("%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index)
 	}
 	return e, c.err
 }
 
-// decodeReason decodes a thresh.v1.Reason. What is ill-formed in it is dropped.
-func decodeReason(msg []byte) Reason {
-	var r Reason
+// decodeReason decodes a thresh.v1.Reason. It drops what is ill-formed. Positions are not compared with a history here.
+func decodeReason(msg []byte) contract.Reason {
+	var r contract.Reason
 	c := cursor{rest: msg}
 	for c.next() {
 		switch {
-		case c.num == reasonRule && c.typ == protowire.BytesType && validRule(c.body):
-			r.Rule = string(c.body)
+		case c.num == reasonRule && c.typ == protowire.BytesType && len(c.body) <= contract.MaxRule:
+			if rule := (contract.Reason{Rule: string(c.body)}).Clean(0).Rule; rule != "" || len(c.body) == 0 {
+				r.Rule = rule
+			}
 		case c.num == reasonSupersededBy && c.typ == protowire.VarintType && c.number <= math.MaxInt:
 			r.SupersededBy = new(int(c.number))
 		}
@@ -52,8 +57,8 @@ func decodeReason(msg []byte) Reason {
 	return r
 }
 
-func decodeReplace(msg []byte) ([]BlockPiece, error) {
-	blocks := make([]BlockPiece, 0, count(msg, replaceBlocks))
+func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
+	blocks := make([]rewrite.BlockPiece, 0, count(msg, replaceBlocks))
 	c := cursor{rest: msg}
 	for c.next() {
 		if c.num != replaceBlocks {
@@ -68,31 +73,31 @@ func decodeReplace(msg []byte) ([]BlockPiece, error) {
 	return blocks, c.err
 }
 
-func decodeBlockPiece(msg []byte) (BlockPiece, error) {
-	var p BlockPiece
+func decodeBlockPiece(msg []byte) (rewrite.BlockPiece, error) {
+	var p rewrite.BlockPiece
 	found := false
 	c := cursor{rest: msg}
 	for c.next() {
 		switch c.num {
 		case pieceBlockKeep:
-			p, found = BlockPiece{Keep: c.int()}, true
+			p, found = rewrite.BlockPiece{Keep: c.int()}, true
 		case pieceBlockNew:
 			b, err := decodeBlock(c.message(), refuseUnknown)
 			if err != nil {
-				return BlockPiece{}, err
+				return rewrite.BlockPiece{}, err
 			}
-			p, found = BlockPiece{Block: b}, true
+			p, found = rewrite.BlockPiece{Block: b}, true
 		}
 	}
 	if c.err == nil && !found {
-		return BlockPiece{}, fmt.Errorf("%w: it is neither a kept block nor a new one", ErrMalformed)
+		return rewrite.BlockPiece{}, fmt.Errorf("%w: it is neither a kept block nor a new one", ErrMalformed)
 	}
 	return p, c.err
 }
 
 // DecodePiece decodes a thresh.v1.Piece. It does not know the history; its errors wrap [ErrMalformed].
-func DecodePiece(msg []byte) (Piece, error) {
-	var p Piece
+func DecodePiece(msg []byte) (rewrite.Piece, error) {
+	var p rewrite.Piece
 	var err error
 	c := cursor{rest: msg}
 	for c.next() {
@@ -102,7 +107,7 @@ func DecodePiece(msg []byte) (Piece, error) {
 		case pieceEdited:
 			p, err = decodeEdited(c.message())
 		case pieceEntry:
-			var a Added
+			var a rewrite.Added
 			a.Content, err = DecodeContent(c.message())
 			p = a
 		}
@@ -119,8 +124,8 @@ func DecodePiece(msg []byte) (Piece, error) {
 	return p, nil
 }
 
-func decodeKeep(msg []byte) (Keep, error) {
-	var k Keep
+func decodeKeep(msg []byte) (rewrite.Keep, error) {
+	var k rewrite.Keep
 	c := cursor{rest: msg}
 	for c.next() {
 		switch c.num {
@@ -133,9 +138,9 @@ func decodeKeep(msg []byte) (Keep, error) {
 	return k, c.err
 }
 
-func decodeEdited(msg []byte) (Edited, error) {
-	var e Edited
-	e.Blocks = make([]BlockPiece, 0, count(msg, editedBlocks))
+func decodeEdited(msg []byte) (rewrite.Edited, error) {
+	var e rewrite.Edited
+	e.Blocks = make([]rewrite.BlockPiece, 0, count(msg, editedBlocks))
 	c := cursor{rest: msg}
 	for c.next() {
 		switch c.num {
@@ -144,7 +149,7 @@ func decodeEdited(msg []byte) (Edited, error) {
 		case editedBlocks:
 			p, err := decodeBlockPiece(c.message())
 			if err != nil {
-				return Edited{}, fmt.Errorf("edited entry %d, block %d: %w", e.Index, len(e.Blocks), err)
+				return rewrite.Edited{}, fmt.Errorf("edited entry %d, block %d: %w", e.Index, len(e.Blocks), err)
 			}
 			e.Blocks = append(e.Blocks, p)
 		}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Field numbers of thresh.v1.Edit, Reason, Replace, BlockPiece, Piece, KeepRange and EditedEntry.
@@ -17,9 +20,9 @@ const (
 	editedIndex, editedBlocks                      = 1, 2
 )
 
-func sizeEdit(e Edit) int {
+func sizeEdit(e rewrite.Edit) int {
 	n := sizeUint(editIndex, uint64(e.Index))
-	if e.Reason != (Reason{}) {
+	if e.Reason != (contract.Reason{}) {
 		n += sizeMessage(editReason, sizeReason(e.Reason))
 	}
 	if e.Remove {
@@ -28,7 +31,7 @@ func sizeEdit(e Edit) int {
 	return n + sizeMessage(editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
 }
 
-func appendEdit(dst []byte, e Edit) []byte {
+func appendEdit(dst []byte, e rewrite.Edit) []byte {
 	dst = appendUint(dst, editIndex, uint64(e.Index))
 	if e.Remove {
 		dst = appendMessage(dst, editRemove, 0)
@@ -36,14 +39,14 @@ func appendEdit(dst []byte, e Edit) []byte {
 		dst = appendMessage(dst, editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
 		dst = appendBlockPieces(dst, replaceBlocks, e.Blocks)
 	}
-	if e.Reason != (Reason{}) {
+	if e.Reason != (contract.Reason{}) {
 		dst = appendReason(appendMessage(dst, editReason, sizeReason(e.Reason)), e.Reason)
 	}
 	return dst
 }
 
 // A position of 0 is written too: the field is optional, which tells a zero from nothing.
-func sizeReason(r Reason) int {
+func sizeReason(r contract.Reason) int {
 	n := sizeString(reasonRule, r.Rule)
 	if r.SupersededBy != nil {
 		n += protowire.SizeTag(reasonSupersededBy) + protowire.SizeVarint(uint64(*r.SupersededBy))
@@ -51,7 +54,7 @@ func sizeReason(r Reason) int {
 	return n
 }
 
-func appendReason(dst []byte, r Reason) []byte {
+func appendReason(dst []byte, r contract.Reason) []byte {
 	dst = appendString(dst, reasonRule, r.Rule)
 	if r.SupersededBy != nil {
 		dst = protowire.AppendTag(dst, reasonSupersededBy, protowire.VarintType)
@@ -60,7 +63,7 @@ func appendReason(dst []byte, r Reason) []byte {
 	return dst
 }
 
-func sizeBlockPieces(num protowire.Number, pieces []BlockPiece) int {
+func sizeBlockPieces(num protowire.Number, pieces []rewrite.BlockPiece) int {
 	n := 0
 	for _, p := range pieces {
 		n += sizeMessage(num, sizeBlockPiece(p))
@@ -68,7 +71,7 @@ func sizeBlockPieces(num protowire.Number, pieces []BlockPiece) int {
 	return n
 }
 
-func appendBlockPieces(dst []byte, num protowire.Number, pieces []BlockPiece) []byte {
+func appendBlockPieces(dst []byte, num protowire.Number, pieces []rewrite.BlockPiece) []byte {
 	for _, p := range pieces {
 		dst = appendBlockPiece(appendMessage(dst, num, sizeBlockPiece(p)), p)
 	}
@@ -76,14 +79,14 @@ func appendBlockPieces(dst []byte, num protowire.Number, pieces []BlockPiece) []
 }
 
 // A kept block at position 0 is written too: a oneof tells a zero from nothing.
-func sizeBlockPiece(p BlockPiece) int {
+func sizeBlockPiece(p rewrite.BlockPiece) int {
 	if p.Block == nil {
 		return protowire.SizeTag(pieceBlockKeep) + protowire.SizeVarint(uint64(p.Keep))
 	}
 	return sizeMessage(pieceBlockNew, sizeBlock(p.Block))
 }
 
-func appendBlockPiece(dst []byte, p BlockPiece) []byte {
+func appendBlockPiece(dst []byte, p rewrite.BlockPiece) []byte {
 	if p.Block == nil {
 		dst = protowire.AppendTag(dst, pieceBlockKeep, protowire.VarintType)
 		return protowire.AppendVarint(dst, uint64(p.Keep))
@@ -91,54 +94,54 @@ func appendBlockPiece(dst []byte, p BlockPiece) []byte {
 	return appendBlock(appendMessage(dst, pieceBlockNew, sizeBlock(p.Block)), p.Block)
 }
 
-func sizePiece(p Piece) int {
+func sizePiece(p rewrite.Piece) int {
 	num, body := pieceBody(p)
 	return sizeMessage(num, body)
 }
 
-func pieceBody(p Piece) (num protowire.Number, body int) {
+func pieceBody(p rewrite.Piece) (num protowire.Number, body int) {
 	switch p := p.(type) {
-	case Keep:
+	case rewrite.Keep:
 		return pieceKeep, sizeUint(keepFrom, uint64(p.From)) + sizeUint(keepTo, uint64(p.To))
-	case Edited:
+	case rewrite.Edited:
 		return pieceEdited, sizeUint(editedIndex, uint64(p.Index)) + sizeBlockPieces(editedBlocks, p.Blocks)
-	case Added:
+	case rewrite.Added:
 		return pieceEntry, sizeContent(p.Content)
 	}
 	return 0, 0 // sendablePiece lets nothing else through
 }
 
-func appendPiece(dst []byte, p Piece) []byte {
+func appendPiece(dst []byte, p rewrite.Piece) []byte {
 	num, body := pieceBody(p)
 	dst = appendMessage(dst, num, body)
 	switch p := p.(type) {
-	case Keep:
+	case rewrite.Keep:
 		dst = appendUint(dst, keepFrom, uint64(p.From))
 		dst = appendUint(dst, keepTo, uint64(p.To))
-	case Edited:
+	case rewrite.Edited:
 		dst = appendUint(dst, editedIndex, uint64(p.Index))
 		dst = appendBlockPieces(dst, editedBlocks, p.Blocks)
-	case Added:
+	case rewrite.Added:
 		dst = appendContent(dst, p.Content)
 	}
 	return dst
 }
 
-func sendableEdit(e Edit) (Edit, error) {
+func sendableEdit(e rewrite.Edit) (rewrite.Edit, error) {
 	var err error
 	e.Blocks, err = sendableBlocks(e.Blocks)
 	return e, err
 }
 
-func sendablePiece(p Piece) (Piece, error) {
+func sendablePiece(p rewrite.Piece) (rewrite.Piece, error) {
 	var err error
 	switch p := p.(type) {
-	case Keep:
+	case rewrite.Keep:
 		return p, nil
-	case Edited:
+	case rewrite.Edited:
 		p.Blocks, err = sendableBlocks(p.Blocks)
 		return p, err
-	case Added:
+	case rewrite.Added:
 		p.Content, err = sendable(p.Content)
 		return p, err
 	default:
@@ -146,7 +149,7 @@ func sendablePiece(p Piece) (Piece, error) {
 	}
 }
 
-func sendableBlocks(pieces []BlockPiece) ([]BlockPiece, error) {
+func sendableBlocks(pieces []rewrite.BlockPiece) ([]rewrite.BlockPiece, error) {
 	copied := false
 	for i, p := range pieces {
 		if p.Block == nil {
@@ -158,7 +161,7 @@ func sendableBlocks(pieces []BlockPiece) ([]BlockPiece, error) {
 		}
 		if changed {
 			if !copied {
-				pieces = append([]BlockPiece(nil), pieces...)
+				pieces = append([]rewrite.BlockPiece(nil), pieces...)
 				copied = true
 			}
 			pieces[i].Block = valid

@@ -95,12 +95,3 @@ func BenchmarkGeneratedCode(b *testing.B) {
 		}
 	})
 }
-
-func BenchmarkPieces(b *testing.B) {
-	history := placed(session(5000)...)
-	result := append(history[:100:100], history[200:]...)
-	b.ReportAllocs()
-	for b.Loop() {
-		Pieces(history, result)
-	}
-}

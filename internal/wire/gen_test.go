@@ -9,7 +9,9 @@ import (
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // genString makes strings of every kind: empty, ASCII, any Unicode, and now and then long ones.
@@ -72,9 +74,9 @@ func genContent() *rapid.Generator[content.Content] {
 	})
 }
 
-func genReason() *rapid.Generator[Reason] {
-	return rapid.Custom(func(t *rapid.T) Reason {
-		r := Reason{Rule: rapid.StringMatching(`[a-z0-9-]{0,64}`).Draw(t, "rule")}
+func genReason() *rapid.Generator[contract.Reason] {
+	return rapid.Custom(func(t *rapid.T) contract.Reason {
+		r := contract.Reason{Rule: rapid.StringMatching(`[a-z0-9-]{0,64}`).Draw(t, "rule")}
 		if rapid.Bool().Draw(t, "superseded") {
 			r.SupersededBy = new(rapid.IntRange(0, 1<<40).Draw(t, "by"))
 		}
@@ -82,12 +84,12 @@ func genReason() *rapid.Generator[Reason] {
 	})
 }
 
-func genBlockPieces() *rapid.Generator[[]BlockPiece] {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) BlockPiece {
+func genBlockPieces() *rapid.Generator[[]rewrite.BlockPiece] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.BlockPiece {
 		if rapid.Bool().Draw(t, "keep") {
-			return BlockPiece{Keep: rapid.IntRange(0, 300).Draw(t, "at")}
+			return rewrite.BlockPiece{Keep: rapid.IntRange(0, 300).Draw(t, "at")}
 		}
-		return BlockPiece{Block: genBlock().Draw(t, "block")}
+		return rewrite.BlockPiece{Block: genBlock().Draw(t, "block")}
 	}), 0, 4)
 }
 
@@ -129,7 +131,7 @@ func pbBlock(b content.Block) *threshv1.Block {
 	panic(fmt.Sprintf("no block: %T", b))
 }
 
-func pbBlockPieces(pieces []BlockPiece) []*threshv1.BlockPiece {
+func pbBlockPieces(pieces []rewrite.BlockPiece) []*threshv1.BlockPiece {
 	var out []*threshv1.BlockPiece
 	for _, p := range pieces {
 		if p.Block == nil {

@@ -13,7 +13,9 @@ import (
 
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // written returns the only message that write wrote.
@@ -79,14 +81,14 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 		c := genContent().Draw(t, "content")
 
 		reason, pbReason := genReason().Draw(t, "reason"), (*threshv1.Reason)(nil)
-		if reason != (Reason{}) {
+		if reason != (contract.Reason{}) {
 			pbReason = &threshv1.Reason{Rule: reason.Rule}
 			if reason.SupersededBy != nil {
 				pbReason.SupersededBy = new(uint64(*reason.SupersededBy))
 			}
 		}
 
-		edits := map[*threshv1.Edit]Edit{
+		edits := map[*threshv1.Edit]rewrite.Edit{
 			{Index: uint64(index), Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}}, Reason: pbReason}:                                 {Index: index, Remove: true, Reason: reason},
 			{Index: uint64(index), Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{Blocks: pbBlockPieces(blocks)}}, Reason: pbReason}: {Index: index, Blocks: blocks, Reason: reason},
 		}
@@ -95,10 +97,10 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 			got, err := DecodeEdit(msg)
 			agree(t, pb, &threshv1.Edit{}, msg, want, got, err)
 		}
-		pieces := map[*threshv1.Piece]Piece{
-			{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: uint64(index), To: uint64(index + 3)}}}:                Keep{From: index, To: index + 3},
-			{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: uint64(index), Blocks: pbBlockPieces(blocks)}}}: Edited{Index: index, Blocks: blocks},
-			{Piece: &threshv1.Piece_Entry{Entry: pbContent(c)}}:                                                                 Added{Content: c},
+		pieces := map[*threshv1.Piece]rewrite.Piece{
+			{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: uint64(index), To: uint64(index + 3)}}}:                rewrite.Keep{From: index, To: index + 3},
+			{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: uint64(index), Blocks: pbBlockPieces(blocks)}}}: rewrite.Edited{Index: index, Blocks: blocks},
+			{Piece: &threshv1.Piece_Entry{Entry: pbContent(c)}}:                                                                 rewrite.Added{Content: c},
 		}
 		for pb, want := range pieces {
 			msg := written(t, func(w *Writer) error { return w.Piece(want) })
@@ -223,9 +225,9 @@ func FuzzDecode(f *testing.F) {
 	for _, c := range session(3) {
 		msg := written(f, func(w *Writer) error { return w.Entry("id", 7, c) })
 		f.Add(msg)
-		f.Add(written(f, func(w *Writer) error { return w.Piece(Added{Content: c}) }))
+		f.Add(written(f, func(w *Writer) error { return w.Piece(rewrite.Added{Content: c}) }))
 		f.Add(written(f, func(w *Writer) error {
-			return w.Edit(Edit{Index: 3, Blocks: []BlockPiece{{Keep: 1}, {Block: c.Blocks[0]}}})
+			return w.Edit(rewrite.Edit{Index: 3, Blocks: []rewrite.BlockPiece{{Keep: 1}, {Block: c.Blocks[0]}}})
 		}))
 	}
 	f.Fuzz(func(t *testing.T, msg []byte) {
@@ -250,29 +252,29 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 		return append(appendMessage([]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, editReason, len(reason)), reason...)
 	}
 	rule := func(s string) []byte { return appendString(nil, reasonRule, s) }
-	longest := strings.Repeat("a", MostRule)
+	longest := strings.Repeat("a", contract.MaxRule)
 	tests := map[string]struct {
 		msg  []byte
-		want Reason
+		want contract.Reason
 	}{
-		"none":                       {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, Reason{}},
-		"rule and position":          {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)), Reason{Rule: "old-1", SupersededBy: new(0)}},
-		"the longest rule":           {edit(rule(longest)), Reason{Rule: longest}},
-		"a longer rule":              {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)), Reason{SupersededBy: new(3)}},
-		"a sentence":                 {edit(rule("It was old.")), Reason{}},
-		"not UTF-8":                  {edit(rule("\xff")), Reason{}},
-		"a rule of another type":     {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}), Reason{SupersededBy: new(3)}},
-		"a position over the range":  {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), Reason{Rule: "a"}},
-		"a position that is a text":  {edit(appendString(rule("a"), reasonSupersededBy, "3")), Reason{Rule: "a"}},
-		"cut in the middle":          {edit(append(rule("a"), reasonSupersededBy<<3)), Reason{Rule: "a"}},
-		"a reason of another type":   {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1}, Reason{}},
-		"fields that are not known":  {edit(appendString(rule("a"), 9, "more")), Reason{Rule: "a"}},
-		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7, editRemove<<3|2, 0), Reason{Rule: "a"}},
+		"none":                       {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, contract.Reason{}},
+		"rule and position":          {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)), contract.Reason{Rule: "old-1", SupersededBy: new(0)}},
+		"the longest rule":           {edit(rule(longest)), contract.Reason{Rule: longest}},
+		"a longer rule":              {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)), contract.Reason{SupersededBy: new(3)}},
+		"a sentence":                 {edit(rule("It was old.")), contract.Reason{}},
+		"not UTF-8":                  {edit(rule("\xff")), contract.Reason{}},
+		"a rule of another type":     {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}), contract.Reason{SupersededBy: new(3)}},
+		"a position over the range":  {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), contract.Reason{Rule: "a"}},
+		"a position that is a text":  {edit(appendString(rule("a"), reasonSupersededBy, "3")), contract.Reason{Rule: "a"}},
+		"cut in the middle":          {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
+		"a reason of another type":   {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1}, contract.Reason{}},
+		"fields that are not known":  {edit(appendString(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
+		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7, editRemove<<3|2, 0), contract.Reason{Rule: "a"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := DecodeEdit(tt.msg)
-			if diff := cmp.Diff(Edit{Index: 7, Remove: true, Reason: tt.want}, got); err != nil || diff != "" {
+			if diff := cmp.Diff(rewrite.Edit{Index: 7, Remove: true, Reason: tt.want}, got); err != nil || diff != "" {
 				t.Errorf("error %v, (-want +got):\n%s", err, diff)
 			}
 		})

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func protocol(t *testing.T) string {
@@ -68,10 +70,10 @@ func TestTheBytesInPROTOCOLAreRight(t *testing.T) {
 			content.ToolCall{ID: "c1", Name: "ls", Parameters: json.RawMessage(`{}`)},
 		}}))
 	check("edits", "04  08",
-		w.Edit(Edit{Index: 1, Remove: true}),
-		w.Edit(Edit{Index: 1, Blocks: []BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}),
-		w.Edit(Edit{Index: 1, Remove: true, Reason: Reason{Rule: "stale-read", SupersededBy: new(4)}}))
-	check("pieces", "04  0a", w.Piece(Keep{From: 0, To: 1}))
+		w.Edit(rewrite.Edit{Index: 1, Remove: true}),
+		w.Edit(rewrite.Edit{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}),
+		w.Edit(rewrite.Edit{Index: 1, Remove: true, Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}}))
+	check("pieces", "04  0a", w.Piece(rewrite.Keep{From: 0, To: 1}))
 }
 
 func TestPROTOCOLNamesWhatTheCodeUses(t *testing.T) {

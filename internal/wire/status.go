@@ -6,18 +6,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-)
 
-// What a call can fail of, beyond an error that only its text describes. Package sdk shows them to authors.
-var (
-	// ErrUnavailable: it may pass; the same call made again later can succeed.
-	ErrUnavailable = errors.New("temporarily unavailable")
-	// ErrNotGranted: the host does not offer this to the strategy, now or at all.
-	ErrNotGranted = errors.New("not granted by the host")
-	// ErrBudgetSpent: the budget of the call is used up.
-	ErrBudgetSpent = errors.New("budget spent")
-	// ErrNotFound: there is nothing by that name.
-	ErrNotFound = errors.New("not found")
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // codeOf is the order in which meanings are tried; the first that an error wraps is its code.
@@ -27,10 +18,10 @@ var codeOf = []struct {
 }{
 	{context.Canceled, codes.Canceled},
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
-	{ErrUnavailable, codes.Unavailable},
-	{ErrNotGranted, codes.FailedPrecondition},
-	{ErrBudgetSpent, codes.ResourceExhausted},
-	{ErrNotFound, codes.NotFound},
+	{contract.ErrUnavailable, codes.Unavailable},
+	{contract.ErrNotGranted, codes.FailedPrecondition},
+	{contract.ErrBudgetSpent, codes.ResourceExhausted},
+	{contract.ErrNotFound, codes.NotFound},
 }
 
 // faultOf are meanings that do not come back from a code, because other faults share it.
@@ -39,7 +30,7 @@ var faultOf = []struct {
 	code codes.Code
 }{
 	{ErrProtocol, codes.InvalidArgument},
-	{ErrBadResult, codes.Internal},
+	{rewrite.ErrBadResult, codes.Internal},
 	{ErrBadContent, codes.Internal},
 }
 
@@ -71,8 +62,8 @@ func code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// RemoteError is an error that came over gRPC. errors.Is finds in it what its code means: [ErrUnavailable],
-// [ErrNotGranted], [ErrBudgetSpent], [ErrNotFound], context.Canceled and context.DeadlineExceeded.
+// RemoteError is an error that came over gRPC. errors.Is finds in it what its code means: [contract.ErrUnavailable],
+// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and context.DeadlineExceeded.
 type RemoteError struct {
 	Code    codes.Code
 	Message string

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -48,7 +49,7 @@ func (w *Writer) Content(c content.Content) error {
 }
 
 // Edit writes one edit of an Optimize.
-func (w *Writer) Edit(e Edit) error {
+func (w *Writer) Edit(e rewrite.Edit) error {
 	e, err := sendableEdit(e)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (w *Writer) Edit(e Edit) error {
 }
 
 // Piece writes one piece of a compressed history.
-func (w *Writer) Piece(p Piece) error {
+func (w *Writer) Piece(p rewrite.Piece) error {
 	p, err := sendablePiece(p)
 	if err != nil {
 		return err

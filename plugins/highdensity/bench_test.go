@@ -18,7 +18,8 @@ func benchCall(b *testing.B, entries int) sdk.Call {
 	if err != nil {
 		b.Fatal(err)
 	}
-	call := sdk.Call{History: gen.Session(entries, 1), WorkspaceRoot: "/w", Tools: taxonomy}
+	call := sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy}
+	call.WorkspaceRoot = "/w"
 	for i, e := range call.History {
 		call.History[i] = e.WithOrigin(i)
 	}
@@ -29,7 +30,8 @@ func benchCall(b *testing.B, entries int) sdk.Call {
 func BenchmarkOptimize(b *testing.B) {
 	for _, recency := range []bool{false, true} {
 		b.Run(fmt.Sprintf("recencyPruning=%v", recency), func(b *testing.B) {
-			in := sdk.OptimizeInput{Call: benchCall(b, 5000), Density: sdktest.DefaultDensity()}
+			in := sdk.OptimizeInput{Call: benchCall(b, 5000)}
+			in.Density = sdktest.DefaultDensity()
 			in.Density.RecencyPruning = recency
 			for b.Loop() {
 				if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {
@@ -56,12 +58,11 @@ func BenchmarkCompress(b *testing.B) {
 	for _, entries := range []int{1250, 2500, 5000, 100_000} {
 		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
 			in := sdk.CompressInput{
-				Call:              benchCall(b, entries),
-				ContextLimit:      entries, // few enough that almost everything before the tail is dropped
-				Threshold:         0.5,
-				PreserveThreshold: 0.4,
-				TokensIn:          func(from, to int) int { return 200 * (to - from) },
+				Call:     benchCall(b, entries),
+				TokensIn: func(from, to int) int { return 200 * (to - from) },
 			}
+			in.ContextLimit = entries // few enough that almost everything before the tail is dropped
+			in.Threshold, in.PreserveThreshold = 0.5, 0.4
 			for b.Loop() {
 				if r, err := (Strategy{}).Compress(b.Context(), flatHost{}, in); err != nil || r.NoOp != "" {
 					b.Fatal(r.NoOp, err)

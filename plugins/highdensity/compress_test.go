@@ -254,7 +254,8 @@ func TestTailStart(t *testing.T) {
 
 // A line that the tokenizer finds longer than the result is not used.
 func TestCompressBelievesTheTokenizer(t *testing.T) {
-	in := sdk.CompressInput{Threshold: 1, ContextLimit: 1000, TokensIn: func(from, to int) int { return 10 * (to - from) }}
+	in := sdk.CompressInput{TokensIn: func(from, to int) int { return 10 * (to - from) }}
+	in.Threshold, in.ContextLimit = 1, 1000
 	in.History = []sdk.Content{answer("1", "t", strings.Repeat("x\n", 100)), said(sdk.Human, "q")}
 	for count, want := range map[int]sdk.NoOpReason{9: "", 10: sdk.NoOpNoGain, 11: sdk.NoOpNoGain} {
 		got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{count}}, in)
@@ -301,7 +302,8 @@ func (h countingHost) EstimateTokens(_ context.Context, _ []sdk.Content) ([]int,
 
 func TestCompressHostFails(t *testing.T) {
 	broken := errors.New("broken")
-	in := sdk.CompressInput{Threshold: 1, ContextLimit: 1, TokensIn: func(from, to int) int { return 100 * (to - from) }}
+	in := sdk.CompressInput{TokensIn: func(from, to int) int { return 100 * (to - from) }}
+	in.Threshold, in.ContextLimit = 1, 1
 	in.History = []sdk.Content{answer("1", "t", strings.Repeat("x\n", 100)), said(sdk.Human, "q")}
 	for name, host := range map[string]countingHost{
 		"an error":            {err: broken},

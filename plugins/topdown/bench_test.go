@@ -13,12 +13,10 @@ func BenchmarkCompress(b *testing.B) {
 	for _, entries := range []int{1250, 2500, 5000} {
 		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {
 			in := sdk.CompressInput{
-				Call:          sdk.Call{History: gen.Session(entries, 1)},
-				CurrentTokens: 200 * entries,
-				ContextLimit:  100 * entries,
-				Threshold:     1,
-				TokensIn:      func(from, to int) int { return 200 * (to - from) },
+				Call:     sdk.Call{History: gen.Session(entries, 1)},
+				TokensIn: func(from, to int) int { return 200 * (to - from) },
 			}
+			in.CurrentTokens, in.ContextLimit, in.Threshold = 200*entries, 100*entries, 1
 			for b.Loop() {
 				if r, err := (Strategy{}).Compress(b.Context(), nil, in); err != nil || r.NoOp != "" {
 					b.Fatal(r.NoOp, err)

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // RefusedError says why the SDK or the host would refuse an answer.
@@ -61,7 +62,7 @@ func (p problems) err(op string) error {
 // kind changed, a call or a response that lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
-	edits, err := wire.Edits(history, r.Removals, r.Replacements, nil)
+	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
 	if err == nil {
 		_, err = check.Optimize(history, edits)
 	}
@@ -75,12 +76,12 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 		reason := r.Reasons[i]
 		_, replaced := r.Replacements[i]
 		_, removed := slices.BinarySearch(r.Removals, i)
-		switch clean := wire.Reason(reason).Clean(len(history)); {
+		switch clean := reason.Clean(len(history)); {
 		case !replaced && !removed:
 			found.add("Reasons names entry %d, which is neither removed nor replaced", i)
 		case clean.Rule != reason.Rule:
 			found.add("the rule %q in the reason of entry %d would be dropped; use at most %d characters of a to z, 0 to 9 and hyphens",
-				reason.Rule, i, wire.MostRule)
+				reason.Rule, i, contract.MaxRule)
 		case clean.SupersededBy != reason.SupersededBy:
 			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, counted from 0",
 				i, *reason.SupersededBy, len(history))
@@ -101,7 +102,7 @@ func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	case r.NoOp == "" && len(r.History) == 0:
 		found.add("the new history is empty; return sdk.NoOp with a reason if there is nothing to do")
 	case r.NoOp == "":
-		_, err := check.Compress(history, wire.Pieces(history, r.History))
+		_, err := check.Compress(history, rewrite.Pieces(history, r.History))
 		found.addAll(err)
 	case len(r.History) > 0:
 		found.add("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -61,7 +62,7 @@ type Config struct {
 
 // DefaultDensity returns the settings under compression.density as they are when nobody set any (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
-	return sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune}
+	return contract.DefaultDensityConfig()
 }
 
 // model is what a strategy gets to know of the model: its own copy, nil if it may not call it.
@@ -94,13 +95,16 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 		return sdk.Call{}, err
 	}
 	return sdk.Call{
-		SessionID:     "test",
-		Revision:      1,
-		History:       withOrigins(history),
-		WorkspaceRoot: cmp.Or(c.WorkspaceRoot, "/workspace"),
-		Tools:         taxonomy,
-		Config:        settings,
-		Log:           cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
+		CallParams: sdk.CallParams{
+			SessionID: "test",
+			Revision:  1,
+			CallSettings: sdk.CallSettings{
+				WorkspaceRoot: cmp.Or(c.WorkspaceRoot, "/workspace"), Config: settings,
+			},
+		},
+		History: withOrigins(history),
+		Tools:   taxonomy,
+		Log:     cmp.Or(c.Log, slog.New(slog.DiscardHandler)),
 	}, nil
 }
 
@@ -133,30 +137,32 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 
 func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
 	call, err := c.call(info, history)
-	return sdk.OptimizeInput{Call: call, Density: *cmp.Or(c.Density, new(DefaultDensity()))}, err
+	params := sdk.OptimizeParams{Density: *cmp.Or(c.Density, new(DefaultDensity()))}
+	return sdk.OptimizeInput{Call: call, OptimizeParams: params}, err
 }
 
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
 	count := c.counter()
 	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
-	in := sdk.CompressInput{
-		Call:                 call,
-		CurrentTokens:        *cmp.Or(c.CurrentTokens, new(count(counted))),
-		PendingTokens:        c.PendingTokens,
-		ContextLimit:         cmp.Or(c.ContextLimit, 200_000),
-		CompletionBudget:     c.CompletionBudget,
-		Threshold:            cmp.Or(c.Threshold, info.Trigger.DefaultThreshold),
-		PreserveThreshold:    *cmp.Or(c.PreserveThreshold, new(0.4)),
-		TopPreserveThreshold: *cmp.Or(c.TopPreserveThreshold, new(0.2)),
-		Reason:               cmp.Or(c.Reason, sdk.ReasonThreshold),
-		Todos:                c.Todos,
-		TranscriptPath:       c.TranscriptPath,
-		Profile:              c.Profile,
-		Model:                c.model(info),
-		UserMessageBudget:    *cmp.Or(c.UserMessageBudget, new(20_000)),
-		Verification:         c.Verification,
-		TokensIn:             func(from, to int) int { return count(counted[from:to]) },
-	}
-	return in, err
+	set := contract.DefaultCompressSettings()
+	set.ContextLimit = cmp.Or(c.ContextLimit, set.ContextLimit)
+	set.CompletionBudget = c.CompletionBudget
+	set.PreserveThreshold = *cmp.Or(c.PreserveThreshold, &set.PreserveThreshold)
+	set.TopPreserveThreshold = *cmp.Or(c.TopPreserveThreshold, &set.TopPreserveThreshold)
+	set.UserMessageBudget = *cmp.Or(c.UserMessageBudget, &set.UserMessageBudget)
+	set.Todos, set.TranscriptPath, set.Verification = c.Todos, c.TranscriptPath, c.Verification
+	return sdk.CompressInput{
+		Call: call,
+		CompressParams: sdk.CompressParams{
+			CompressSettings: set,
+			CurrentTokens:    *cmp.Or(c.CurrentTokens, new(count(counted))),
+			PendingTokens:    c.PendingTokens,
+			Threshold:        cmp.Or(c.Threshold, info.Trigger.DefaultThreshold),
+			Reason:           cmp.Or(c.Reason, sdk.ReasonThreshold),
+			Profile:          c.Profile,
+			Model:            c.model(info),
+		},
+		TokensIn: func(from, to int) int { return count(counted[from:to]) },
+	}, err
 }

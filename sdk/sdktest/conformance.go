@@ -40,13 +40,13 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 }
 
 // snapshots is a model with one answer.
-func snapshots(context.Context, sdk.GenerateRequest) (sdk.Generation, error) {
-	return sdk.Generation{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
+func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
+	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
 }
 
-// curated is a history as Compress gets it: without entries of the AI that say nothing.
+// curated is a history as Compress gets it.
 func curated(history []sdk.Content) []sdk.Content {
-	return slices.DeleteFunc(slices.Clone(history), func(e sdk.Content) bool { return e.Speaker == sdk.AI && !e.HasContent() })
+	return slices.DeleteFunc(slices.Clone(history), sdk.Content.Blank)
 }
 
 // compressSample compresses a history that just reaches the threshold, and judges what that achieved.
@@ -58,7 +58,9 @@ func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Inf
 		return err
 	}
 	var found problems
-	target := sdk.CompressInput{Threshold: threshold, ContextLimit: c.ContextLimit}.Target()
+	params := sdk.CompressParams{Threshold: threshold}
+	params.ContextLimit = c.ContextLimit
+	target := params.Target()
 	switch before, after := out.TokensBefore, out.TokensAfter; {
 	case after > before, after == before && len(out.History) == len(history):
 		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after, before)

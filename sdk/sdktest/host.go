@@ -11,20 +11,20 @@ import (
 )
 
 // GenerateFunc answers one request of a strategy to the model.
-type GenerateFunc func(ctx context.Context, req sdk.GenerateRequest) (sdk.Generation, error)
+type GenerateFunc func(ctx context.Context, req sdk.GenerateRequest) (sdk.Completion, error)
 
 // Answers returns a model that gives these answers, one a request, and fails when it has none left.
 func Answers(texts ...string) GenerateFunc {
 	var mu sync.Mutex
 	next := 0
-	return func(context.Context, sdk.GenerateRequest) (sdk.Generation, error) {
+	return func(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if next == len(texts) {
-			return sdk.Generation{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given", next+1, len(texts))
+			return sdk.Completion{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given", next+1, len(texts))
 		}
 		next++
-		return sdk.Generation{Text: texts[next-1], FinishReason: "stop", Model: "sdktest"}, nil
+		return sdk.Completion{Text: texts[next-1], FinishReason: "stop", Model: "sdktest"}, nil
 	}
 }
 
@@ -49,21 +49,21 @@ func (h *fakeHost) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 	return counts, nil
 }
 
-func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	if err := ctx.Err(); err != nil {
-		return sdk.Generation{}, err
+		return sdk.Completion{}, err
 	}
 	if !h.info.RequiresLLM {
-		return sdk.Generation{}, errors.New("the strategy calls Host.Generate, but its Info.RequiresLLM is false")
+		return sdk.Completion{}, errors.New("the strategy calls Host.Generate, but its Info.RequiresLLM is false")
 	}
 	if err := checkRequest(req); err != nil {
-		return sdk.Generation{}, err
+		return sdk.Completion{}, err
 	}
 	h.mu.Lock()
 	h.requests = append(h.requests, req)
 	h.mu.Unlock()
 	if h.config.Generate == nil {
-		return sdk.Generation{}, errors.New("sdktest: the strategy calls Host.Generate, but Config.Generate is nil; see Answers")
+		return sdk.Completion{}, errors.New("sdktest: the strategy calls Host.Generate, but Config.Generate is nil; see Answers")
 	}
 	answer, err := h.config.Generate(ctx, req)
 	if err == nil && onText != nil && answer.Text != "" {

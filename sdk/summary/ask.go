@@ -67,7 +67,7 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 	return snapshot, err
 }
 
-func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Generation, error) {
+func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Completion, error) {
 	a.calls++
 	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries, MaxOutputTokens: a.window.answer}, nil)
 	if err != nil {

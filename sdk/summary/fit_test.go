@@ -33,7 +33,8 @@ func pieces() *rapid.Generator[[]piece] {
 func TestAnyRecordIsDividedIntoABoundedNumberOfPartsThatFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		record := pieces().Draw(t, "record")
-		in := sdk.CompressInput{Model: &sdk.Model{ContextLimit: rapid.IntRange(3_000, 100_000).Draw(t, "window")}}
+		var in sdk.CompressInput
+		in.Model = &sdk.Model{ContextLimit: rapid.IntRange(3_000, 100_000).Draw(t, "window")}
 		in.History = make([]sdk.Content, 1)
 		w := newWindow(in)
 		w.fixed = 500

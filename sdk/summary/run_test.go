@@ -141,7 +141,7 @@ func TestAnAnswerThatIsNoSnapshot(t *testing.T) {
 
 func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 	provider := fmt.Errorf("529 overloaded: %w", sdk.ErrUnavailable)
-	failing := func(context.Context, sdk.GenerateRequest) (sdk.Generation, error) { return sdk.Generation{}, provider }
+	failing := func(context.Context, sdk.GenerateRequest) (sdk.Completion, error) { return sdk.Completion{}, provider }
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	answering := summarytest.Config(100_000, sdktest.Answers(snapshot))

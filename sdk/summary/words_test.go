@@ -94,7 +94,8 @@ func TestGather(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := sdk.CompressInput{Call: sdk.Call{History: test.history, WorkspaceRoot: "/w", Tools: taxonomy}}
+			in := sdk.CompressInput{Call: sdk.Call{History: test.history, Tools: taxonomy}}
+			in.WorkspaceRoot = "/w"
 			got := gather(in, Range{0, len(test.history)}, turnsOf(test.history), test.carried)
 			if d := cmp.Diff(test.want, got, cmp.AllowUnexported(facts{}), equateEmpty); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

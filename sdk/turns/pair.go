@@ -13,60 +13,65 @@ type At struct{ Entry, Block int }
 type Pairs struct {
 	start   []int // where the blocks of an entry begin in partner, and one more at the end
 	partner []At  // of every block, in order; none where it has none
+	spoke   []int // for every entry, where the AI last began to speak, up to and with it; -1 if it did not yet
 	pending []At
 	orphans []At
 }
 
 var none = At{-1, -1}
 
-// Pair finds the call of every response. Ids repeat in real transcripts: a response answers the nearest preceding call
-// with its id that is not answered yet, so that no call has two responses.
+// Pair finds the call of every response, by the rule of [Matcher]: calls are those in entries of the AI, responses those in
+// entries of a tool.
 func Pair(history []content.Content) *Pairs {
-	p := &Pairs{start: make([]int, len(history)+1)}
+	p := &Pairs{start: make([]int, len(history)+1), spoke: make([]int, len(history))}
 	for i := range history {
 		p.start[i+1] = p.start[i] + len(history[i].Blocks)
 	}
 	p.partner = make([]At, p.start[len(history)])
 
-	// The unanswered calls with one id are a stack: top has the last one, below[x] the one before x.
-	type waiting struct {
-		ref   At
-		below int
-	}
-	var calls []waiting
-	top := make(map[string]int) // 1 + index in calls
+	var m Matcher
+	spoke := -1
 	for i := range history {
+		if history[i].Speaker == content.AI && (i == 0 || history[i-1].Speaker != content.AI) {
+			spoke = i
+		}
+		p.spoke[i] = spoke
 		for j, b := range history[i].Blocks {
 			at := At{i, j}
 			p.partner[p.start[i]+j] = none
 			switch b := b.(type) {
 			case content.ToolCall:
 				if history[i].Speaker == content.AI {
-					calls = append(calls, waiting{at, top[b.ID]})
-					top[b.ID] = len(calls)
+					m.Call(b.ID, at)
 				}
 			case content.ToolResponse:
 				if history[i].Speaker != content.Tool {
 					continue
 				}
-				n := top[b.CallID]
-				if n == 0 {
+				call, ok := m.Response(b.CallID)
+				if !ok {
 					p.orphans = append(p.orphans, at)
 					continue
 				}
-				call := calls[n-1]
-				top[b.CallID] = call.below
-				p.partner[p.start[i]+j] = call.ref
-				p.partner[p.start[call.ref.Entry]+call.ref.Block] = at
+				p.partner[p.start[i]+j] = call
+				p.partner[p.start[call.Entry]+call.Block] = at
 			}
 		}
 	}
-	for _, c := range calls {
-		if p.partner[p.start[c.ref.Entry]+c.ref.Block] == none {
-			p.pending = append(p.pending, c.ref)
+	for _, c := range m.calls {
+		if p.partner[p.start[c.at.Entry]+c.at.Block] == none {
+			p.pending = append(p.pending, c.at)
 		}
 	}
 	return p
+}
+
+// Late reports whether the AI spoke again between a call and this response to it. Providers take responses right after the
+// calls only: to them a late response has no call, and its call no response. So a host sends neither the response nor the
+// call without an answer, although the two belong together and stay or go together.
+func (p *Pairs) Late(response At) bool {
+	call, ok := p.Call(response)
+	return ok && call.Entry < p.spoke[response.Entry]
 }
 
 // Response returns the response to a call; ok is false if there is none or call is no call.

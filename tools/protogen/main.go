@@ -1,12 +1,13 @@
-// Command protogen generates Go code from the .proto files below a directory: a protoc that comes with the module
-// cache.
+// Command protogen generates Go code from the .proto files below a directory. It replaces protoc and needs nothing
+// but the module cache.
 //
 // Usage: protogen -plugin-dir DIR [-check] PROTO_ROOT
 //
-// With -check nothing is written: it fails, naming the files, if the committed code is not what would be generated.
+// With -check it writes nothing. It fails, and names the file, if the committed code differs from what it would
+// generate.
 //
-// It compiles with bufbuild/protocompile and runs protoc-gen-go and protoc-gen-go-grpc from DIR, as protoc would, with
-// paths=source_relative. All of them are pinned in tools/go.mod, so that the output is the same on every machine.
+// It compiles with bufbuild/protocompile and runs protoc-gen-go and protoc-gen-go-grpc from DIR as protoc would, with
+// paths=source_relative. All versions are pinned in tools/go.mod, so that the output is the same on every machine.
 package main
 
 import (
@@ -30,7 +31,7 @@ import (
 
 func main() {
 	pluginDir := flag.String("plugin-dir", "", "directory that holds protoc-gen-go and protoc-gen-go-grpc")
-	check := flag.Bool("check", false, "write nothing, fail if the generated code is not current")
+	check := flag.Bool("check", false, "write nothing; fail if the generated code is out of date")
 	flag.Parse()
 	if flag.NArg() != 1 || *pluginDir == "" {
 		fmt.Fprintln(os.Stderr, "usage: protogen -plugin-dir DIR [-check] PROTO_ROOT")
@@ -42,6 +43,7 @@ func main() {
 	}
 }
 
+// run compiles all files below root and gives them to both generators in one request each.
 func run(root, pluginDir string, check bool) error {
 	names, err := protoFiles(root)
 	if err != nil {
@@ -85,7 +87,7 @@ func run(root, pluginDir string, check bool) error {
 	return nil
 }
 
-// put writes a generated file, or checks that it is there as it should be.
+// put writes a generated file, or checks that the committed file has this content.
 func put(path, content string, check bool) error {
 	if !check {
 		return os.WriteFile(path, []byte(content), 0o644)
@@ -95,11 +97,12 @@ func put(path, content string, check bool) error {
 		return err
 	}
 	if string(have) != content {
-		return fmt.Errorf("%s is not current: run 'make proto' and commit what it writes", path)
+		return fmt.Errorf("%s is out of date: run 'make proto' and commit the result", path)
 	}
 	return nil
 }
 
+// protoFiles returns the paths of all .proto files below root, relative to it, sorted.
 func protoFiles(root string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -114,6 +117,7 @@ func protoFiles(root string) ([]string, error) {
 	return names, err
 }
 
+// generate runs a generator: protoc's plugins read a CodeGeneratorRequest from stdin and write the response to stdout.
 func generate(plugin string, req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	in, err := proto.Marshal(req)
 	if err != nil {

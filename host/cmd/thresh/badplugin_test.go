@@ -111,7 +111,7 @@ func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
 var bad = map[string]struct{ want, kind string }{
 	"panics-in-optimize":   {"no idea what to do", "plugin"},
 	"exits-in-optimize":    {"exit status 5", "plugin"},
-	"hangs-in-optimize":    {"timed out", "plugin"},
+	"hangs-in-optimize":    {"deadline exceeded", "plugin"},
 	"fails-in-optimize":    {"the moon is in the wrong phase", "plugin"},
 	"out-of-bounds":        {"out of bounds", "answer"},
 	"twice":                {"named twice", "answer"},

@@ -74,7 +74,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 }
 
 func fates() []string {
-	return []string{string(explain.Stands), string(explain.Trimmed), string(explain.Removed), fateMade}
+	return []string{string(explain.Kept), string(explain.Trimmed), string(explain.Removed), fateMade}
 }
 
 func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, error) {
@@ -108,8 +108,8 @@ func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return
 	}
-	hidden := func(fate explain.Fate) bool { return !slices.Contains(only, string(fate)) }
-	x.Entries = slices.DeleteFunc(x.Entries, func(e explain.Entry) bool { return hidden(e.Fate) })
+	hidden := func(fate explain.Status) bool { return !slices.Contains(only, string(fate)) }
+	x.Entries = slices.DeleteFunc(x.Entries, func(e explain.Entry) bool { return hidden(e.Status) })
 	if hidden(fateMade) {
 		x.Made = nil
 	}
@@ -126,7 +126,7 @@ func (a *app) printExplanation(x explained) error {
 		for ; next < len(made) && made[next].After < before; next++ {
 			m := made[next]
 			how := fmt.Sprintf("made at turn %d (%s)", m.Turn, m.Step)
-			if m.Fate != explain.Stands {
+			if m.Status != explain.Kept {
 				how += "; " + became(m.State)
 			}
 			fmt.Fprintf(w, "+%d\t\t%s\t%d\t%d\t%s\t%s\n", m.Index+1, m.Speaker, m.Tokens, m.Now, shown(m.What), how)
@@ -189,7 +189,7 @@ func became(s explain.State) string {
 		parts = append(parts, fmt.Sprintf("%s at turn %d (%s)", e.Kind, e.Turn, why))
 	}
 	if len(parts) == 0 {
-		parts = append(parts, string(s.Fate))
+		parts = append(parts, string(s.Status))
 	}
 	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
 		parts = append(parts, problem(p))

@@ -57,7 +57,7 @@ func TestHostilePlugins(t *testing.T) {
 		"it sends nothing, again and again":               {plugin: "sends-nothing-for-ever", set: soon, says: []string{"no answer within 1s"}},
 		"it eats memory":                                  {plugin: "eats-memory", shortens: true, set: []string{"plugins.maxMemoryBytes=268435456", "plugins.isolation=strict"}, says: []string{"process ended"}, retryable: true},
 		"it asks the host again and again":                {plugin: "asks-without-end", shortens: true, noop: []string{"after 10000: ", "plugins.maxHostCalls"}},
-		"it changes what it says of itself":               {plugin: "changes-its-info", before: killIdle, says: []string{"GetInfo answer has changed"}},
+		"it changes what it says of itself":               {plugin: "changes-its-info", before: killIdle, says: []string{"GetInfo answer changed"}},
 		"its file is another one when it is started again": {plugin: "steady", before: func(a *agent, h hostile) { replace(a, h); killIdle(a, h) },
 			says: []string{"the file has changed", "thresh plugins lock steady"}},
 		"its file is replaced while it runs":          {plugin: "steady", before: replace},

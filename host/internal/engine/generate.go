@@ -11,17 +11,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/prompts"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // generate runs one model call of a strategy. What it cost is returned after an error too.
 func generate(
-	ctx context.Context, client *llm.Client, req sdk.GenerateRequest, onText func(string),
-) (sdk.Generation, outcome.Spent, error) {
+	ctx context.Context, client *llm.Client, req contract.GenerateRequest, onText func(string),
+) (contract.Completion, outcome.Spent, error) {
 	messages, err := textOnly(req.Entries)
 	if err != nil {
-		return sdk.Generation{}, outcome.Spent{}, err
+		return contract.Completion{}, outcome.Spent{}, err
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens}, onText)
 	spent := outcome.Spent{
@@ -33,12 +33,12 @@ func generate(
 		if errors.As(err, &e) {
 			spent.Attempts = e.Attempts
 			if e.Retryable {
-				err = fmt.Errorf("%w: %w", sdk.ErrUnavailable, err)
+				err = fmt.Errorf("%w: %w", contract.ErrUnavailable, err)
 			}
 		}
-		return sdk.Generation{}, spent, err
+		return contract.Completion{}, spent, err
 	}
-	return sdk.Generation{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
+	return contract.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
 }
 
 // prompt returns the function that resolves prompts for a strategy and its model.

@@ -94,18 +94,10 @@ func pluginOptions(c *config.Config, logger hclog.Logger, attach map[string]stri
 		StartTimeout: set.StartTimeout, OptimizeTimeout: set.OptimizeTimeout,
 		CompressTimeout: set.CompressTimeout, StopTimeout: set.StopTimeout, MaxAnswerBytes: set.MaxAnswerBytes,
 		MaxJSONDepth: set.MaxJSONDepth, MaxHostCalls: set.MaxHostCalls, MaxCrashes: set.MaxCrashes,
-		Integrity: plugins.Integrity(set.Integrity), LockFile: set.LockFile, Executable: executable,
-		Isolation: plugins.Isolation(set.Isolation), MaxMemoryBytes: set.MaxMemoryBytes, Grants: grants(set.Grants),
+		Integrity: set.Integrity, LockFile: set.LockFile, Executable: executable,
+		Isolation: set.Isolation, MaxMemoryBytes: set.MaxMemoryBytes, Grants: set.Grants,
 		Attach: attach,
 	}
-}
-
-func grants(in map[string]config.Grant) map[string]plugins.Grant {
-	out := make(map[string]plugins.Grant, len(in))
-	for name, g := range in {
-		out[name] = plugins.Grant{Network: g.Network, Processes: g.Processes, Read: g.Read}
-	}
-	return out
 }
 
 // openSessions is how many sessions are open.

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // models are the clients of the profiles that were used. A client is made when it is first needed; the profile's API
@@ -81,9 +81,9 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	}
 	p, budget := client.Profile(), c.Settings().Compression.LLM
 	return &prepare.LLM{
-		Profile: p.Name, Model: sdk.Model{Name: p.Model, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput()},
+		Profile: p.Name, Model: contract.Model{Name: p.Model, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput()},
 		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
-		Generate: func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error) {
+		Generate: func(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, outcome.Spent, error) {
 			return generate(ctx, client, req, onText)
 		},
 	}, nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 var _ prepare.Strategy = (*plugins.Strategy)(nil)
@@ -41,15 +41,19 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 	}
 	d := set.Compression.Density
 	return w, prepare.Request{Generation: generation, Strategy: strategy, Pending: pending, Keep: s.flush, Settings: prepare.Settings{
-		Threshold: set.Compression.Threshold, ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
-		PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
-		Density: sdk.DensityConfig{
+		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
-			RecencyRetention: retention(d.RecencyRetention), PartialWrites: sdk.PartialWrites(d.PartialWrites),
+			RecencyRetention: retention(d.RecencyRetention), PartialWrites: contract.PartialWrites(d.PartialWrites),
+		}},
+		CompressSettings: contract.CompressSettings{
+			ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
+			PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
+			Todos: active, TranscriptPath: s.TranscriptPath(),
+			UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
 		},
-		WorkspaceRoot: set.Workspace.Root, Tools: taxonomy, StrategyConfig: own,
-		Todos: active, TranscriptPath: s.TranscriptPath(), LLM: model, Prompt: prompt(set, strategy.Name(), model),
-		UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
+		Threshold: set.Compression.Threshold, Tools: taxonomy,
+		LLM: model, Prompt: prompt(set, strategy.Name(), model),
 		Cooldown: set.Compression.LLM.Cooldown,
 		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
 		Ladder: set.Compression.HardLimit == "ladder",

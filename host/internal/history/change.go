@@ -48,14 +48,11 @@ func (p *Plan) added(index int) outcome.Change {
 // removed describes the entry at a position of the base as gone.
 func (p *Plan) removed(index int) outcome.Change {
 	c := p.change(index, outcome.Removed, 0)
-	if e := p.base.Entries[index]; c.Rule == "" && len(p.old) < len(p.base.Entries) && saysNothing(e) {
+	if e := p.base.Entries[index]; c.Rule == "" && len(p.old) < len(p.base.Entries) && e.Content.Blank() {
 		c.Rule = outcome.RuleBlank
 	}
 	return c
 }
-
-// saysNothing is what [Curate] goes by.
-func saysNothing(e *Entry) bool { return e.Content.Speaker == content.AI && !e.Content.HasContent() }
 
 func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Change {
 	e := p.base.Entries[index]

@@ -10,18 +10,19 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func TestChangesOfAnOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
-	keep := func(n int) []wire.BlockPiece { return []wire.BlockPiece{{Keep: n}} }
-	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{
-		{Index: 3, Remove: true, Reason: wire.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
-		{Index: 1, Blocks: keep(1), Reason: wire.Reason{Rule: "stale-read", SupersededBy: new(4)}},
+	keep := func(n int) []rewrite.BlockPiece { return []rewrite.BlockPiece{{Keep: n}} }
+	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{
+		{Index: 3, Remove: true, Reason: contract.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
+		{Index: 1, Blocks: keep(1), Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}},
 		{Index: 2, Blocks: keep(1)},
-		{Index: 4, Blocks: keep(0), Reason: wire.Reason{Rule: "changes-nothing"}},
+		{Index: 4, Blocks: keep(0), Reason: contract.Reason{Rule: "changes-nothing"}},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -39,8 +40,8 @@ func TestChangesOfAnOptimize(t *testing.T) {
 func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(history.Curate(s.Entries), []wire.Piece{
-		wire.Added{Content: human("summary")}, wire.Added{Content: human("directive")}, wire.Edited{Index: 3, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "B"}}}}, wire.Keep{From: 4, To: 5},
+	plan, err := s.PlanCompress(history.Curate(s.Entries), []rewrite.Piece{
+		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		ids = append(ids, fmt.Sprint(i))
 	}
 	h := of(t, human("a"), calls(ids...), answers(ids...))
-	plan, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
+	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +95,13 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 		for i := range n {
 			add(h, says(fmt.Sprint(i)))
 		}
-		var edits []wire.Edit
+		var edits []rewrite.Edit
 		for i := range n {
 			switch rapid.IntRange(0, 3).Draw(rt, "edit") {
 			case 0:
-				edits = append(edits, wire.Edit{Index: i, Remove: true})
+				edits = append(edits, rewrite.Edit{Index: i, Remove: true})
 			case 1:
-				edits = append(edits, wire.Edit{Index: i, Blocks: []wire.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
+				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
 			}
 		}
 		before := h.Snapshot()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -90,9 +90,9 @@ func sketch(entries []content.Content) []string {
 func TestApplyOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"))
 	s := h.Snapshot()
-	plan, err := s.PlanOptimize([]wire.Edit{
-		{Index: 1, Blocks: []wire.BlockPiece{{Keep: 1}}},
-		{Index: 2, Blocks: []wire.BlockPiece{{Keep: 1}}},
+	plan, err := s.PlanOptimize([]rewrite.Edit{
+		{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
+		{Index: 2, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
 		{Index: 3, Remove: true},
 	}, counts)
 	if err != nil {
@@ -124,30 +124,30 @@ func TestApplyOptimize(t *testing.T) {
 func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 	opaque := content.Content{Speaker: content.AI, Blocks: []content.Block{content.Opaque{JSON: []byte(`{"type":"new"}`)}, content.Text{Text: "x"}}}
 	entries := []content.Content{human("a"), calls("1"), answers("1"), opaque, calls("2")}
-	keep := func(n ...int) (pieces []wire.BlockPiece) {
+	keep := func(n ...int) (pieces []rewrite.BlockPiece) {
 		for _, k := range n {
-			pieces = append(pieces, wire.BlockPiece{Keep: k})
+			pieces = append(pieces, rewrite.BlockPiece{Keep: k})
 		}
 		return pieces
 	}
 	for name, c := range map[string]struct {
-		edits []wire.Edit
+		edits []rewrite.Edit
 		want  error
 	}{
-		"index below zero":                {[]wire.Edit{{Index: -1, Remove: true}}, history.ErrOutOfBounds},
-		"index past the end":              {[]wire.Edit{{Index: 5, Remove: true}}, history.ErrOutOfBounds},
-		"removed twice":                   {[]wire.Edit{{Index: 1, Remove: true}, {Index: 1, Remove: true}}, history.ErrConflict},
-		"removed and replaced":            {[]wire.Edit{{Index: 1, Remove: true}, {Index: 1, Blocks: keep(0)}}, history.ErrConflict},
-		"human entry removed":             {[]wire.Edit{{Index: 0, Remove: true}}, history.ErrHumanLost},
-		"human entry emptied":             {[]wire.Edit{{Index: 0}}, history.ErrHumanLost},
-		"response without its call":       {[]wire.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
-		"call without its response":       {[]wire.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
-		"kept block out of bounds":        {[]wire.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
-		"block kept twice":                {[]wire.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
-		"unknown block dropped":           {[]wire.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
-		"entry with unknown block gone":   {[]wire.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
-		"call that still waits removed":   {[]wire.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
-		"new block that is no valid call": {[]wire.Edit{{Index: 1, Blocks: []wire.BlockPiece{{Block: content.ToolCall{}}}}}, history.ErrInvalidEntry},
+		"index below zero":                {[]rewrite.Edit{{Index: -1, Remove: true}}, history.ErrOutOfBounds},
+		"index past the end":              {[]rewrite.Edit{{Index: 5, Remove: true}}, history.ErrOutOfBounds},
+		"removed twice":                   {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Remove: true}}, history.ErrConflict},
+		"removed and replaced":            {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Blocks: keep(0)}}, history.ErrConflict},
+		"human entry removed":             {[]rewrite.Edit{{Index: 0, Remove: true}}, history.ErrHumanLost},
+		"human entry emptied":             {[]rewrite.Edit{{Index: 0}}, history.ErrHumanLost},
+		"response without its call":       {[]rewrite.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
+		"call without its response":       {[]rewrite.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
+		"kept block out of bounds":        {[]rewrite.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
+		"block kept twice":                {[]rewrite.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
+		"unknown block dropped":           {[]rewrite.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
+		"entry with unknown block gone":   {[]rewrite.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
+		"call that still waits removed":   {[]rewrite.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
+		"new block that is no valid call": {[]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.ToolCall{}}}}}, history.ErrInvalidEntry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := of(t, entries...)
@@ -164,7 +164,7 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 // wrong all the same.
 func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
 	h := of(t, calls("x"), answers("x"), human("and again"), calls("x"), answers("x"))
-	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
+	_, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
 	if !errors.Is(err, history.ErrMismatched) {
 		t.Errorf("got %v, want ErrMismatched", err)
 	}
@@ -177,7 +177,7 @@ func TestApplyCompress(t *testing.T) {
 	if len(curated) != 5 {
 		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
 	}
-	plan, err := s.PlanCompress(curated, []wire.Piece{wire.Added{Content: human("summary")}, wire.Keep{From: 3, To: 5}}, counts)
+	plan, err := s.PlanCompress(curated, []rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,20 +198,20 @@ func TestApplyCompress(t *testing.T) {
 func TestCompressAnswersThatAreRefused(t *testing.T) {
 	entries := []content.Content{human("a"), calls("1"), answers("1"), human("b"), calls("2")}
 	for name, c := range map[string]struct {
-		pieces []wire.Piece
+		pieces []rewrite.Piece
 		want   error
 	}{
 		"nothing":                       {nil, history.ErrEmptied},
-		"range past the end":            {[]wire.Piece{wire.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
-		"empty range":                   {[]wire.Piece{wire.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
-		"kept twice":                    {[]wire.Piece{wire.Keep{From: 0, To: 5}, wire.Keep{From: 4, To: 5}}, history.ErrOutOfOrder},
-		"kept out of order":             {[]wire.Piece{wire.Keep{From: 3, To: 5}, wire.Keep{From: 0, To: 1}}, history.ErrOutOfOrder},
-		"edited to nothing":             {[]wire.Piece{wire.Keep{From: 0, To: 2}, wire.Edited{Index: 2}}, history.ErrInvalidEntry},
-		"edited past the end":           {[]wire.Piece{wire.Edited{Index: 9}}, history.ErrOutOfBounds},
-		"response without its call":     {[]wire.Piece{wire.Keep{From: 2, To: 5}}, history.ErrOrphaned},
-		"call that still waits removed": {[]wire.Piece{wire.Keep{From: 0, To: 4}}, history.ErrPendingRemoved},
-		"new response without a call":   {[]wire.Piece{wire.Added{Content: answers("9")}, wire.Keep{From: 3, To: 5}}, history.ErrOrphaned},
-		"new entry without a speaker":   {[]wire.Piece{wire.Added{Content: content.Content{}}, wire.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
+		"range past the end":            {[]rewrite.Piece{rewrite.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
+		"empty range":                   {[]rewrite.Piece{rewrite.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
+		"kept twice":                    {[]rewrite.Piece{rewrite.Keep{From: 0, To: 5}, rewrite.Keep{From: 4, To: 5}}, history.ErrOutOfOrder},
+		"kept out of order":             {[]rewrite.Piece{rewrite.Keep{From: 3, To: 5}, rewrite.Keep{From: 0, To: 1}}, history.ErrOutOfOrder},
+		"edited to nothing":             {[]rewrite.Piece{rewrite.Keep{From: 0, To: 2}, rewrite.Edited{Index: 2}}, history.ErrInvalidEntry},
+		"edited past the end":           {[]rewrite.Piece{rewrite.Edited{Index: 9}}, history.ErrOutOfBounds},
+		"response without its call":     {[]rewrite.Piece{rewrite.Keep{From: 2, To: 5}}, history.ErrOrphaned},
+		"call that still waits removed": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 4}}, history.ErrPendingRemoved},
+		"new response without a call":   {[]rewrite.Piece{rewrite.Added{Content: answers("9")}, rewrite.Keep{From: 3, To: 5}}, history.ErrOrphaned},
+		"new entry without a speaker":   {[]rewrite.Piece{rewrite.Added{Content: content.Content{}}, rewrite.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of(t, entries...).Snapshot()
@@ -226,7 +226,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 func TestLateResponseKeepsItsCall(t *testing.T) {
 	h := of(t, calls("1"), human("never mind"), says("ok"), human("go on"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(s.Entries, []wire.Piece{wire.Keep{From: 1, To: 4}}, counts)
+	plan, err := s.PlanCompress(s.Entries, []rewrite.Piece{rewrite.Keep{From: 1, To: 4}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestLateResponseKeepsItsCall(t *testing.T) {
 func TestCountFailureLeavesTheHistory(t *testing.T) {
 	h := of(t, human("a"), says("b"))
 	broken := errors.New("no counts today")
-	_, err := h.Snapshot().PlanOptimize([]wire.Edit{{Index: 1, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "c"}}}}},
+	_, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
 		func([]content.Content) ([]history.Count, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)

@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // AnswerError says what is wrong with a plugin's answer. Nothing was changed.
@@ -36,9 +37,9 @@ type Plan struct {
 	After int
 
 	base    Snapshot
-	old     []*Entry            // what the plugin was given: the base, or the base without what says nothing
-	reasons map[int]wire.Reason // what the strategy says of the edited positions of an Optimize
-	given   []content.Content   // the contents of old, for entries that were added since
+	old     []*Entry                // what the plugin was given: the base, or the base without what says nothing
+	reasons map[int]contract.Reason // what the strategy says of the edited positions of an Optimize
+	given   []content.Content       // the contents of old, for entries that were added since
 	parts   []check.Part
 	entries []*Entry // the new history; an entry without an id is new
 }
@@ -54,7 +55,7 @@ func (p *Plan) Len() int { return len(p.entries) }
 
 // PlanOptimize checks the edits of an Optimize against s and returns what they make of it (REQ-HD-003). An error joins one
 // [AnswerError] for each thing that is wrong, or comes from count (REQ-HD-013.3).
-func (s Snapshot) PlanOptimize(edits []wire.Edit, count Counter) (*Plan, error) {
+func (s Snapshot) PlanOptimize(edits []rewrite.Edit, count Counter) (*Plan, error) {
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
 	}
@@ -87,7 +88,7 @@ func (s Snapshot) PlanOptimize(edits []wire.Edit, count Counter) (*Plan, error) 
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the plugin was given (see [Curate]), and
 // returns the new history. s is the snapshot that curated was made from. Errors are as for [Snapshot.PlanOptimize].
-func (s Snapshot) PlanCompress(curated []*Entry, pieces []wire.Piece, count Counter) (*Plan, error) {
+func (s Snapshot) PlanCompress(curated []*Entry, pieces []rewrite.Piece, count Counter) (*Plan, error) {
 	given := Snapshot{Entries: curated}.Contents()
 	parts, err := check.Compress(given, pieces)
 	if err != nil {
@@ -136,10 +137,10 @@ func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part
 
 // reasons are what the strategy says about the edits of a history of the given length, without what is ill-formed: an answer
 // that is right otherwise is not refused for it.
-func reasons(edits []wire.Edit, length int) map[int]wire.Reason {
-	out := map[int]wire.Reason{}
+func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
+	out := map[int]contract.Reason{}
 	for _, e := range edits {
-		if r := e.Reason.Clean(length); r != (wire.Reason{}) {
+		if r := e.Reason.Clean(length); r != (contract.Reason{}) {
 			out[e.Index] = r
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // View is a history as it is safe to send: no entry of the AI that says nothing, every tool response behind its call,
@@ -134,7 +135,7 @@ func (b *viewBuilder) single(e *Entry) {
 	case content.Human:
 		b.emit(e)
 	case content.AI:
-		if e.Content.HasContent() {
+		if !e.Content.Blank() {
 			b.emit(e)
 		}
 	case content.Tool:
@@ -152,24 +153,26 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	}
 	type call struct {
 		entry *Entry
+		at    turns.At
 		content.ToolCall
 	}
 	var calls []call
-	open := map[string][]int{} // call id → positions in calls, the nearest last
+	var match turns.Matcher // of this exchange alone: to a provider, calls before it are none
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
-		if !entries[i].Content.HasContent() {
+		if entries[i].Content.Blank() {
 			continue
 		}
 		b.emit(entries[i])
-		for _, block := range entries[i].Content.Blocks {
+		for j, block := range entries[i].Content.Blocks {
 			if c, ok := block.(content.ToolCall); ok {
-				open[c.ID] = append(open[c.ID], len(calls))
-				calls = append(calls, call{entries[i], c})
+				at := turns.At{Entry: i, Block: j}
+				match.Call(c.ID, at)
+				calls = append(calls, call{entries[i], at, c})
 			}
 		}
 	}
-	answered := make([]bool, len(calls))
+	answered := make(map[turns.At]bool, len(calls))
 	var others []*Entry
 	for ; i < len(entries); i++ {
 		if entries[i].Content.Speaker != content.Tool {
@@ -178,19 +181,15 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 			continue
 		}
 		b.responses(entries[i], func(id string) bool {
-			waiting := open[id]
-			if len(waiting) == 0 {
-				return false
-			}
-			answered[waiting[len(waiting)-1]] = true
-			open[id] = waiting[:len(waiting)-1]
-			return true
+			call, ok := match.Response(id)
+			answered[call] = ok
+			return ok
 		})
 	}
 	made := content.Content{Speaker: content.Tool}
-	for n, c := range calls {
+	for _, c := range calls {
 		switch {
-		case answered[n]:
+		case answered[c.at]:
 		case over:
 			b.problem(outcome.UnansweredCall, c.entry, c.ID)
 			made.Blocks = append(made.Blocks, content.ToolResponse{CallID: c.ID, ToolName: c.Name, Error: unansweredError})
@@ -236,7 +235,7 @@ func hasCalls(c content.Content) bool {
 
 // Curate returns the entries without those of the AI that say nothing: what a Compress is given (REQ-HD-002.9).
 func Curate(entries []*Entry) []*Entry {
-	blank := func(e *Entry) bool { return e.Content.Speaker == content.AI && !e.Content.HasContent() }
+	blank := func(e *Entry) bool { return e.Content.Blank() }
 	if !slices.ContainsFunc(entries, blank) {
 		return entries
 	}

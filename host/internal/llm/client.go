@@ -67,7 +67,11 @@ func Open(p Profile, o Options) (*Client, error) {
 	if p.Kind == config.KindAnthropic {
 		c.backend = newAnthropic(p, key, httpClient)
 	} else {
-		c.backend = newOpenAI(p, key, httpClient)
+		backend, err := newOpenAI(p, key, httpClient)
+		if err != nil {
+			return nil, err
+		}
+		c.backend = backend
 	}
 	return c, nil
 }

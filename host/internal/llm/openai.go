@@ -1,58 +1,108 @@
 package llm
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// openAI reaches servers that speak chat completions.
+// openAI reaches servers that speak OpenAI's chat completions.
+//
+// Of OpenAI's library only the reader of event streams is used. The rest of it adds 20 MB to every host, a third of the
+// program, for the one request that is made here.
 type openAI struct {
-	model string
-	chat  openai.ChatCompletionService
+	model  string
+	url    string
+	key    string // "" sends no Authorization header: servers on one's own machine need none
+	client *http.Client
 	// newLimit says that the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and many
 	// compatible servers know nothing else.
 	newLimit atomic.Bool
 }
 
-func newOpenAI(p Profile, key string, client *http.Client) *openAI {
-	// The service is built by itself, as openai.NewClient would read the environment.
-	options := []option.RequestOption{option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0)}
-	if p.BaseURL != "" {
-		options = append(options, option.WithBaseURL(p.BaseURL))
+const openAIBase = "https://api.openai.com/v1"
+
+func newOpenAI(p Profile, key string, client *http.Client) (*openAI, error) {
+	base := p.BaseURL
+	if base == "" {
+		base = openAIBase
 	}
-	if key != "" {
-		options = append(options, option.WithAPIKey(key))
+	endpoint, err := url.JoinPath(base, "chat", "completions")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.setting("baseURL"), err)
 	}
-	o := &openAI{model: p.Model, chat: openai.NewChatCompletionService(options...)}
+	o := &openAI{model: p.Model, url: endpoint, key: key, client: client}
 	o.newLimit.Store(p.official())
-	return o
+	return o, nil
+}
+
+// chatRequest is the part of a chat completion request that is used here. A limit of 0 is left out.
+type chatRequest struct {
+	Model               string        `json:"model"`
+	Messages            []chatMessage `json:"messages"`
+	MaxTokens           int           `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
+	Stream              bool          `json:"stream"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+type chatMessage struct {
+	Role    string `json:"role"` // system, user or assistant
+	Content string `json:"content"`
+}
+
+// chatChunk is one event of the answer. All counts are in tokens.
+type chatChunk struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		Index int `json:"index"`
+		Delta struct {
+			Content string `json:"content"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		PromptDetails    struct {
+			CachedTokens     int `json:"cached_tokens"`
+			CacheWriteTokens int `json:"cache_write_tokens"`
+		} `json:"prompt_tokens_details"`
+	} `json:"usage"`
 }
 
 func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
-	params := openai.ChatCompletionNewParams{Model: o.model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}}
+	body := chatRequest{Model: o.model, Stream: true}
+	body.StreamOptions.IncludeUsage = true
 	if o.newLimit.Load() {
-		params.MaxCompletionTokens = openai.Int(int64(maxOutput))
+		body.MaxCompletionTokens = maxOutput
 	} else {
-		params.MaxTokens = openai.Int(int64(maxOutput))
+		body.MaxTokens = maxOutput
 	}
 	if req.System != "" {
-		params.Messages = append(params.Messages, openai.SystemMessage(req.System))
+		body.Messages = append(body.Messages, chatMessage{"system", req.System})
 	}
 	for _, t := range turns(req.Messages) {
-		text := strings.Join(t.texts, "\n\n")
+		role := "assistant"
 		if t.role == User {
-			params.Messages = append(params.Messages, openai.UserMessage(text))
-		} else {
-			params.Messages = append(params.Messages, openai.AssistantMessage(text))
+			role = "user"
 		}
+		body.Messages = append(body.Messages, chatMessage{role, strings.Join(t.texts, "\n\n")})
 	}
-	stream := o.chat.NewStreaming(ctx, params, option.WithMiddleware(x.middleware))
+	res, err := o.post(ctx, body, x)
+	if err != nil {
+		return err
+	}
+	stream := ssestream.NewStream[chatChunk](ssestream.NewDecoder(res), nil)
 	defer stream.Close()
 	for stream.Next() {
 		if err := o.take(stream.Current(), a); err != nil {
@@ -62,14 +112,32 @@ func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *ex
 	return stream.Err()
 }
 
-func (o *openAI) take(chunk openai.ChatCompletionChunk, a *answer) error {
+// post sends the request under the watch of x, which turns every answer that is no stream into an error.
+func (o *openAI) post(ctx context.Context, body chatRequest, x *exchange) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	if o.key != "" {
+		req.Header.Set("Authorization", "Bearer "+o.key)
+	}
+	return x.middleware(req, o.client.Do)
+}
+
+func (o *openAI) take(chunk chatChunk, a *answer) error {
 	if chunk.Model != "" {
 		a.model = chunk.Model
 	}
 	// Some servers send the usage so far with each chunk.
 	if u := chunk.Usage; u.PromptTokens > 0 || u.CompletionTokens > 0 {
-		a.input, a.output = int(u.PromptTokens), int(u.CompletionTokens)
-		a.cacheRead, a.cacheWrite = int(u.PromptTokensDetails.CachedTokens), int(u.PromptTokensDetails.CacheWriteTokens)
+		a.input, a.output = u.PromptTokens, u.CompletionTokens
+		a.cacheRead, a.cacheWrite = u.PromptDetails.CachedTokens, u.PromptDetails.CacheWriteTokens
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
@@ -85,7 +153,7 @@ func (o *openAI) take(chunk openai.ChatCompletionChunk, a *answer) error {
 	return nil
 }
 
-// adapt is true if the request would go well with the other name of the limit, and puts that name in force.
+// adapt is true if the request would succeed with the other name of the limit, and switches to that name.
 func (o *openAI) adapt(e *Error) bool {
 	wrong, right := "max_tokens", "max_completion_tokens"
 	if o.newLimit.Load() {

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"bufio"
 	"errors"
 	"fmt"
@@ -12,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -19,7 +23,7 @@ import (
 func byHand(t *testing.T) (cmd *exec.Cmd, socket string) {
 	t.Helper()
 	cmd = exec.Command(honest, "--attach")
-	cmd.Env = []string{"TMPDIR=" + shortTemp(t)}
+	cmd.Env = []string{"TMPDIR=" + plugintest.ShortTemp(t)}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -45,7 +49,7 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	m := open(t, Options{Dirs: []string{dir}, Attach: map[string]string{"honest": socket}, Isolation: IsolationStrict,
 		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")})
 	s := strategy(t, m, "honest")
-	if got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
+	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
 		t.Errorf("%v, %v", got.Edits, err)
 	}
 	type row struct {
@@ -81,10 +85,10 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "that is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
+	plugintest.Eventually(t, "that is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
 	for range 2 { // it is not put into quarantine
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
-		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "nobody answers at this socket") || !strings.Contains(err.Error(), "--attach") {
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
+		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") || !strings.Contains(err.Error(), "--attach") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -97,13 +101,13 @@ func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it stands still", func() bool {
+	plugintest.Eventually(t, "it stands still", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 		return err == nil && strings.Contains(string(stat), ") T ")
 	})
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		done <- err
 	}()
 	select {
@@ -120,10 +124,10 @@ func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 }
 
 func TestNobodyIsThereToBeAttachedTo(t *testing.T) {
-	deaf := write(t, t.TempDir(), "file", "no socket", 0o600)
+	deaf := plugintest.Write(t, t.TempDir(), "file", "no socket", 0o600)
 	for _, socket := range []string{"/nowhere", deaf} {
 		m := open(t, Options{Attach: map[string]string{"honest": socket}})
-		if _, err := m.Strategy(t.Context(), "honest"); !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "nobody answers at this socket") {
+		if _, err := m.Strategy(t.Context(), "honest"); !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") {
 			t.Errorf("%s: %v", socket, err)
 		}
 	}

@@ -1,6 +1,10 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+
 	"context"
 	"fmt"
 	"maps"
@@ -16,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
@@ -58,9 +63,9 @@ func goPluginStart(b *testing.B, path string) time.Duration {
 func BenchmarkIsolatedCall(b *testing.B) {
 	isolates(b)
 	turns := map[string]func() time.Duration{}
-	for name, mode := range map[string]Isolation{"bare": IsolationOff, "isolated": IsolationStrict} {
+	for name, mode := range map[string]string{"bare": IsolationOff, "isolated": IsolationStrict} {
 		s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
-		in := OptimizeCall{Call: call("a", "chaff", "b")}
+		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
 		turns[name] = func() time.Duration {
 			start := time.Now()
 			if _, err := s.Optimize(b.Context(), in); err != nil {
@@ -108,8 +113,8 @@ func BenchmarkReloadUnderLoad(b *testing.B) {
 	loaded := starts(b, m, 20)
 	for b.Loop() {
 		old := pid(b, s)
-		install(b, versions(), filepath.Join(dir, FilePrefix+"steady"))
-		eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
+		plugintest.Install(b, versions(), filepath.Join(dir, FilePrefix+"steady"))
+		plugintest.Eventually(b, "the new version takes the calls", func() bool { return pid(b, s) != old })
 	}
 	stop()
 	all := calls()
@@ -168,7 +173,7 @@ func callers(ctx context.Context, b *testing.B, s *Strategy) (wait func() []time
 
 // callWhile calls a strategy, one call after the other, until ctx ends, and returns how long each took.
 func callWhile(ctx context.Context, b *testing.B, s *Strategy) (took []time.Duration) {
-	in := OptimizeCall{Call: call("a", "b", "c")}
+	in := prepare.OptimizeCall{Call: call("a", "b", "c")}
 	for {
 		start := time.Now()
 		_, err := s.Optimize(ctx, in)
@@ -189,15 +194,15 @@ func starts(b *testing.B, m *Manager, n int) (took []time.Duration) {
 	if err := m.prepare(); err != nil {
 		b.Fatal(err)
 	}
-	c := m.discover().candidates[0]
+	c := m.scan().Candidates[0]
 	for range n {
-		bin, err := openBinary(c, &m.hashes, nil)
+		bin, err := discover.Open(c, &m.hashes, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		p, err := launch(b.Context(), m, bin, snapshot{}, func(State) {})
-		bin.close()
+		p, err := m.launch(b.Context(), bin, trust.Snapshot{}, func(State) {})
+		bin.Close()
 		if err != nil {
 			b.Fatal(err)
 		}

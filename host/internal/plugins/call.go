@@ -2,227 +2,133 @@ package plugins
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Call is what [OptimizeCall] and [CompressCall] have in common.
-type Call struct {
-	SessionID string
-	// Revision is the history's; Epoch changes whenever the host rewrote the history.
-	Revision, Epoch uint64
-	// Entries are only read, and only until the call returns.
-	Entries []*history.Entry
-	// WorkspaceRoot is absolute; relative paths in tool parameters are resolved against it (REQ-HD-005.11).
-	WorkspaceRoot string
-	// Tools is the tool taxonomy in force, as JSON.
-	Tools []byte
-	// Config holds the strategy's settings for this session, from [Strategy.Config]; nil: those of [Options].
-	Config json.RawMessage
-}
-
-// OptimizeCall is what [Strategy.Optimize] sends.
-type OptimizeCall struct {
-	Call
-	Density sdk.DensityConfig
-}
-
-// OptimizeAnswer is what a strategy wants to be pruned. Whether the edits fit the history is not checked here.
-type OptimizeAnswer struct {
-	Edits    []wire.Edit
-	Metadata sdk.DensityMetadata
-	// Duration is the time of the whole call, the start of a process not included.
-	Duration time.Duration
-}
+var _ prepare.Strategy = (*Strategy)(nil)
 
 // Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns an [*Error], or ctx's error inside of one.
 //
 // It changes nothing, so a crash of the process is no reason to give up at once: the call is made once more, on a fresh one.
-func (s *Strategy) Optimize(ctx context.Context, in OptimizeCall) (OptimizeAnswer, error) {
+func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	answer, err := s.optimize(ctx, in)
 	if errors.Is(err, ErrPluginCrashed) && ctx.Err() == nil {
-		s.manager.opts.Logger.Named("plugin").Warn("the plugin's process ended during Optimize, trying once more", "strategy", s.name)
+		s.manager.opts.Logger.Named("plugin").Warn("the plugin process crashed in Optimize, trying once more", "strategy", s.name)
 		answer, err = s.optimize(ctx, in)
 	}
 	return answer, err
 }
 
-func (s *Strategy) optimize(ctx context.Context, in OptimizeCall) (OptimizeAnswer, error) {
+func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	p, err := s.acquire(ctx)
 	if err != nil {
-		return OptimizeAnswer{}, err
+		return prepare.OptimizeAnswer{}, err
 	}
 	defer p.release()
-	if p.info.Trigger.Mode != sdk.ModeContinuous {
-		return OptimizeAnswer{}, p.failure(OpOptimize, ErrNotContinuous, "")
+	if p.info.Trigger.Mode != contract.ModeContinuous {
+		return prepare.OptimizeAnswer{}, p.failure(OpOptimize, ErrNotContinuous, "")
 	}
-	if in.Config == nil {
-		in.Config = p.config
-	}
-	start := time.Now()
-	call, ctx, done := p.begin(ctx, OpOptimize, p.opts.OptimizeTimeout)
-	defer done()
-	answer, err := p.optimize(ctx, call.id, in)
-	if err != nil {
-		return OptimizeAnswer{}, call.failed(ctx, err)
-	}
-	p.misses.Store(0)
-	answer.Duration = time.Since(start)
-	return answer, nil
-}
-
-func (p *process) optimize(ctx context.Context, id string, in OptimizeCall) (OptimizeAnswer, error) {
-	stream, err := p.strategy.Optimize(ctx)
-	if err != nil {
-		return OptimizeAnswer{}, err
-	}
-	err = send(
-		func() error {
-			return stream.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Header{Header: optimizeHeader(id, in)}})
-		},
-		func() error {
-			return sendEntries(in.Entries, func(chunk []byte) error {
-				return stream.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: chunk}})
-			})
-		},
-		stream.CloseSend,
-	)
-	if err != nil {
-		return OptimizeAnswer{}, err
-	}
-	first, err := stream.Recv()
-	if err != nil {
-		return OptimizeAnswer{}, noHeader(err)
-	}
-	header := first.GetHeader()
-	if err := checkHeader(in.Call, header != nil, header.GetRevision(), header.GetResync()); err != nil {
-		return OptimizeAnswer{}, err
-	}
-	limits, err := p.limits("edit", header.GetEdits(), len(in.Entries))
-	if err != nil {
-		return OptimizeAnswer{}, err
-	}
-	edits, err := wire.ReadAll(func() ([]byte, error) {
-		m, err := stream.Recv()
-		if err == nil && m.GetHeader() != nil {
-			err = errSecondHeader
-		}
-		return m.GetChunk(), err
-	}, limits, bounded(wire.DecodeEdit, editDepth, p.opts.MaxJSONDepth))
-	if err != nil {
-		return OptimizeAnswer{}, err
-	}
-	return OptimizeAnswer{Edits: edits, Metadata: densityMetadata(header.GetMetadata())}, nil
-}
-
-// CompressCall is what [Strategy.Compress] sends. The fields mean what they mean in [sdk.CompressInput].
-type CompressCall struct {
-	Call
-	CurrentTokens, PendingTokens            int
-	ContextLimit, CompletionBudget          int
-	Threshold                               float64
-	PreserveThreshold, TopPreserveThreshold float64
-	Reason                                  sdk.CompressReason
-	Todos                                   []sdk.Todo
-	TranscriptPath                          string
-	Profile                                 string
-	Model                                   *sdk.Model
-	UserMessageBudget                       int
-	Verification                            bool
-}
-
-// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is not
-// checked here.
-type CompressAnswer struct {
-	// NoOp is not empty if nothing was done.
-	NoOp     sdk.NoOpReason
-	Pieces   []wire.Piece
-	Metadata sdk.CompressMetadata
-	// Duration is the time of the whole call, the start of a process not included.
-	Duration time.Duration
+	a, err := ask(ctx, p, OpOptimize, p.opts.OptimizeTimeout, in.Call, nil, editDepth,
+		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.DensityMetadata, rewrite.Edit], error) {
+			return wire.OpenOptimize(ctx, p.strategy, c, in.OptimizeParams)
+		})
+	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
 }
 
 // Compress asks a strategy for a smaller history (REQ-HD-008). While it runs, the plugin can use services (nil: none);
 // what it asks gets a context that ends with the call. It returns an [*Error], or ctx's error inside of one.
 //
 // It may have cost money already when the process crashes, so it is not made again unasked: the error is Retryable.
-func (s *Strategy) Compress(ctx context.Context, in CompressCall, services sdk.Host) (CompressAnswer, error) {
+func (s *Strategy) Compress(
+	ctx context.Context, in prepare.CompressCall, services contract.Host,
+) (prepare.CompressAnswer, error) {
 	p, err := s.acquire(ctx)
 	if err != nil {
-		return CompressAnswer{}, err
+		return prepare.CompressAnswer{}, err
 	}
 	defer p.release()
+	serve := func(ctx context.Context, id string) (stop func()) {
+		return p.services.open(id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.info.RequiresLLM})
+	}
+	a, err := ask(ctx, p, OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
+		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.CompressMetadata, rewrite.Piece], error) {
+			return wire.OpenCompress(ctx, p.strategy, c, in.CompressParams)
+		})
+	return prepare.CompressAnswer{
+		NoOp:     contract.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
+		Pieces:   a.parts,
+		Metadata: a.header.Metadata,
+		Duration: a.took,
+	}, err
+}
+
+// answer is what came of a call: the metadata M and the parts P.
+type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
+	header wire.Result[M]
+	parts  []P
+	took   time.Duration // without the start of a process
+}
+
+// ask makes one call, from the header of the request to the last part of the answer. It has a part refused whose JSON is
+// nested too deep, as depth measures it. serve, if not nil, lets the plugin use the host's services until the call ends.
+func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
+	caller context.Context, p *process, op Op, timeout time.Duration, in prepare.Call,
+	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
+	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
+) (answer[M, P], error) {
+	start := time.Now()
+	call, ctx, done := p.begin(caller, op, timeout)
+	defer done()
+	if serve != nil {
+		defer serve(ctx, call.id)()
+	}
 	if in.Config == nil {
 		in.Config = p.config
 	}
-	start := time.Now()
-	call, ctx, done := p.begin(ctx, OpCompress, p.opts.CompressTimeout)
-	defer done()
-	defer p.services.open(call.id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.info.RequiresLLM})()
-	answer, err := p.compress(ctx, call.id, in)
+	stream, err := open(ctx, wire.Call{
+		CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Entries: len(in.Entries), Tools: in.Tools,
+	})
 	if err != nil {
-		return CompressAnswer{}, call.failed(ctx, err)
+		return answer[M, P]{}, call.failed(ctx, err)
+	}
+	a, err := exchange(stream, p.opts, in, depth)
+	if err != nil {
+		return answer[M, P]{}, call.failed(ctx, err)
 	}
 	p.misses.Store(0)
-	answer.Duration = time.Since(start)
-	return answer, nil
+	a.took = time.Since(start)
+	return a, nil
 }
 
-func (p *process) compress(ctx context.Context, id string, in CompressCall) (CompressAnswer, error) {
-	stream, err := p.strategy.Compress(ctx)
+// exchange sends the history and receives the answer.
+func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
+	stream *wire.Stream[M, P], opts *Options, in prepare.Call, depth func(P) int,
+) (a answer[M, P], err error) {
+	if err := stream.Send(entriesOf(in.Entries)); err != nil {
+		return a, err
+	}
+	if a.header, err = stream.Result(); err != nil {
+		return a, err
+	}
+	if err := checkResult(stream.Of(), a.header, in); err != nil {
+		return a, err
+	}
+	// Each part takes memory here, however few bytes it takes on the wire: limits are for both.
+	limits := wire.Limits{Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes}
+	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part), opts.MaxJSONDepth) })
 	if err != nil {
-		return CompressAnswer{}, err
+		return a, err
 	}
-	err = send(
-		func() error {
-			return stream.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Header{Header: compressHeader(id, in)}})
-		},
-		func() error {
-			return sendEntries(in.Entries, func(chunk []byte) error {
-				return stream.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Chunk{Chunk: chunk}})
-			})
-		},
-		stream.CloseSend,
-	)
-	if err != nil {
-		return CompressAnswer{}, err
+	if a.header.NoOp != "" && len(a.parts) > 0 {
+		err = fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", ErrBadAnswer, len(a.parts))
 	}
-	first, err := stream.Recv()
-	if err != nil {
-		return CompressAnswer{}, noHeader(err)
-	}
-	header := first.GetHeader()
-	if err := checkHeader(in.Call, header != nil, header.GetRevision(), header.GetResync()); err != nil {
-		return CompressAnswer{}, err
-	}
-	limits, err := p.limits("piece", header.GetPieces(), len(in.Entries))
-	if err != nil {
-		return CompressAnswer{}, err
-	}
-	pieces, err := wire.ReadAll(func() ([]byte, error) {
-		m, err := stream.Recv()
-		if err == nil && m.GetHeader() != nil {
-			err = errSecondHeader
-		}
-		return m.GetChunk(), err
-	}, limits, bounded(wire.DecodePiece, pieceDepth, p.opts.MaxJSONDepth))
-	if err != nil {
-		return CompressAnswer{}, err
-	}
-	noop := header.GetNoopReason()
-	if noop != "" && len(pieces) > 0 {
-		return CompressAnswer{}, fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", ErrBadAnswer, len(pieces))
-	}
-	return CompressAnswer{
-		NoOp:     sdk.NoOpReason(printable(noop, maxMessage)),
-		Pieces:   pieces,
-		Metadata: compressMetadata(header.GetMetadata()),
-	}, nil
+	return a, err
 }

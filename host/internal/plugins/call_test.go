@@ -1,8 +1,9 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"context"
-	"encoding/json"
 	"errors"
 	"runtime"
 	"strings"
@@ -13,22 +14,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 func TestOptimizeReturnsTheEdits(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
-	got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+	got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := OptimizeAnswer{
-		Edits:    []wire.Edit{{Index: 0, Remove: true}},
+	want := prepare.OptimizeAnswer{
+		Edits:    []rewrite.Edit{{Index: 0, Remove: true}},
 		Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(OptimizeAnswer{}, "Duration")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(prepare.OptimizeAnswer{}, "Duration")); diff != "" {
 		t.Error(diff)
 	}
 	if got.Duration <= 0 {
@@ -38,41 +41,43 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 
 func TestCompressReturnsThePieces(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
-	got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b", "c", "d"), Threshold: 0.5}, services{})
+	got, err := s.Compress(t.Context(), prepare.CompressCall{
+		Call: call("a", "b", "c", "d"), CompressParams: contract.CompressParams{Threshold: 0.5},
+	}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	two := 2
-	want := CompressAnswer{
-		Pieces:   []wire.Piece{wire.Keep{From: 2, To: 4}},
+	want := prepare.CompressAnswer{
+		Pieces:   []rewrite.Piece{rewrite.Keep{From: 2, To: 4}},
 		Metadata: sdk.CompressMetadata{MiddleCompressed: &two},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(CompressAnswer{}, "Duration")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(prepare.CompressAnswer{}, "Duration")); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call(strings.Repeat("x", 10<<20))}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call(strings.Repeat("x", 10<<20))}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history to say.
 func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
-	tests := map[string][]wire.Edit{
+	tests := map[string][]rewrite.Edit{
 		"out-of-bounds": {{Index: 2, Remove: true}},
 		"twice":         {{Index: 0, Remove: true}, {Index: 0, Remove: true}},
 		"in-both-sets": {
 			{Index: 0, Remove: true},
-			{Index: 0, Blocks: []wire.BlockPiece{{Block: content.Text{Text: "both"}}}},
+			{Index: 0, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "both"}}}},
 		},
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
-			got, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+			got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,11 +90,11 @@ func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
 
 func TestCallsThatFail(t *testing.T) {
 	optimize := func(ctx context.Context, s *Strategy) error {
-		_, err := s.Optimize(ctx, OptimizeCall{Call: call("a", "b")})
+		_, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")})
 		return err
 	}
 	compress := func(ctx context.Context, s *Strategy) error {
-		_, err := s.Compress(ctx, CompressCall{Call: call("a", "b")}, services{})
+		_, err := s.Compress(ctx, prepare.CompressCall{Call: call("a", "b")}, services{})
 		return err
 	}
 	tests := map[string]struct {
@@ -161,7 +166,7 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 			t.Parallel()
 			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
 			for range 3 {
-				if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil {
+				if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -174,7 +179,7 @@ func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "one-gigabyte")}}), "one-gigabyte")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")})
+	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
 		t.Errorf("got %v", err)
@@ -189,11 +194,11 @@ func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "waits-in-compress")
 	failed := make(chan error, 1)
 	go func() {
-		_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 		failed <- err
 	}()
-	eventually(t, "the call", func() bool { return users(s) == 1 })
-	_ = syscall.Kill(processes(t, dir)[0], syscall.SIGKILL)
+	plugintest.Eventually(t, "the call", func() bool { return users(s) == 1 })
+	_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 	err := <-failed
 	var failure *Error
 	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "signal: killed") {
@@ -207,7 +212,7 @@ func TestACancelledCallSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := time.AfterFunc(50*time.Millisecond, cancel)
 	defer stop.Stop()
-	_, err := s.Optimize(ctx, OptimizeCall{Call: call("a")})
+	_, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a")})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrStrategy) {
 		t.Errorf("got %v", err)
 	}
@@ -217,25 +222,25 @@ func TestAStoppedPluginIsReplaced(t *testing.T) {
 	m := open(t, Options{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond})
 	s := strategy(t, m, "stops-in-optimize")
 	first := pid(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
 		t.Fatalf("got %v", err)
 	}
-	goneWithin(t, first, 10*time.Second)
-	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+	plugintest.GoneWithin(t, first, 10*time.Second)
+	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
-	got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{})
+	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{
 		content.Text{Text: `prompt "<compression>", tokens [4], text "for <compression>", finish "stop"`},
 	}}
-	if diff := cmp.Diff(wire.Piece(wire.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+	if diff := cmp.Diff(rewrite.Piece(rewrite.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -248,7 +253,7 @@ func TestHostServicesAreRefused(t *testing.T) {
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
-			got, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{})
+			got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
 			if err != nil || !strings.Contains(string(got.NoOp), want) || !strings.Contains(string(got.NoOp), "FailedPrecondition") {
 				t.Errorf("got %v, %v; want %s", got.NoOp, err, want)
 			}
@@ -258,8 +263,8 @@ func TestHostServicesAreRefused(t *testing.T) {
 
 func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
-	_, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{
-		generate: func(context.Context) (sdk.Generation, error) { return sdk.Generation{}, errors.New("no such model") },
+	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{
+		generate: func(context.Context) (sdk.Completion, error) { return sdk.Completion{}, errors.New("no such model") },
 	})
 	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "no such model") {
 		t.Errorf("got %v", err)
@@ -270,12 +275,12 @@ func TestAHostServiceEndsWithTheCall(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	_, err := s.Compress(ctx, CompressCall{Call: call("a", "b")}, services{
-		generate: func(ctx context.Context) (sdk.Generation, error) {
+	_, err := s.Compress(ctx, prepare.CompressCall{Call: call("a", "b")}, services{
+		generate: func(ctx context.Context) (sdk.Completion, error) {
 			cancel()
 			<-ctx.Done()
 			close(ended)
-			return sdk.Generation{}, ctx.Err()
+			return sdk.Completion{}, ctx.Err()
 		},
 	})
 	if !errors.Is(err, context.Canceled) {
@@ -301,7 +306,7 @@ func TestWhatAPluginSees(t *testing.T) {
 	}
 	in := call("a")
 	in.Config = config
-	got, err := s.Compress(t.Context(), CompressCall{Call: in}, services{})
+	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: in}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,8 +315,8 @@ func TestWhatAPluginSees(t *testing.T) {
 	if diff := cmp.Diff(want, string(got.NoOp)); diff != "" {
 		t.Error(diff)
 	}
-	in.Config = json.RawMessage(nil)
-	if got, err = s.Compress(t.Context(), CompressCall{Call: in}, services{}); err != nil || !strings.HasSuffix(string(got.NoOp), `config {"keep":7} {"keep":7}`) {
+	in.Config = nil
+	if got, err = s.Compress(t.Context(), prepare.CompressCall{Call: in}, services{}); err != nil || !strings.HasSuffix(string(got.NoOp), `config {"keep":7} {"keep":7}`) {
 		t.Errorf("without settings for the session: %v, %v", got.NoOp, err)
 	}
 }

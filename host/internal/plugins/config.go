@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Settings looks up what people set under strategies.<name>, checks it against what the strategy declares, and fills in
@@ -13,7 +13,7 @@ import (
 type Settings func(name string, declared []config.Spec) (map[string]any, error)
 
 // specs turns what a strategy declares into rows of the settings registry, so that its settings are checked like all others.
-func specs(fields []sdk.ConfigField) []config.Spec {
+func specs(fields []contract.ConfigField) []config.Spec {
 	out := make([]config.Spec, len(fields))
 	for i, f := range fields {
 		out[i] = spec(f)
@@ -21,9 +21,9 @@ func specs(fields []sdk.ConfigField) []config.Spec {
 	return out
 }
 
-func spec(f sdk.ConfigField) config.Spec {
-	types := map[sdk.ConfigType]config.Type{
-		sdk.Boolean: config.Boolean, sdk.Integer: config.Integer, sdk.Number: config.Number, sdk.String: config.String,
+func spec(f contract.ConfigField) config.Spec {
+	types := map[contract.ConfigType]config.Type{
+		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number, contract.String: config.String,
 	}
 	return config.Spec{
 		Key: f.Key, Type: types[f.Type], Default: f.Default, Allowed: f.Allowed, Min: f.Minimum, Max: f.Maximum, Meaning: f.Description,
@@ -31,7 +31,7 @@ func spec(f sdk.ConfigField) config.Spec {
 }
 
 // own returns a strategy's own settings as the JSON object that the plugin gets.
-func own(name string, fields []sdk.ConfigField, settings Settings) (json.RawMessage, error) {
+func own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
 	values := map[string]any{}
 	for _, f := range fields {
 		if f.Default != nil {

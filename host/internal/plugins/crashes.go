@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// firstDelay is how long after a crash a plugin is started again at the earliest; each crash in a row doubles it, up to maxDelay.
+	// firstDelay is the shortest time between a crash and the next start; each crash in a row doubles it, up to maxDelay.
 	firstDelay = 250 * time.Millisecond
 	maxDelay   = time.Minute
 	// calmTime is how long a process must have been ready for the next crash to count as the first again.
@@ -16,20 +16,22 @@ const (
 	crashWindow = 5 * time.Minute
 )
 
-// crashes counts a plugin's crashes and says what follows from one.
+// crashes counts a plugin's crashes and decides what follows: a delay that doubles with each, and quarantine after too many.
 type crashes struct {
 	most  int         // so many within crashWindow are too many
 	times []time.Time // those of the crashes within crashWindow, oldest first
 	row   int         // how many came without calmTime of being ready in between
 	ready time.Time   // when the last process became ready; zero: it did not
-	next  time.Time   // not before is the plugin started again
+	next  time.Time   // the earliest time of the next start
+	// quarantined says that there were too many. It lasts until forget.
+	quarantined bool
 }
 
-// isReady notes that a process became ready.
-func (c *crashes) isReady(now time.Time) { c.ready = now }
+// isReady records that a process became ready.
+func (c *crashes) isReady(now time.Time) { c.ready, c.quarantined = now, false }
 
-// add notes a crash, and reports whether it was one too many. jitter is in [0, 1): plugins that crash together are not to
-// start together.
+// add records a crash, and reports whether it was one too many. jitter is in [0, 1): plugins that crash together should not start
+// together.
 func (c *crashes) add(now time.Time, jitter float64) (tooMany bool) {
 	if !c.ready.IsZero() && now.Sub(c.ready) >= calmTime {
 		c.row = 0
@@ -41,10 +43,12 @@ func (c *crashes) add(now time.Time, jitter float64) (tooMany bool) {
 	c.row++
 	delay = time.Duration(float64(min(delay, maxDelay)) * (0.8 + 0.2*jitter))
 	c.next = now.Add(delay)
-	return len(c.times) >= c.most
+	tooMany = len(c.times) >= c.most
+	c.quarantined = c.quarantined || tooMany
+	return tooMany
 }
 
-// forget makes it as if there had been no crash.
+// forget clears all crashes.
 func (c *crashes) forget() { *c = crashes{most: c.most} }
 
 func jitter() float64 { return rand.Float64() }

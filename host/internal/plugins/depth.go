@@ -3,32 +3,27 @@ package plugins
 import (
 	"fmt"
 
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// bounded is decode, and refuses what holds JSON that is nested deeper than most. Whoever reads the history later may read it
-// with a library that recurses.
-func bounded[T any](decode func([]byte) (T, error), depth func(T) int, most int) func([]byte) (T, error) {
-	return func(raw []byte) (T, error) {
-		v, err := decode(raw)
-		if err != nil {
-			return v, err
-		}
-		if deep := depth(v); deep > most {
-			return v, fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)", ErrBadAnswer, deep, most)
-		}
-		return v, nil
+// boundDepth refuses JSON that is nested deeper than most: whatever reads the history later may use a library that
+// recurses.
+func boundDepth(deep, most int) error {
+	if deep <= most {
+		return nil
 	}
+	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)",
+		ErrBadAnswer, deep, most)
 }
 
-func editDepth(e wire.Edit) int { return piecesDepth(e.Blocks) }
+func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }
 
-func pieceDepth(p wire.Piece) int {
+func pieceDepth(p rewrite.Piece) int {
 	switch p := p.(type) {
-	case wire.Edited:
+	case rewrite.Edited:
 		return piecesDepth(p.Blocks)
-	case wire.Added:
+	case rewrite.Added:
 		deep := max(jsonDepth(p.Content.Metadata), fieldsDepth(p.Content.Extra))
 		for _, b := range p.Content.Blocks {
 			deep = max(deep, blockDepth(b))
@@ -39,7 +34,7 @@ func pieceDepth(p wire.Piece) int {
 	}
 }
 
-func piecesDepth(pieces []wire.BlockPiece) int {
+func piecesDepth(pieces []rewrite.BlockPiece) int {
 	deep := 0
 	for _, p := range pieces {
 		if p.Block != nil {

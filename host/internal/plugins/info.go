@@ -2,16 +2,11 @@ package plugins
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Bounds of what a plugin says about itself: it is shown to people and kept for as long as the host runs.
@@ -21,41 +16,26 @@ const (
 	maxConfigFields = 1000 // settings
 )
 
-var keyRule = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,99}$`)
-
-// readInfo checks what a plugin says about itself. name is the one in the file's name.
-func readInfo(name string, r *threshv1.GetInfoResponse) (sdk.Info, error) {
-	info := sdk.Info{
-		Name:        r.GetName(),
-		Version:     r.GetVersion(),
-		Description: printable(r.GetDescription(), maxDescription),
-		RequiresLLM: r.GetRequiresLlm(),
-
-		NeedsNetwork: r.GetFeatures().GetNeedsNetwork(),
-		Trigger:      sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()},
-	}
+// checkInfo checks what a plugin says about itself, and returns it as it may be shown. name is the one in the file's name.
+func checkInfo(name string, info contract.Info) (contract.Info, error) {
+	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
-	case !nameRule.MatchString(info.Name):
-		return sdk.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", printable(info.Name, 100))
+	case !contract.ValidName(info.Name):
+		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
 	case info.Name != name:
-		return sdk.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s", info.Name, name, FilePrefix, info.Name)
-	case v == "" || len(v) > maxVersion || printable(v, maxVersion) != v:
-		return sdk.Info{}, badInfo("its version %q is empty, too long or not printable", printable(v, maxVersion))
-	}
-	switch mode := r.GetTrigger().GetMode(); mode {
-	case threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS:
-		info.Trigger.Mode = sdk.ModeContinuous
-	case threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD:
-		info.Trigger.Mode = sdk.ModeThreshold
-	default:
-		return sdk.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", mode)
+		return contract.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s",
+			info.Name, name, FilePrefix, info.Name)
+	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
+		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))
+	case !info.Trigger.Mode.Known():
+		return contract.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
 	}
 	if t := info.Trigger.DefaultThreshold; !(t > 0 && t <= 1) { // so written, it refuses NaN too
-		return sdk.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
+		return contract.Info{}, badInfo("its default threshold %v is not above 0 and at most 1", t)
 	}
-	fields, err := readConfigFields(r.GetConfig())
+	fields, err := checkConfigFields(info.Config)
 	if err != nil {
-		return sdk.Info{}, err
+		return contract.Info{}, err
 	}
 	info.Config = fields
 	return info, nil
@@ -65,96 +45,51 @@ func badInfo(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrBadInfo, fmt.Errorf(format, args...))
 }
 
-var configTypes = map[threshv1.ConfigType]sdk.ConfigType{
-	threshv1.ConfigType_CONFIG_TYPE_BOOLEAN: sdk.Boolean,
-	threshv1.ConfigType_CONFIG_TYPE_INTEGER: sdk.Integer,
-	threshv1.ConfigType_CONFIG_TYPE_NUMBER:  sdk.Number,
-	threshv1.ConfigType_CONFIG_TYPE_STRING:  sdk.String,
-}
-
-func readConfigFields(in []*threshv1.ConfigField) ([]sdk.ConfigField, error) {
-	if len(in) > maxConfigFields {
-		return nil, badInfo("it declares %d settings, at most %d are allowed", len(in), maxConfigFields)
+func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
+	if len(declared) > maxConfigFields {
+		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
 	}
-	var out []sdk.ConfigField
-	seen := make(map[string]bool, len(in))
-	for i, f := range in {
-		field := sdk.ConfigField{
-			Key:         f.GetKey(),
-			Type:        configTypes[f.GetType()],
-			Description: printable(f.GetDescription(), maxDescription),
-			Allowed:     f.GetAllowed(),
-			Minimum:     f.Minimum,
-			Maximum:     f.Maximum,
-		}
+	fields := slices.Clone(declared)
+	seen := make(map[string]bool, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		f.Description = text.Printable(f.Description, maxDescription)
 		switch {
-		case !keyRule.MatchString(field.Key):
-			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i, printable(field.Key, 100))
-		case seen[field.Key]:
-			return nil, badInfo("setting %q is declared twice", field.Key)
-		case field.Type == "":
-			return nil, badInfo("setting %q has the unknown type %v", field.Key, f.GetType())
+		case !contract.ValidKey(f.Key):
+			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first",
+				i, text.Printable(f.Key, 100))
+		case seen[f.Key]:
+			return nil, badInfo("setting %q is declared twice", f.Key)
+		case !f.Type.Known():
+			return nil, badInfo("setting %q has the unknown type %v", f.Key, f.Type)
 		}
-		seen[field.Key] = true
-		if len(f.GetDefaultValue()) > 0 {
-			value, err := readDefault(field, f.GetDefaultValue())
+		seen[f.Key] = true
+		if f.Default != nil {
+			value, err := checkDefault(*f)
 			if err != nil {
-				return nil, badInfo("setting %q: its default %s %w", field.Key, printable(string(f.GetDefaultValue()), 100), err)
+				raw, _ := json.Marshal(f.Default) // it came as JSON
+				return nil, badInfo("setting %q: its default %s %w", f.Key, text.Printable(string(raw), 100), err)
 			}
-			field.Default = value
+			f.Default = value
 		}
-		out = append(out, field)
 	}
-	return out, nil
+	return fields, nil
 }
 
-// readDefault checks a default as if somebody had set it, except that text is no number here.
-func readDefault(field sdk.ConfigField, raw []byte) (any, error) {
-	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil, errors.New("is no JSON")
+// checkDefault checks a default as if a user had set it, except that text is no number here.
+func checkDefault(f contract.ConfigField) (any, error) {
+	if _, isText := f.Default.(string); isText != (f.Type == contract.String) {
+		return nil, fmt.Errorf("is no %s", f.Type)
 	}
-	if _, isText := value.(string); isText != (field.Type == sdk.String) {
-		return nil, fmt.Errorf("is no %s", field.Type)
-	}
-	value, err := spec(field).Check(value)
+	value, err := spec(f).Check(f.Default)
 	if err != nil {
 		return nil, fmt.Errorf("is wrong: %w", err)
 	}
 	return value, nil
 }
 
-// printable makes text of strangers fit to be shown on a terminal and in a log line: no control characters, at most limit bytes.
-func printable(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return utf8.RuneError
-	}, s[:min(len(s), 4*limit)])
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
-}
-
-// printableLines is printable for text of several lines.
-func printableLines(s string) string {
-	var out []string
-	for line := range strings.Lines(s) {
-		out = append(out, printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "), maxLogLine))
-	}
-	return strings.Join(out, "\n")
-}
-
 // clone returns a copy of info that shares nothing that a caller could change.
-func clone(info sdk.Info) sdk.Info {
+func clone(info contract.Info) contract.Info {
 	info.Config = slices.Clone(info.Config)
 	for i := range info.Config {
 		info.Config[i].Allowed = slices.Clone(info.Config[i].Allowed)

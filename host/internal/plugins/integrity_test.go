@@ -1,31 +1,15 @@
 package plugins
 
 import (
-	"encoding/json"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
-
-// variant makes the file of a plugin another one that does the same: bytes after the end of a program change nothing.
-func variant(t testing.TB, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := filepath.Join(t.TempDir(), "next")
-	if err := os.WriteFile(next, append(text, "another version"...), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	install(t, next, path)
-}
 
 // try starts a plugin with a manager of its own, as another run of a host would.
 func try(t *testing.T, o Options, name string) error {
@@ -43,7 +27,7 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal("unchanged:", err)
 	}
-	variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	err := try(t, o, "steady")
 	if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "the file has changed") || !strings.Contains(err.Error(), "thresh plugins lock steady") {
 		t.Fatalf("changed: %v", err)
@@ -60,9 +44,9 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 	dir := pluginDir(t, "steady")
 	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
-	variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	kill(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -87,7 +71,7 @@ func TestOffStartsAnything(t *testing.T) {
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal(err)
 	}
-	variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +114,14 @@ func TestWhatCameWithTheHostMayBeRebuilt(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	host := write(t, home, "thresh", "#!/bin/sh\n", 0o755)
+	host := plugintest.Write(t, home, "thresh", "#!/bin/sh\n", 0o755)
 	path := filepath.Join(dir, FilePrefix+"steady")
-	install(t, faulty, path)
+	plugintest.Install(t, faulty, path)
 	o := Options{Dirs: []string{dir}, Executable: host, LockFile: filepath.Join(home, "plugins.lock")}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal(err)
 	}
-	variant(t, path)
+	plugintest.Variant(t, path)
 	if err := try(t, o, "steady"); err != nil {
 		t.Error(err)
 	}
@@ -182,7 +166,7 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 		"somebody else's dir":   {func(t *testing.T, dir string) { chown(t, dir, 54321, 0) }, "the directory belongs to user 54321"},
 		"a link that leaves it": {func(t *testing.T, dir string) { link(t, dir, faulty) }, "is a symbolic link that leaves the directory, to " + faulty},
 		"a link that stays": {func(t *testing.T, dir string) {
-			install(t, faulty, filepath.Join(dir, "steady-1.2.3"))
+			plugintest.Install(t, faulty, filepath.Join(dir, "steady-1.2.3"))
 			link(t, dir, "steady-1.2.3")
 		}, ""},
 	}
@@ -192,7 +176,7 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			install(t, faulty, filepath.Join(dir, name))
+			plugintest.Install(t, faulty, filepath.Join(dir, name))
 			test.change(t, dir)
 			err := try(t, Options{Dirs: []string{dir}}, "steady")
 			if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
@@ -208,80 +192,5 @@ func link(t *testing.T, dir, to string) {
 	path := filepath.Join(dir, FilePrefix+"steady")
 	if err := errors.Join(os.Remove(path), os.Symlink(to, path)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestAGroupOfOnesOwnIsNobodyElse(t *testing.T) {
-	g := &guard{user: 1000, groups: filepath.Join(t.TempDir(), "group")}
-	if err := os.WriteFile(g.groups, []byte("alice:x:1000:\nbob:x:1001:bob\ncarol:x:1002:carol,mallory\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		uid, gid uint32
-		want     bool
-	}{{1000, 1000, true}, {1001, 1001, true}, {1002, 1002, false}, {1000, 1001, false}, {1003, 1003, true}} {
-		if got := g.writable(&unix.Stat_t{Mode: 0o775, Uid: test.uid, Gid: test.gid}) == ""; got != test.want {
-			t.Errorf("user %d, group %d: %v", test.uid, test.gid, got)
-		}
-	}
-}
-
-func TestHostsThatLockAtTheSameTimeLoseNothing(t *testing.T) {
-	l := ledger{path: filepath.Join(t.TempDir(), "plugins.lock")}
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			if err := l.change(func(p map[string]Locked) {
-				p[fmt.Sprint("p", i)] = Locked{SHA256: "x", Info: json.RawMessage(`{}`)}
-			}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	got, err := l.read()
-	if err != nil || len(got) != 20 {
-		t.Errorf("%d plugins, %v", len(got), err)
-	}
-	left, err := os.ReadDir(filepath.Dir(l.path))
-	if err != nil || len(left) != 1 {
-		t.Errorf("left: %v %v", left, err)
-	}
-}
-
-// What is run is what was opened and hashed, though another file has its name by now.
-func TestTheOpenedFileIsRun(t *testing.T) {
-	for kind, text := range map[string]string{"script": "#!/bin/sh\necho original\n", "program": ""} {
-		t.Run(kind, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, FilePrefix+"swapped")
-			if kind == "script" {
-				write(t, dir, FilePrefix+"swapped", text, 0o755)
-			} else {
-				install(t, "/bin/echo", path)
-			}
-			m := open(t, Options{})
-			if err := m.prepare(); err != nil {
-				t.Fatal(err)
-			}
-			b, err := openBinary(candidate{name: "swapped", path: path}, &m.hashes, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(b.close)
-			impostor := write(t, t.TempDir(), "impostor", "#!/bin/sh\necho impostor; exit 9\n", 0o755)
-			if err := os.Rename(impostor, path); err != nil {
-				t.Fatal(err)
-			}
-			c := newChild(b, cage{}, m.opts.Logger, m.starter)
-			c.prepare(nil, dir)
-			if err := c.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			<-c.exited
-			if c.state != "exit status 0" {
-				t.Errorf("it ended with %s%s", c.state, c.handshake.printed())
-			}
-		})
 	}
 }

@@ -1,20 +1,21 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // isolates skips the test where this machine cannot enforce everything.
@@ -34,7 +35,7 @@ func escape(t *testing.T, o Options) map[string]string {
 	o.Dirs = []string{pluginDir(t, "tries-to-escape")}
 	port, heard := listen(t)
 	o.Settings = settings(t, map[string]any{"strategies.tries-to-escape.keep": port})
-	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +105,11 @@ func TestAPluginCannotGetOut(t *testing.T) {
 
 func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
 	isolates(t)
-	got := escape(t, Options{Grants: map[string]Grant{"tries-to-escape": {Network: true}}})
+	got := escape(t, Options{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "permission denied" {
 		t.Errorf("got %v", got)
 	}
-	got = escape(t, Options{Grants: map[string]Grant{"somebody-else": {Network: true}}})
+	got = escape(t, Options{Grants: map[string]config.Grant{"somebody-else": {Network: true}}})
 	if got["tcp"] != "permission denied" {
 		t.Errorf("another's grant: %v", got)
 	}
@@ -120,7 +121,7 @@ func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
 	if !errors.Is(err, ErrNotGranted) || !strings.Contains(err.Error(), "plugins.grants.needs-network.network: true") {
 		t.Errorf("got %v", err)
 	}
-	o.Grants = map[string]Grant{"needs-network": {Network: true}}
+	o.Grants = map[string]config.Grant{"needs-network": {Network: true}}
 	if err := try(t, o, "needs-network"); err != nil {
 		t.Error(err)
 	}
@@ -152,7 +153,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
 	isolates(t)
 	m := open(t, Options{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20})
-	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
 	}
@@ -164,29 +165,8 @@ func TestIsolationNeedsNoRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: the other tests have shown it")
 	}
-	got := asNobody(t, "TestAPluginCannotGetOut")
+	got := plugintest.AsNobody(t, "TestAPluginCannotGetOut", map[string]string{faulty: "faulty", honest: "honest"}, builtEnv+"=%DIR%")
 	if !strings.Contains(got, "PASS") || strings.Contains(got, "SKIP") {
 		t.Errorf("as nobody: %s", got)
 	}
-}
-
-// asNobody runs one test of this package in a process without root's rights, and returns its output.
-func asNobody(t *testing.T, name string) string {
-	t.Helper()
-	dir := shortTemp(t)
-	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
-	for from, to := range map[string]string{os.Args[0]: "test", faulty: "faulty", honest: "honest"} {
-		install(t, from, filepath.Join(dir, to))
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run", "^"+name+"$", "-test.v")
-	cmd.Dir = dir
-	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin", builtEnv + "=" + dir}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	text, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v", err)
-	}
-	return string(text)
 }

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"bufio"
 	"context"
 	"errors"
@@ -17,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+
 	"github.com/hashicorp/go-hclog"
 )
 
@@ -32,7 +36,7 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 				return
 			}
 			pids[i] = pid(t, s)
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -46,14 +50,14 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-optimize")}}), "exits-in-optimize")
 	first := pid(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
 		t.Fatalf("got %v", err)
 	}
-	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Fatal(err)
 	}
-	if second := pid(t, s); second == first || exists(first) {
-		t.Errorf("first process %d (there: %v), second %d", first, exists(first), second)
+	if second := pid(t, s); second == first || plugintest.Exists(first) {
+		t.Errorf("first process %d (there: %v), second %d", first, plugintest.Exists(first), second)
 	}
 }
 
@@ -63,9 +67,9 @@ func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = syscall.Kill(p.child.cmd.Process.Pid, syscall.SIGKILL)
-	<-p.child.exited
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	_ = syscall.Kill(p.proc.PID(), syscall.SIGKILL)
+	<-p.proc.Exited()
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -88,17 +92,17 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 			t.Parallel()
 			m := open(t, Options{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond})
 			s := strategy(t, m, name)
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 				t.Error(err)
 			}
 			id := pid(t, s)
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			if exists(id) {
+			if plugintest.Exists(id) {
 				t.Error("the process is still there")
 			}
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrClosed) {
 				t.Errorf("a call after Close: %v", err)
 			}
 			if _, err := m.Strategy(t.Context(), name); !errors.Is(err, ErrClosed) {
@@ -113,7 +117,7 @@ func TestCloseEndsCallsAndStarts(t *testing.T) {
 	s := strategy(t, m, "waits-in-optimize")
 	failed := make(chan error, 2)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		failed <- err
 	}()
 	go func() {
@@ -149,7 +153,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -171,7 +175,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			goneWithin(t, id, time.Second)
+			plugintest.GoneWithin(t, id, time.Second)
 		})
 	}
 }
@@ -180,7 +184,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 func grandchild(t *testing.T, s *Strategy) int {
 	t.Helper()
 	id, err := strconv.Atoi(s.Info().Description)
-	if err != nil || !exists(id) {
+	if err != nil || !plugintest.Exists(id) {
 		t.Fatalf("no grandchild: %v", s.Info().Description)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(id, syscall.SIGKILL) })
@@ -199,7 +203,7 @@ func doomedHost(args string) {
 			return
 		}
 		p, _ := s.acquire(context.Background())
-		fmt.Println(p.child.ID())
+		fmt.Println(p.proc.PID())
 	}
 	if s, err := m.Strategy(context.Background(), "leaves-a-grandchild"); err == nil { // it may not be allowed to
 		fmt.Println(s.Info().Description)
@@ -212,7 +216,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("these plugins do not watch the lifeline, and only Linux kills them with their host")
 	}
-	runDir := shortTemp(t)
+	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])
 	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm", "leaves-a-grandchild")+string(os.PathListSeparator)+runDir)
 	stdout, err := host.StdoutPipe()
@@ -239,7 +243,7 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range pids {
-		goneWithin(t, id, time.Second)
+		plugintest.GoneWithin(t, id, time.Second)
 	}
 	_ = host.Wait() // only when it is all gone does it hold its run directory no longer
 	if left, _ := os.ReadDir(runDir); len(left) != 1 {
@@ -247,33 +251,6 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	}
 	// The next host does it: open checks, at the end of the test, that nothing is left.
 	strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: runDir}), "steady")
-}
-
-func TestRunDirectoriesInUseAreLeftAlone(t *testing.T) {
-	base := shortTemp(t)
-	first, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign := filepath.Join(base, runDirPrefix+"other")
-	if err := os.Mkdir(foreign, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	second, err := newRunDir(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{first.path, second.path, foreign} {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := errors.Join(first.remove(), second.remove()); err != nil {
-		t.Error(err)
-	}
-	if left, _ := os.ReadDir(base); len(left) != 1 {
-		t.Errorf("left: %v", left)
-	}
 }
 
 func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
@@ -301,7 +278,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 			select {
 			case <-tick.C:
 				if p, err := s.acquire(ctx); err == nil {
-					_ = p.child.kill()
+					_ = p.proc.Kill()
 				}
 			case <-ctx.Done():
 				return
@@ -312,7 +289,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 		callers.Go(func() {
 			for range 40 {
 				var failure *Error
-				if _, err := s.Optimize(ctx, OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
+				if _, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
 					t.Error(err)
 				}
 			}
@@ -321,13 +298,13 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 	callers.Wait()
 	stop()
 	killer.Wait()
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
 		t.Error(err)
 	}
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: shortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: plugintest.ShortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
 	m := open(t, o) // it sees to it that nothing is left in the run directory
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

@@ -3,11 +3,12 @@ package plugins
 import (
 	"context"
 	"errors"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Listing is one file that was found, or one directory in which nothing could be.
@@ -18,9 +19,9 @@ type Listing struct {
 	Version     string `json:"version,omitempty"`
 	Description string `json:"description,omitempty"`
 	// Trigger is empty if the plugin could not be asked.
-	Trigger          sdk.TriggerMode `json:"trigger,omitempty"`
-	DefaultThreshold float64         `json:"defaultThreshold,omitempty"`
-	RequiresLLM      bool            `json:"requiresLLM"`
+	Trigger          contract.TriggerMode `json:"trigger,omitempty"`
+	DefaultThreshold float64              `json:"defaultThreshold,omitempty"`
+	RequiresLLM      bool                 `json:"requiresLLM"`
 	// SHA256 of the file, in hexadecimal; empty if it cannot be read.
 	SHA256 string `json:"sha256,omitempty"`
 	State  State  `json:"state"`
@@ -35,22 +36,22 @@ type Listing struct {
 // startsAtOnce bounds how many plugins List starts at the same time.
 const startsAtOnce = 16
 
-// List describes everything that is in the plugin directories, in the order of the directories and by name within each.
-// Plugins that do not run are started to be asked, many at a time, and ended again unless somebody uses them meanwhile.
-// What is wrong with one is in its listing and hurts no other; when ctx ends, those not yet asked are broken for that reason.
+// List describes everything in the plugin directories, in the order of the directories and by name within each. Plugins that do not
+// run are started, several at a time, to ask them what they are, and ended again unless a session uses them meanwhile. What is wrong
+// with one is in its listing and affects no other. When ctx ends, those not yet asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
-	found := m.discover()
+	found := m.scan()
 	var list []Listing
-	for _, d := range found.dirs {
+	for _, d := range found.Dirs {
 		if d.Problem != "" {
 			list = append(list, Listing{Path: d.Path, State: StateNoDirectory, Reason: d.Problem})
 		}
 	}
 	offset := len(list)
-	list = append(list, make([]Listing, len(found.candidates))...)
+	list = append(list, make([]Listing, len(found.Candidates))...)
 	var group errgroup.Group
 	group.SetLimit(startsAtOnce)
-	for i, c := range found.candidates {
+	for i, c := range found.Candidates {
 		group.Go(func() error {
 			list[offset+i] = m.list(ctx, c)
 			return nil
@@ -60,27 +61,25 @@ func (m *Manager) List(ctx context.Context) []Listing {
 	return list
 }
 
-// Directories says what is in each plugin directory, without starting anything.
-func (m *Manager) Directories() []Directory { return m.discover().dirs }
-
-func (m *Manager) list(ctx context.Context, c candidate) Listing {
-	l := Listing{Name: printable(c.name, 100), Path: c.path, SHA256: hashFile(c.path, &m.hashes)}
+// list describes one file.
+func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
+	l := Listing{Name: text.Printable(c.Name, 100), Path: c.Path, SHA256: m.hashes.OfFile(c.Path)}
 	switch {
-	case c.problem != "":
-		l.State, l.Reason = StateBroken, c.problem
+	case c.Problem != "":
+		l.State, l.Reason = StateBroken, c.Problem
 		return l
-	case c.shadowedBy != "":
-		l.State, l.Reason = StateShadowed, "hidden by "+c.shadowedBy
+	case c.ShadowedBy != "":
+		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
 		return l
 	}
-	p, err := m.ask(ctx, c.name)
+	p, err := m.ask(ctx, c.Name)
 	if p != nil {
 		l.describe(p.info)
-		l.Lacking = p.lacking
+		l.Lacking = p.sandbox.Lacking
 	}
 	if err == nil {
 		l.State = StateReady
-		if state, reason := m.handle(c.name).State(); state == StateReady {
+		if state, reason := m.handle(c.Name).State(); state == StateReady {
 			l.Reason = reason
 		}
 		return l
@@ -90,20 +89,21 @@ func (m *Manager) list(ctx context.Context, c candidate) Listing {
 	if errors.As(err, &failure) {
 		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
 	}
-	if state, _ := m.handle(c.name).State(); state == StateQuarantined || state == StateCrashed {
+	if state, _ := m.handle(c.Name).State(); state == StateQuarantined || state == StateCrashed {
 		l.State = state
-		l.describe(m.handle(c.name).Info())
+		l.describe(m.handle(c.Name).Info())
 	}
 	return l
 }
 
-func (l *Listing) describe(info sdk.Info) {
+func (l *Listing) describe(info contract.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
 	l.RequiresLLM = info.RequiresLLM
 }
 
-// ask starts a strategy if it does not run, and ends it again if nobody uses it. The process is only good for its info.
+// ask starts a strategy if it does not run, and ends it again unless a session uses it. The returned process is only good for what it
+// reported about itself.
 func (m *Manager) ask(ctx context.Context, name string) (*process, error) {
 	s := m.handle(name)
 	p, err := s.acquire(ctx)
@@ -119,17 +119,4 @@ func (m *Manager) ask(ctx context.Context, name string) (*process, error) {
 		<-p.gone
 	}
 	return p, nil
-}
-
-// hashFile returns the file's SHA-256, "" if it is no regular file that can be read.
-func hashFile(path string, h *hashes) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	b, err := openBinary(candidate{path: path}, h, nil)
-	if err != nil {
-		return ""
-	}
-	defer b.close()
-	return b.sum
 }

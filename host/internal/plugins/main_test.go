@@ -1,15 +1,13 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	_ "github.com/thresh-dev/thresh/host/early"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -74,44 +73,8 @@ func pluginDir(t testing.TB, names ...string) string {
 		if name == "honest" {
 			binary = honest
 		}
-		install(t, binary, filepath.Join(dir, FilePrefix+name))
+		plugintest.Install(t, binary, filepath.Join(dir, FilePrefix+name))
 	}
-	return dir
-}
-
-// install copies a binary as people do: under another name, then renamed.
-func install(t testing.TB, binary, path string) {
-	t.Helper()
-	text, err := os.ReadFile(binary)
-	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o755)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// write writes an executable file and returns its directory.
-func write(t *testing.T, dir, name, text string, mode os.FileMode) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// shortTemp is a directory for run directories; t.TempDir's path is too long for sockets.
-func shortTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
@@ -119,7 +82,7 @@ func shortTemp(t testing.TB) string {
 func open(t testing.TB, o Options) *Manager {
 	t.Helper()
 	if o.RunDir == "" {
-		o.RunDir = shortTemp(t)
+		o.RunDir = plugintest.ShortTemp(t)
 	}
 	if o.StopTimeout == 0 {
 		o.StopTimeout = time.Second
@@ -153,52 +116,7 @@ func pid(t testing.TB, s *Strategy) int {
 		t.Fatal(err)
 	}
 	defer p.release()
-	return p.child.cmd.Process.Pid
-}
-
-// exists reports whether a process is there; a zombie that nobody has reaped counts as gone.
-func exists(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !errors.Is(err, os.ErrNotExist)
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
-}
-
-// processes are those that run a plugin of the directory.
-func processes(t testing.TB, dir string) (pids []int) {
-	t.Helper()
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range all {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), dir+"/") {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// goneWithin waits for a process to end.
-func goneWithin(t *testing.T, pid int, limit time.Duration) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for exists(pid) {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("process %d is still there after %v", pid, limit)
-		case <-tick.C:
-		}
-	}
+	return p.proc.PID()
 }
 
 func entries(texts ...string) []*history.Entry {
@@ -211,13 +129,15 @@ func entries(texts ...string) []*history.Entry {
 	return out
 }
 
-func call(texts ...string) Call {
-	return Call{SessionID: "s", Revision: 7, Entries: entries(texts...), WorkspaceRoot: "/w", Tools: []byte("{}")}
+func call(texts ...string) prepare.Call {
+	in := prepare.Call{Entries: entries(texts...), Tools: []byte("{}")}
+	in.SessionID, in.Revision, in.WorkspaceRoot = "s", 7, "/w"
+	return in
 }
 
 // services answers what a strategy asks.
 type services struct {
-	generate func(ctx context.Context) (sdk.Generation, error)
+	generate func(ctx context.Context) (sdk.Completion, error)
 }
 
 func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, error) {
@@ -228,13 +148,13 @@ func (services) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int,
 	return counts, nil
 }
 
-func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (s services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	if s.generate != nil {
 		return s.generate(ctx)
 	}
 	onText("for ")
 	onText(req.System)
-	return sdk.Generation{FinishReason: "stop"}, nil
+	return sdk.Completion{FinishReason: "stop"}, nil
 }
 
 func (services) ResolvePrompt(_ context.Context, name string) (string, error) {

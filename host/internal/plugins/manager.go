@@ -3,10 +3,16 @@ package plugins
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	osprocess "github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
 // Manager owns all plugin processes of a host. It is safe for concurrent use.
@@ -16,26 +22,23 @@ type Manager struct {
 	end   context.CancelCauseFunc
 	close func() error // shutDown, once
 
-	trust  trust
-	hashes hashes
-	checks func() []isolate.Check // what this machine can enforce, found out once
-	ticks  func(every time.Duration) (tick <-chan time.Time, stop func())
+	trust  *trust.Policy
+	hashes discover.Hashes
+	checks func() []isolate.Check                                         // what this machine can enforce, found out once
+	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
-	seen       map[string]Locked // by ledgerKey: plugins that were seen for the first time and could not be written to the lock file
-	run        *runDir           // nil before the first start
-	starter    *starter
-	running    sync.WaitGroup // starts and processes; nothing is added once closed is set
+	spawner    *osprocess.Spawner // nil before the first start
+	running    sync.WaitGroup     // starts, processes and the watcher; nothing is added once closed is set
 }
 
-// New returns a manager. It looks at no directory and starts nothing before it is asked to. Close it.
+// New returns a manager. It scans no directory and starts nothing before it is asked to. Close it.
 func New(o Options) *Manager {
-	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy), seen: make(map[string]Locked)}
-	m.trust = newTrust(m.opts)
+	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy)}
+	m.trust = trust.New(string(m.opts.Integrity), m.opts.LockFile, m.opts.Executable, m.opts.Logger.Named("plugin"))
 	m.checks = sync.OnceValue(isolate.Probe)
-	m.ticks = ticker
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	m.close = sync.OnceValue(m.shutDown)
 	return m
@@ -50,7 +53,7 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.keep(ctx)
+	p, err := s.acquireToKeep(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,17 +61,17 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	return s, nil
 }
 
-// Reset takes a plugin out of quarantine and forgets its crashes. It reports whether the plugin was ever started.
+// Reset takes a plugin out of quarantine and clears its crashes. It reports whether the plugin was ever started.
 func (m *Manager) Reset(name string) bool {
 	m.mu.Lock()
 	s, ok := m.strategies[name]
 	m.mu.Unlock()
-	return ok && s.do(func(o *owner) { o.forgive("it was reset") })
+	return ok && s.do(func(o *owner) { o.clearCrashes("plugin was reset") })
 }
 
-// discover looks at what is in the plugin directories now.
-func (m *Manager) discover() catalog {
-	return discover(m.opts.Dirs, m.trust.guard).attach(m.opts.Attach)
+// scan looks at what is in the plugin directories now.
+func (m *Manager) scan() discover.Catalog {
+	return discover.Scan(m.opts.Dirs, m.trust.Guard()).Attach(m.opts.Attach)
 }
 
 // known returns the strategy by its name; the first time it looks whether there is a plugin.
@@ -79,9 +82,9 @@ func (m *Manager) known(name string) (*Strategy, error) {
 	if ok {
 		return s, nil
 	}
-	found := m.discover()
-	if _, ok := found.find(name); !ok {
-		return nil, found.unknown(name)
+	found := m.scan()
+	if _, ok := found.Find(name); !ok {
+		return nil, found.Unknown(name)
 	}
 	return m.handle(name), nil
 }
@@ -103,89 +106,137 @@ func (m *Manager) handle(name string) *Strategy {
 	return s
 }
 
-// start is what matters to the start of a process.
+// start says how to start a process.
 type start struct {
-	// known is what the strategy's binary was and said when it was last started.
-	known snapshot
-	// unless is the hash of a binary that need not be started, as it runs.
+	// known is what the strategy's binary reported when it was last started.
+	known trust.Snapshot
+	// unless is the hash of a binary that need not be started, as it runs already.
 	unless string
-	// reached is told each state on the way, and the binary as soon as there is one.
-	reached func(State, *binary)
+	// reached is called with each state on the way, and with the binary as soon as it is open.
+	reached func(State, *discover.Binary)
 }
 
-// start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come first:
-// it goes on when that one has lost patience.
+// start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come first: it goes on
+// when that caller gives up.
 func (m *Manager) start(name string, s start) (*process, error) {
-	found := m.discover()
-	c, ok := found.find(name)
+	found := m.scan()
+	c, ok := found.Find(name)
 	if !ok {
-		return nil, found.unknown(name)
+		return nil, found.Unknown(name)
 	}
 	s.reached(StateDiscovered, nil)
-	if c.attached {
+	if c.Attached {
 		return m.attach(c, s)
 	}
-	failed := func(err error) error { return &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err, ours: true} }
 	if err := m.prepare(); err != nil {
-		return nil, failed(err)
+		return nil, c.HostFailure(OpStart, err, "")
 	}
-	b, err := openBinary(c, &m.hashes, m.trust.needsNoHash)
+	b, err := discover.Open(c, &m.hashes, m.trust.NeedsNoHash)
 	if err != nil {
-		return nil, failed(fmt.Errorf("%w: %w", ErrNotPlugin, err))
+		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}
-	defer b.close()
-	if b.sum == s.unless {
+	defer b.Close()
+	if b.Sum == s.unless {
 		return nil, errSame
 	}
-	verdict, err := m.judge(b)
+	verdict, err := m.trust.Judge(b)
 	if err != nil {
-		failure := &Error{Plugin: c.name, Path: c.path, Op: OpStart, Err: err, ours: true}
-		failure.Hint = "if you know it to be good: thresh plugins lock " + c.name
-		return nil, failure
+		return nil, c.HostFailure(OpStart, err, "if you trust it: thresh plugins lock "+c.Name)
 	}
 	known := s.known
-	if known.sum != b.sum {
-		known = verdict.known
+	if known.Sum != b.Sum {
+		known = verdict.Known
 	}
 	s.reached(StateVerified, b)
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
-	ctx, cancel := withTimeout(m.ctx, m.opts.StartTimeout)
-	defer cancel()
-	p, err := launch(ctx, m, b, known, func(state State) { s.reached(state, nil) })
-	if err == nil && verdict.first {
-		m.remember(p)
+	p, err := m.launch(m.ctx, b, known, func(state State) { s.reached(state, nil) })
+	if err == nil && verdict.First {
+		m.trust.Remember(p.entry())
 	}
 	return p, err
 }
 
-// prepare makes what all processes share, the first time. Nothing is made once the manager is closed, as nobody would remove it.
+// launch starts an opened binary, in a sandbox, within the start timeout.
+func (m *Manager) launch(ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State)) (*process, error) {
+	sandbox, err := osprocess.NewSandbox(config.Plugins{Isolation: string(m.opts.Isolation), MaxMemoryBytes: m.opts.MaxMemoryBytes, Grants: m.opts.Grants}, b.Name, m.checks)
+	if err != nil {
+		return nil, b.HostFailure(OpStart, err, "'thresh doctor' shows what this machine can enforce")
+	}
+	ctx, cancel := withTimeout(ctx, m.opts.StartTimeout)
+	defer cancel()
+	return launch(ctx, m, &m.opts, b, sandbox, known, reached)
+}
+
+// attachedTimeout is how long a call waits for an attached plugin: a developer may be looking at it in a debugger.
+const attachedTimeout = 24 * time.Hour
+
+// attach connects to a plugin that a developer started by hand. It is used as it is: nothing verifies, isolates or supervises it, and
+// calls wait for it as long as it takes.
+func (m *Manager) attach(c discover.Candidate, s start) (*process, error) {
+	if err := m.prepare(); err != nil {
+		return nil, c.HostFailure(OpStart, err, "")
+	}
+	b := discover.Socket(c)
+	if err := (osprocess.Spec{Binary: b}).CheckSocket(); err != nil {
+		return nil, err
+	}
+	m.opts.Logger.Named("plugin").Warn("using an attached plugin: it is not verified, isolated or supervised, and calls to it have no timeout",
+		"strategy", c.Name, "socket", c.Path)
+	opts := m.opts
+	opts.StartTimeout, opts.OptimizeTimeout, opts.CompressTimeout = attachedTimeout, attachedTimeout, attachedTimeout
+	opts.Isolation = IsolationOff
+	ctx, cancel := withTimeout(m.ctx, opts.StartTimeout)
+	defer cancel()
+	sandbox := osprocess.Sandbox{Lacking: []string{"everything: it was started by hand"}}
+	return launch(ctx, m, &opts, b, sandbox, trust.Snapshot{}, func(state State) { s.reached(state, nil) })
+}
+
+// prepare makes what all processes share, the first time. Once the manager is closed it makes nothing, since nothing would remove it.
 func (m *Manager) prepare() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.closed:
 		return ErrClosed
-	case m.run != nil:
+	case m.spawner != nil:
 		return nil
 	}
-	run, err := newRunDir(m.opts.RunDir)
+	spawner, err := osprocess.NewSpawner(m.opts.RunDir)
 	if err != nil {
 		return err
 	}
-	m.run, m.starter = run, newStarter()
-	watch, err := m.watch()
+	m.spawner = spawner
+	watch, err := discover.Watcher{
+		Log: m.opts.Logger, Dirs: m.opts.Dirs, Files: []string{m.opts.LockFile}, QuietTime: m.opts.QuietTime, Ticks: m.ticks, Changed: m.rescan,
+	}.Start()
 	if err != nil {
-		m.opts.Logger.Warn("the plugin directories are not watched: new versions of plugins are not noticed", "error", err)
+		m.opts.Logger.Warn("plugin directories are not watched: new versions of plugins go unnoticed", "error", err)
 		return nil
 	}
-	m.running.Go(watch)
+	m.running.Go(func() { watch(m.ctx) })
 	return nil
 }
 
-// goes runs f in a goroutine that Close waits for, or reports that the manager is closed.
-func (m *Manager) goes(f func()) bool {
+// rescan tells each strategy what its file is now.
+func (m *Manager) rescan() {
+	found := m.scan()
+	for _, s := range m.all() {
+		c, ok := found.Find(s.name)
+		s.do(func(o *owner) { o.look(c, ok) })
+	}
+}
+
+// all returns every strategy that was asked for so far.
+func (m *Manager) all() []*Strategy {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.strategies))
+}
+
+// spawn runs f in a goroutine that Close waits for. It returns false if the manager is closed.
+func (m *Manager) spawn(f func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -197,11 +248,9 @@ func (m *Manager) goes(f func()) bool {
 
 // States are the states of the strategies that were asked for so far, by name. It starts nothing.
 func (m *Manager) States() map[string]State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	states := make(map[string]State, len(m.strategies))
-	for name, s := range m.strategies {
-		states[name], _ = s.State()
+	states := make(map[string]State)
+	for _, s := range m.all() {
+		states[s.name], _ = s.State()
 	}
 	return states
 }
@@ -218,9 +267,8 @@ func (m *Manager) shutDown() error {
 	m.running.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.run == nil {
+	if m.spawner == nil {
 		return nil
 	}
-	m.starter.close()
-	return m.run.remove()
+	return m.spawner.Close()
 }

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 )
 
 // The defaults of [Options].
@@ -12,7 +15,7 @@ const (
 	DefaultOptimizeTimeout = 30 * time.Second
 	DefaultCompressTimeout = 10 * time.Minute
 	DefaultStopTimeout     = 2 * time.Second
-	DefaultQuietTime       = 500 * time.Millisecond
+	DefaultQuietTime       = discover.DefaultQuietTime
 	DefaultMaxAnswerBytes  = 64 << 20
 	DefaultMaxJSONDepth    = 1000
 	DefaultMaxHostCalls    = 10_000
@@ -50,7 +53,7 @@ type Options struct {
 	MaxCrashes int
 
 	// Integrity says which files may be run; "" is [IntegrityTOFU].
-	Integrity Integrity
+	Integrity string
 	// LockFile is where the manager remembers what plugins were; "": only for as long as it lives.
 	LockFile string
 	// Executable is the path of the host's own executable; plugins in the folder plugins beside it are trusted like it. "":
@@ -59,11 +62,11 @@ type Options struct {
 
 	// Isolation says what plugins are kept from; "" is [IsolationBestEffort]. It needs a program that calls
 	// [isolate.Main].
-	Isolation Isolation
+	Isolation string
 	// MaxMemoryBytes bounds the private memory of one process, where it is isolated; see [isolate.Memory].
 	MaxMemoryBytes int
 	// Grants are what plugins get beyond the usual, by name.
-	Grants map[string]Grant
+	Grants map[string]config.Grant
 
 	// Attach are strategies whose processes somebody has started by hand, with their sockets, for debugging. They are used
 	// instead of files, without any protection.

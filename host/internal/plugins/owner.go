@@ -7,33 +7,50 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// patience is how long a call waits for the delay after a crash to pass. Where more is left of it, the call fails at once.
-const patience = 2 * time.Second
+// maxRestartWait is how long a call waits for the delay after a crash to pass. If more than that is left, the call fails at once.
+const maxRestartWait = 2 * time.Second
 
-// owner is the state machine of one strategy. Its methods run in the one goroutine that it has; none of them waits.
+// owner is the state machine of one strategy. Its methods run in its one goroutine; none of them blocks.
 type owner struct {
 	s   *Strategy
 	m   *Manager
 	log hclog.Logger
 
-	current  *process // takes the calls; nil: there is none
-	starting bool     // a process is on its way
-	// replacing says that a new version is on its way, lookAgain that the file changed while one was.
-	replacing, lookAgain bool
-	active               int  // starts and processes of which something is left
-	kept                 bool // somebody means to call the strategy
-	drop                 bool // the process that is on its way is to end unless it is kept
-	waiting              []chan lease
-	wake                 <-chan time.Time // when the delay after a crash is over and somebody waits
+	current *process // takes the calls; nil: there is none
+	coming  coming   // the process that is being started
+	demand  demand   // who needs a process
+	crashes crashes
+	failure error // why there was no process the last time
+	version version
+	active  int // starts and processes of which something is left
+	closing bool
+}
 
-	crashes     crashes
-	failure     error // why there was no process the last time
-	quarantined bool
-	binary      *binary // the file of the last start; nil: it did not come to that
-	known       snapshot
-	closing     bool
+// coming is the start that is going on.
+type coming struct {
+	starting  bool // the first process, or one after a crash
+	replacing bool // a new version, next to the current process
+	lookAgain bool // the file changed meanwhile
+	drop      bool // end the process when it is ready, unless it is needed then
+}
+
+// demand is who needs a process.
+type demand struct {
+	kept    bool             // a session means to call the strategy, so its process stays
+	waiting []chan lease     // calls that wait for a process
+	wake    <-chan time.Time // when the delay after a crash is over and calls wait
+}
+
+// version is what is known of the plugin's file.
+type version struct {
+	binary *discover.Binary // the file of the last start; nil: no start got that far
+	known  trust.Snapshot   // what the last process that became ready reported
 }
 
 func newOwner(s *Strategy) *owner {
@@ -51,8 +68,8 @@ func (o *owner) run() {
 		select {
 		case f := <-o.s.commands:
 			f(o)
-		case <-o.wake:
-			o.wake = nil
+		case <-o.demand.wake:
+			o.demand.wake = nil
 			o.start()
 		case <-closed:
 			closed = nil
@@ -61,7 +78,7 @@ func (o *owner) run() {
 	}
 }
 
-// to moves to another state, and says so.
+// to moves to another state, and logs it.
 func (o *owner) to(state State, reason string) {
 	var before State
 	o.s.publish(func(p *public) {
@@ -79,43 +96,44 @@ func (o *owner) to(state State, reason string) {
 	if reason != "" {
 		args = append(args, "reason", reason)
 	}
-	o.log.Log(level, "the plugin's state changed", args...)
+	o.log.Log(level, "plugin state changed", args...)
 }
 
-// acquire sees to it that answer gets a process, or the reason why there is none.
+// acquire answers with a process, or the reason why there is none, now or later.
 func (o *owner) acquire(answer chan lease) {
 	now := time.Now()
 	switch {
 	case o.closing:
 		answer <- lease{err: ErrClosed}
 	case o.current != nil && o.current.alive():
-		o.lend(answer)
-	case o.current != nil, o.starting, o.replacing: // the end of a dead one is about to be noticed, or another is on its way
-		o.waiting = append(o.waiting, answer)
-	case o.quarantined && !o.binary.differs():
-		answer <- lease{err: o.refusal(fmt.Errorf("%w: %d crashes within %v, the last: %w", ErrQuarantined, o.crashes.most, crashWindow, cause(o.failure)),
-			"replace the file, or reset the plugin when the cause is removed", false)}
-	case o.crashes.next.Sub(now) > patience && !o.binary.differs():
-		answer <- lease{err: o.refusal(fmt.Errorf("%w (it is started again in %v at the earliest)", cause(o.failure), o.crashes.next.Sub(now).Round(time.Second)), "", true)}
+		o.grant(answer)
+	case o.current != nil, o.coming.starting, o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
+		o.demand.waiting = append(o.demand.waiting, answer)
+	case o.crashes.quarantined && !o.version.binary.Differs():
+		err := fmt.Errorf("%w after %d crashes within %v; last crash: %w", ErrQuarantined, o.crashes.most, crashWindow, fault.Cause(o.failure))
+		answer <- lease{err: o.refusal(err, "replace the file, or reset the plugin when the cause is removed", false)}
+	case o.crashes.next.Sub(now) > maxRestartWait && !o.version.binary.Differs():
+		err := fmt.Errorf("%w; next start in %v at the earliest", fault.Cause(o.failure), o.crashes.next.Sub(now).Round(time.Second))
+		answer <- lease{err: o.refusal(err, "", true)}
 	default:
-		if o.quarantined || o.crashes.next.After(now) && o.binary.differs() {
-			o.forgive("the file has changed")
+		if o.crashes.quarantined || o.crashes.next.After(now) && o.version.binary.Differs() {
+			o.clearCrashes("the file has changed")
 		}
-		o.waiting = append(o.waiting, answer)
+		o.demand.waiting = append(o.demand.waiting, answer)
 		o.startSoon(now)
 	}
 }
 
-// lend hands out the current process.
-func (o *owner) lend(answer chan lease) {
+// grant answers with the current process.
+func (o *owner) grant(answer chan lease) {
 	o.current.users.Add(1)
 	answer <- lease{process: o.current}
 }
 
-// abandon takes back what is nobody's any more.
+// abandon cancels an abandoned request: the caller's context has ended.
 func (o *owner) abandon(answer chan lease) {
-	if i := slices.Index(o.waiting, answer); i >= 0 {
-		o.waiting = slices.Delete(o.waiting, i, i+1)
+	if i := slices.Index(o.demand.waiting, answer); i >= 0 {
+		o.demand.waiting = slices.Delete(o.demand.waiting, i, i+1)
 		return
 	}
 	select {
@@ -127,43 +145,43 @@ func (o *owner) abandon(answer chan lease) {
 	}
 }
 
-// forgive lets the plugin begin anew.
-func (o *owner) forgive(why string) {
+// clearCrashes ends a quarantine and the delay after a crash.
+func (o *owner) clearCrashes(why string) {
 	o.crashes.forget()
-	o.quarantined, o.wake = false, nil
+	o.demand.wake = nil
 	if o.failure != nil {
 		o.failure = nil
 		o.to(StateDiscovered, why)
 	}
-	if len(o.waiting) > 0 {
-		o.start() // they waited for the delay, of which nothing is left
+	if len(o.demand.waiting) > 0 {
+		o.start() // the delay that they waited for is over
 	}
 }
 
-// dropUnlessKept ends the process if nobody means to call the strategy, and reports whether it does so.
+// dropUnlessKept ends the process unless a session means to call the strategy, and reports whether it does so.
 func (o *owner) dropUnlessKept() bool {
-	if o.kept {
+	if o.demand.kept {
 		return false
 	}
-	o.drop = o.starting || o.replacing
+	o.coming.drop = o.coming.starting || o.coming.replacing
 	if o.current != nil {
 		o.current.end(errNotNeeded)
 	}
 	return true
 }
 
-// close ends what there is.
+// close ends the current process and refuses all calls.
 func (o *owner) close() {
 	o.closing = true
-	o.wake = nil
+	o.demand.wake = nil
 	if o.current != nil {
 		o.current.end(ErrClosed)
 	}
-	if !o.starting { // otherwise the start ends with the manager and answers them
-		for _, answer := range o.waiting {
+	if !o.coming.starting { // otherwise the start ends with the manager and answers them
+		for _, answer := range o.demand.waiting {
 			answer <- lease{err: ErrClosed}
 		}
-		o.waiting = nil
+		o.demand.waiting = nil
 	}
 }
 
@@ -175,13 +193,4 @@ func (o *owner) refusal(err error, hint string, retryable bool) error {
 		refused.Path, refused.Stderr = known.Path, known.Stderr
 	}
 	return refused
-}
-
-// cause is what is inside of an [*Error], which would otherwise name the plugin twice.
-func cause(err error) error {
-	var known *Error
-	if errors.As(err, &known) {
-		return known.Err
-	}
-	return err
 }

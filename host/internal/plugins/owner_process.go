@@ -5,34 +5,37 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// What the owner does about processes: it starts one, takes it over, and notes its end.
+// What the owner does about processes: it starts them, takes them over, and records their ends.
 
 // startSoon starts a process once the delay after the last crash is over.
 func (o *owner) startSoon(now time.Time) {
 	if delay := o.crashes.next.Sub(now); delay > 0 {
-		if o.wake == nil {
-			o.wake = time.After(delay)
+		if o.demand.wake == nil {
+			o.demand.wake = time.After(delay)
 		}
 		return
 	}
 	o.start()
 }
 
-// start starts a process. That takes time, and so does not happen here.
+// start starts a process, in a goroutine, as that takes time.
 func (o *owner) start() {
-	if o.starting || o.replacing || o.current != nil || o.closing {
+	if o.coming.starting || o.coming.replacing || o.current != nil || o.closing {
 		return
 	}
-	o.starting = true
+	o.coming.starting = true
 	o.active++
-	known := o.known
+	known := o.version.known
 	go func() {
-		p, err := o.m.start(o.s.name, start{known: known, reached: func(state State, b *binary) {
-			o.s.commands <- func(o *owner) { // somebody listens: it is active
+		p, err := o.m.start(o.s.name, start{known: known, reached: func(state State, b *discover.Binary) {
+			o.s.commands <- func(o *owner) { // the owner still runs: active is above 0
 				if b != nil {
-					o.binary = b
+					o.version.binary = b
 				}
 				o.to(state, "")
 			}
@@ -43,49 +46,49 @@ func (o *owner) start() {
 
 // started takes the result of start.
 func (o *owner) started(p *process, err error) {
-	o.starting = false
+	o.coming.starting = false
 	o.describe(p)
 	defer o.lookOnceMore()
 	if err != nil {
 		o.active--
 		o.failed(StateBroken, err)
-		for _, answer := range o.waiting {
+		for _, answer := range o.demand.waiting {
 			answer <- lease{process: p, err: err}
 		}
-		o.waiting = nil
+		o.demand.waiting = nil
 		return
 	}
 	o.install(p)
 }
 
-// install makes a process that has just come up the one that is used, unless it came too late for that.
+// install makes a process that has just become ready the current one, unless it is no longer wanted.
 func (o *owner) install(p *process) {
-	o.known = p.snapshot()
+	o.version.known = p.snapshot()
 	o.adopt(p)
 	switch {
 	case o.closing:
 		p.end(ErrClosed)
-	case o.drop && !o.kept && len(o.waiting) == 0:
+	case o.coming.drop && !o.demand.kept && len(o.demand.waiting) == 0:
 		p.end(errNotNeeded)
 	}
-	o.drop = false
+	o.coming.drop = false
 	o.serve()
 }
 
-// describe publishes what a process said that it is, if it came to that.
+// describe publishes what a process reported about itself, if it got that far.
 func (o *owner) describe(p *process) {
 	if p != nil && p.info.Name != "" {
 		o.s.publish(func(public *public) { public.info = p.info })
 	}
 }
 
-// adopt makes p the process that takes the calls. One that took them so far does those that are under way.
+// adopt makes p the process that takes the calls. The one that took them so far finishes those that are under way.
 func (o *owner) adopt(p *process) {
 	if o.current != nil {
 		o.current.retire(errReplaced)
 	}
 	o.current = p
-	o.failure, o.quarantined = nil, false
+	o.failure = nil
 	o.crashes.isReady(time.Now())
 	p.tell = func(state State, reason string) {
 		o.s.do(func(o *owner) {
@@ -103,15 +106,15 @@ func (o *owner) adopt(p *process) {
 	}()
 }
 
-// serve hands the current process to those who wait for it.
+// serve answers those who wait with the current process.
 func (o *owner) serve() {
-	for _, answer := range o.waiting {
-		o.lend(answer)
+	for _, answer := range o.demand.waiting {
+		o.grant(answer)
 	}
-	o.waiting = nil
+	o.demand.waiting = nil
 }
 
-// ended notes that p takes no calls any more.
+// ended records that p no longer takes calls.
 func (o *owner) ended(p *process) {
 	if o.current != p {
 		return
@@ -119,8 +122,8 @@ func (o *owner) ended(p *process) {
 	o.current = nil
 	if why := context.Cause(p.ctx); errors.Is(why, ErrPluginCrashed) && !o.closing {
 		failure := p.failure(OpStart, why, "")
-		failure.Stderr = printableLines(p.child.stderr.String())
-		failure.ours = p.binary.attached // who started it may end it
+		failure.Stderr = p.proc.Stderr()
+		failure.Blameless = p.binary.Attached // the developer who started it may end it
 		o.failed(StateCrashed, failure)
 	} else {
 		o.to(StateDraining, "")
@@ -128,47 +131,43 @@ func (o *owner) ended(p *process) {
 	o.askAgain()
 }
 
-// askAgain has those who wait acquire anew, as what they waited for does not come.
+// askAgain repeats the requests of those who wait: the process that they waited for is not coming.
 func (o *owner) askAgain() {
-	waiting := o.waiting
-	o.waiting = nil
+	waiting := o.demand.waiting
+	o.demand.waiting = nil
 	for _, answer := range waiting {
 		o.acquire(answer)
 	}
 }
 
-// left notes that nothing of p is left.
+// left records that nothing of p is left.
 func (o *owner) left(p *process) {
 	defer close(p.gone)
 	o.active--
-	if state, _ := o.s.State(); state == StateDraining && o.current == nil && !o.starting {
+	if state, _ := o.s.State(); state == StateDraining && o.current == nil && !o.coming.starting {
 		o.to(StateStopped, "")
 	}
 }
 
-// failed notes that there is no process, and when there may be one again.
+// failed records that there is no process, and when there may be one again.
 func (o *owner) failed(state State, err error) {
 	if o.closing {
 		o.to(StateStopped, "")
 		return
 	}
 	o.failure = err
-	reason := err.Error()
-	var known *Error
-	if errors.As(err, &known) {
-		reason = known.Sentence()
-	}
+	reason := fault.Sentence(err)
 	if blamed(err) && o.crashes.add(time.Now(), jitter()) {
-		o.quarantined = true
 		state = StateQuarantined
-		reason = fmt.Sprintf("%d crashes within %v, the last: %s", o.crashes.most, crashWindow, reason)
+		reason = fmt.Sprintf("quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason)
 	}
 	o.to(state, reason)
 }
 
-// blamed reports whether a failure is the plugin's, so that starting it again at once would be no use.
+// blamed reports whether a failure is the plugin's own, so that starting it again at once would not help.
 func blamed(err error) bool {
 	var failure *Error
 	crashed := errors.Is(err, ErrPluginCrashed) // even if another start may fare better
-	return errors.As(err, &failure) && !failure.ours && (crashed || !failure.Retryable) && !errors.Is(err, ErrBadConfig) && !errors.Is(err, ErrNotGranted) && !errors.Is(err, ErrClosed)
+	return errors.As(err, &failure) && !failure.Blameless && (crashed || !failure.Retryable) &&
+		!errors.Is(err, ErrBadConfig) && !errors.Is(err, ErrNotGranted) && !errors.Is(err, ErrClosed)
 }

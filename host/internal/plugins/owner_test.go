@@ -1,7 +1,8 @@
 package plugins
 
 import (
-	"context"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,25 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 )
-
-// eventually waits until ok.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not within 10s: %s", what)
-		case <-tick.C:
-		}
-	}
-}
 
 // users is how many calls a strategy's process has under way.
 func users(s *Strategy) int64 {
@@ -51,21 +38,21 @@ func kill(t *testing.T, s *Strategy) int {
 		t.Fatal(err)
 	}
 	defer p.release()
-	_ = p.child.kill()
-	return p.child.cmd.Process.Pid
+	_ = p.proc.Kill()
+	return p.proc.PID()
 }
 
 func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
 	failed := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		failed <- err
 	}()
 	inCall := func() bool { return users(s) == 1 }
-	eventually(t, "the first call", inCall)
+	plugintest.Eventually(t, "the first call", inCall)
 	first := kill(t, s)
-	eventually(t, "the second call", inCall)
+	plugintest.Eventually(t, "the second call", inCall)
 	if second := kill(t, s); second == first {
 		t.Error("it was not tried on a fresh process")
 	}
@@ -76,11 +63,11 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 
 func TestCompressIsNotTriedAgain(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-compress")}}), "exits-in-compress")
-	_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
 	}
-	eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+	plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
 }
 
 func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
@@ -88,7 +75,7 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	m := open(t, Options{Dirs: []string{dir}, MaxCrashes: 2})
 	s := strategy(t, m, "exits-in-compress")
 	compress := func() error {
-		_, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 		return err
 	}
 	quarantined := func() {
@@ -98,7 +85,7 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		eventually(t, "the quarantine", func() bool { state, _ := s.State(); return state == StateQuarantined })
+		plugintest.Eventually(t, "the quarantine", func() bool { state, _ := s.State(); return state == StateQuarantined })
 		err := compress()
 		if !errors.Is(err, ErrQuarantined) || !strings.Contains(err.Error(), "out of paper") {
 			t.Fatalf("got %v", err)
@@ -128,16 +115,16 @@ func TestAResetServesThoseWhoWait(t *testing.T) {
 	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
 	s := strategy(t, m, "steady")
 	kill(t, s)
-	eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
-	s.do(func(o *owner) { o.crashes.next = time.Now().Add(patience) })
+	plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+	s.do(func(o *owner) { o.crashes.next = time.Now().Add(maxRestartWait) })
 	answered := make(chan error, 1)
 	go func() {
-		_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 		answered <- err
 	}()
-	eventually(t, "somebody waits", func() bool {
+	plugintest.Eventually(t, "somebody waits", func() bool {
 		waiting := make(chan int, 1)
-		s.do(func(o *owner) { waiting <- len(o.waiting) })
+		s.do(func(o *owner) { waiting <- len(o.demand.waiting) })
 		return <-waiting == 1
 	})
 	m.Reset("steady")
@@ -163,9 +150,9 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 				_, err := m.Strategy(t.Context(), name)
 				failed <- err
 			}()
-			running := func() bool { return len(processes(t, dir)) == 1 }
-			eventually(t, "it is running", running)
-			_ = syscall.Kill(processes(t, dir)[0], syscall.SIGKILL)
+			running := func() bool { return len(plugintest.Processes(t, dir)) == 1 }
+			plugintest.Eventually(t, "it is running", running)
+			_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 			err := <-failed
 			var failure *Error
 			if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "killed") {
@@ -186,7 +173,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "changes-its-info")}}), "changes-its-info")
 	kill(t, s)
-	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 	if !errors.Is(err, ErrInfoChanged) || !strings.Contains(err.Error(), "must answer the same") {
 		t.Errorf("got %v", err)
 	}
@@ -194,7 +181,7 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}}), "asks-without-end")
-	got, err := s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,28 +195,28 @@ func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
 	s := strategy(t, m, "waits-in-optimize")
 	first := pid(t, s)
 	for range maxMisses {
-		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
+		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
 			t.Fatalf("got %v", err)
 		}
 	}
-	goneWithin(t, first, 5*time.Second)
+	plugintest.GoneWithin(t, first, 5*time.Second)
 }
 
 func TestEveryChangeOfStateIsLogged(t *testing.T) {
-	var log buffer
+	var log plugintest.Buffer
 	m := open(t, Options{
 		Dirs:   []string{pluginDir(t, "exits-in-compress")},
 		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log}),
 	})
 	s := strategy(t, m, "exits-in-compress")
-	_, _ = s.Compress(t.Context(), CompressCall{Call: call("a")}, services{})
+	_, _ = s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	strategy(t, m, "exits-in-compress")
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}
 	var got []string
 	for line := range strings.Lines(log.String()) {
-		if _, rest, ok := strings.Cut(line, " to="); ok && strings.Contains(line, "state changed") {
+		if _, rest, ok := strings.Cut(line, " to="); ok && strings.Contains(line, "plugin state changed") {
 			got = append(got, strings.Fields(rest)[0])
 		}
 	}

@@ -2,44 +2,46 @@ package plugins
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
 var (
-	errReplaced = errors.New("it was replaced by a new version")
-	errRemoved  = errors.New("there is no usable file for it any more")
+	errReplaced = errors.New("replaced by a new version")
+	errRemoved  = errors.New("no usable file is left")
 	// errSame says that a file is the one that runs already.
-	errSame = errors.New("the same file")
+	errSame = errors.New("same file")
 )
 
-// look compares the file that a strategy has now with the one that runs. There is none if there is no usable file.
-func (o *owner) look(c candidate, there bool) {
+// look compares the file that the strategy has now with the one that runs. exists says whether there is a usable file.
+func (o *owner) look(c discover.Candidate, exists bool) {
 	switch {
 	case o.closing:
-	case o.starting || o.replacing:
-		o.lookAgain = true // when that is done
+	case o.coming.starting || o.coming.replacing:
+		o.coming.lookAgain = true // when that is done
 	case o.current == nil:
-		if there && o.binary != nil && (c.path != o.binary.path || o.binary.differs()) {
-			o.forgive("the file has changed")
+		if last := o.version.binary; exists && last != nil && (c.Path != last.Path || last.Differs()) {
+			o.clearCrashes("the file has changed")
 		}
-	case !there:
+	case !exists:
 		p := o.current
 		o.current = nil
 		o.to(StateDraining, errRemoved.Error())
 		p.retire(errRemoved)
-	case c.path != o.current.path || o.current.binary.differs():
+	case c.Path != o.current.binary.Path || o.current.binary.Differs():
 		o.replace()
 	}
 }
 
-// replace starts what the file is now, beside the process that goes on taking the calls meanwhile.
+// replace starts the new version of the file. The current process goes on taking calls meanwhile.
 func (o *owner) replace() {
-	o.replacing = true
+	o.coming.replacing = true
 	o.active++
-	sum := o.current.binary.sum
+	sum := o.current.binary.Sum
 	go func() {
-		p, err := o.m.start(o.s.name, start{unless: sum, reached: func(state State, _ *binary) {
-			o.log.Debug("the new version's state changed", "to", state)
+		p, err := o.m.start(o.s.name, start{unless: sum, reached: func(state State, _ *discover.Binary) {
+			o.log.Debug("new version: plugin state changed", "to", state)
 		}})
 		o.s.commands <- func(o *owner) { o.replaced(p, err) }
 	}()
@@ -47,46 +49,42 @@ func (o *owner) replace() {
 
 // replaced takes the result of replace: sessions move to the new process with their next call.
 func (o *owner) replaced(p *process, err error) {
-	o.replacing = false
+	o.coming.replacing = false
 	defer o.lookOnceMore()
 	if err != nil {
 		o.active--
 		o.notReplaced(err)
-		o.askAgain() // the old one crashed meanwhile, if somebody waits
+		o.askAgain() // calls wait only if the old one crashed meanwhile
 		return
 	}
-	o.binary = p.binary
+	o.version.binary = p.binary
 	o.describe(p)
 	o.crashes.forget()
 	o.install(p)
 }
 
-// notReplaced says why the new version is not used. The old one goes on, if it still runs.
+// notReplaced reports why the new version is not used. The old one goes on, if it still runs.
 func (o *owner) notReplaced(err error) {
 	if errors.Is(err, errSame) || o.closing {
 		return
 	}
-	var known *Error
-	text := err.Error()
-	if errors.As(err, &known) {
-		text = known.Sentence()
-	}
-	o.log.Warn("a new version of the plugin is not used, the old one goes on", "reason", text)
+	reason := fault.Sentence(err)
+	o.log.Warn("new version of the plugin failed to start, the old one stays in use", "reason", reason)
 	if state, _ := o.s.State(); state == StateReady && o.current != nil {
-		o.to(StateReady, fmt.Sprintf("runs the version before the one that is there now, which is not used: %s", text))
+		o.to(StateReady, "the previous version stays in use, the new one failed to start: "+reason)
 	}
 }
 
 // lookOnceMore looks at the file again if it changed while a process was starting.
 func (o *owner) lookOnceMore() {
-	if !o.lookAgain {
+	if !o.coming.lookAgain {
 		return
 	}
-	o.lookAgain = false
-	o.m.goes(o.m.rescan)
+	o.coming.lookAgain = false
+	o.m.spawn(o.m.rescan)
 }
 
-// retire has a process end when the calls that are under way are done. Nobody may acquire it any more.
+// retire ends a process when the calls that are under way are done. From now on it must not be acquired.
 func (p *process) retire(why error) {
 	p.retired.Store(&why)
 	if p.users.Load() == 0 {
@@ -94,7 +92,7 @@ func (p *process) retire(why error) {
 	}
 }
 
-// release is for whoever acquired it.
+// release undoes one acquire.
 func (p *process) release() {
 	if p.users.Add(-1) > 0 {
 		return

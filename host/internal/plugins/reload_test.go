@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // reloading are options with which changes are noticed soon, and trusted.
@@ -20,16 +24,16 @@ func TestANewVersionIsPickedUp(t *testing.T) {
 	dir := pluginDir(t, "steady")
 	s := strategy(t, open(t, reloading(dir)), "steady")
 	old := pid(t, s)
-	variant(t, filepath.Join(dir, FilePrefix+"steady"))
-	eventually(t, "the new version runs", func() bool {
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Eventually(t, "the new version runs", func() bool {
 		p, err := s.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.release()
-		return p.child.cmd.Process.Pid != old
+		return p.proc.PID() != old
 	})
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -45,25 +49,25 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	slow := write(t, t.TempDir(), "slow", fmt.Sprintf("#!/bin/sh\nread -r _ < %s\nexec %s\n", gate, filepath.Join(elsewhere, FilePrefix+"steady")), 0o755)
-	install(t, slow, filepath.Join(dir, FilePrefix+"steady"))
+	slow := plugintest.Write(t, t.TempDir(), "slow", fmt.Sprintf("#!/bin/sh\nread -r _ < %s\nexec %s\n", gate, filepath.Join(elsewhere, FilePrefix+"steady")), 0o755)
+	plugintest.Install(t, slow, filepath.Join(dir, FilePrefix+"steady"))
 	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
-		if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || pid(t, s) != old {
+		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil || pid(t, s) != old {
 			t.Fatalf("process %d, not %d: %v", pid(t, s), old, err)
 		}
 	}
 	if err := pipe.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the new version takes the calls", func() bool { return pid(t, s) != old })
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil {
+	plugintest.Eventually(t, "the new version takes the calls", func() bool { return pid(t, s) != old })
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
-	goneWithin(t, old, 5*time.Second)
+	plugintest.GoneWithin(t, old, 5*time.Second)
 }
 
 // held puts a new version into dir that waits, when it is started for the first time, for somebody to close the pipe, and then
@@ -76,7 +80,7 @@ func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("#!/bin/sh\nif (set -C; : > %s) 2>/dev/null; then read -r _ < %s; %s; fi\nexec %s\n", mark, gate, then, filepath.Join(elsewhere, FilePrefix+"steady"))
-	install(t, write(t, t.TempDir(), "held", text, 0o755), filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Install(t, plugintest.Write(t, t.TempDir(), "held", text, 0o755), filepath.Join(dir, FilePrefix+"steady"))
 	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
 	if err != nil {
 		t.Fatal(err)
@@ -95,21 +99,21 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 			s := strategy(t, m, "steady")
 			pipe, elsewhere := held(t, dir, then)
 			kill(t, s)
-			eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+			plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
 			answered := make(chan error, 1)
 			go func() {
-				_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")})
+				_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 				answered <- err
 			}()
 			waits := func() bool {
 				waiting := make(chan int, 1)
-				s.do(func(o *owner) { waiting <- len(o.waiting) })
+				s.do(func(o *owner) { waiting <- len(o.demand.waiting) })
 				return <-waiting == 1
 			}
-			eventually(t, "somebody waits", waits)
+			plugintest.Eventually(t, "somebody waits", waits)
 			m.Reset("steady") // so that no delay keeps a second one from being started
 			s.do(func(o *owner) {
-				if o.starting {
+				if o.coming.starting {
 					t.Error("a second process is started beside the new version")
 				}
 			})
@@ -119,7 +123,7 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 			if err := <-answered; err != nil {
 				t.Error(err)
 			}
-			eventually(t, "one process is left", func() bool { return len(processes(t, elsewhere)) == 1 })
+			plugintest.Eventually(t, "one process is left", func() bool { return len(plugintest.Processes(t, elsewhere)) == 1 })
 		})
 	}
 }
@@ -131,14 +135,14 @@ func TestACallUnderWayEndsOnTheOldVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	variant(t, filepath.Join(dir, FilePrefix+"needs-llm"))
-	eventually(t, "the old version drains", func() bool { return p.retired.Load() != nil })
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"needs-llm"))
+	plugintest.Eventually(t, "the old version drains", func() bool { return p.retired.Load() != nil })
 	if !p.alive() {
 		t.Error("it was ended in the middle of a call")
 	}
 	p.release()
-	eventually(t, "the old version ends", func() bool { return !p.alive() })
-	if _, err := s.Compress(t.Context(), CompressCall{Call: call("a", "b")}, services{}); err != nil {
+	plugintest.Eventually(t, "the old version ends", func() bool { return !p.alive() })
+	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,8 +153,8 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 		change  func(t testing.TB, path string)
 		says    string
 	}{
-		"it does not work": {func(*Options) {}, func(t testing.TB, path string) { install(t, "/bin/false", path) }, "before the handshake"},
-		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, variant, "the file has changed"},
+		"it does not work": {func(*Options) {}, func(t testing.TB, path string) { plugintest.Install(t, "/bin/false", path) }, "before the handshake"},
+		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, plugintest.Variant, "the file has changed"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := pluginDir(t, "steady")
@@ -164,8 +168,8 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 			}
 			defer p.release()
 			test.change(t, filepath.Join(dir, FilePrefix+"steady"))
-			eventually(t, "it says why", func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
-			if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); err != nil || !p.alive() {
+			plugintest.Eventually(t, "it says why", func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil || !p.alive() {
 				t.Errorf("the old version does not go on: %v", err)
 			}
 			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) {
@@ -181,12 +185,12 @@ func TestLockingANewVersionStartsIt(t *testing.T) {
 	o.Integrity, o.LockFile = IntegrityTOFU, filepath.Join(t.TempDir(), "state", "plugins.lock")
 	s := strategy(t, open(t, o), "steady")
 	old := pid(t, s)
-	variant(t, filepath.Join(dir, FilePrefix+"steady"))
-	eventually(t, "it is refused", func() bool { _, reason := s.State(); return strings.Contains(reason, "has changed") })
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	plugintest.Eventually(t, "it is refused", func() bool { _, reason := s.State(); return strings.Contains(reason, "has changed") })
 	if _, err := open(t, o).Lock(t.Context()); err != nil { // as 'thresh plugins lock' does, elsewhere
 		t.Fatal(err)
 	}
-	eventually(t, "the new version runs", func() bool { return pid(t, s) != old })
+	plugintest.Eventually(t, "the new version runs", func() bool { return pid(t, s) != old })
 }
 
 func TestAPluginThatIsRemovedStops(t *testing.T) {
@@ -195,8 +199,8 @@ func TestAPluginThatIsRemovedStops(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, FilePrefix+"steady")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it stops", func() bool { state, _ := s.State(); return state == StateStopped })
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUnknownStrategy) {
+	plugintest.Eventually(t, "it stops", func() bool { state, _ := s.State(); return state == StateStopped })
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUnknownStrategy) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,14 +1,14 @@
 package plugins
 
 import (
-	"bytes"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,28 +17,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// buffer is a bytes.Buffer that several may write to.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 func TestAPluginOfTheSDK(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
@@ -49,29 +33,29 @@ func TestAPluginOfTheSDK(t *testing.T) {
 	if diff := cmp.Diff(wantInfo, s.Info()); diff != "" {
 		t.Error(diff)
 	}
-	optimized, err := s.Optimize(t.Context(), OptimizeCall{Call: call("grain", "chaff", "grain")})
+	optimized, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("grain", "chaff", "grain")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]wire.Edit{{Index: 1, Remove: true}}, optimized.Edits); diff != "" {
+	if diff := cmp.Diff([]rewrite.Edit{{Index: 1, Remove: true}}, optimized.Edits); diff != "" {
 		t.Error(diff)
 	}
 	in := call("a", "b", "c")
 	if in.Config, err = s.Config(settings(t, map[string]any{"strategies." + s.Name() + ".keep": 1})); err != nil {
 		t.Fatal(err)
 	}
-	compressed, err := s.Compress(t.Context(), CompressCall{Call: in}, services{})
+	compressed, err := s.Compress(t.Context(), prepare.CompressCall{Call: in}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := CompressAnswer{
-		Pieces: []wire.Piece{
-			wire.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
-			wire.Keep{From: 2, To: 3},
+	want := prepare.CompressAnswer{
+		Pieces: []rewrite.Piece{
+			rewrite.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
+			rewrite.Keep{From: 2, To: 3},
 		},
 		Metadata: sdk.CompressMetadata{LLMCallMade: true, Counts: map[string]int64{"summaryTokens": int64(len("for <compression>"))}},
 	}
-	if diff := cmp.Diff(want, compressed, cmpopts.IgnoreFields(CompressAnswer{}, "Duration"), cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+	if diff := cmp.Diff(want, compressed, cmpopts.IgnoreFields(prepare.CompressAnswer{}, "Duration"), cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -79,21 +63,21 @@ func TestAPluginOfTheSDK(t *testing.T) {
 func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
 	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
 	before := pid(t, s)
-	_, err := s.Optimize(t.Context(), OptimizeCall{Call: call("panic")})
+	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("panic")})
 	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "an entry said so") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("grain")}); err != nil || pid(t, s) != before {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("grain")}); err != nil || pid(t, s) != before {
 		t.Errorf("the next call: %v, process %d, before %d", err, pid(t, s), before)
 	}
 }
 
 func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
-	var log buffer
+	var log plugintest.Buffer
 	m := open(t, Options{Dirs: []string{pluginDir(t, "honest")}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
 	s := strategy(t, m, "honest")
 	id := pid(t, s)
-	if _, err := s.Optimize(t.Context(), OptimizeCall{Call: call("chaff")}); err != nil {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("chaff")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
@@ -118,8 +102,8 @@ func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = p.child.lifeline.Close()
-	if !p.child.gone(time.Second) {
+	p.proc.BreakLifeline()
+	if !p.proc.Gone(time.Second) {
 		t.Error("it is still there after a second")
 	}
 }
@@ -169,7 +153,7 @@ func startStrategy(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Optimize(b.Context(), OptimizeCall{Call: call("grain")}); err != nil {
+		if _, err := s.Optimize(b.Context(), prepare.OptimizeCall{Call: call("grain")}); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -189,7 +173,7 @@ func BenchmarkOptimize(b *testing.B) {
 			for i := range texts {
 				texts[i] = strings.Repeat("grain and ", 88)
 			}
-			in := OptimizeCall{Call: call(texts...)}
+			in := prepare.OptimizeCall{Call: call(texts...)}
 			b.SetBytes(int64(n * len(texts[0])))
 			for b.Loop() {
 				if _, err := s.Optimize(b.Context(), in); err != nil {

@@ -2,26 +2,18 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
-	"google.golang.org/grpc"
-
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-const (
-	// maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate, in bytes.
-	maxServiceBytes = 64 << 20
-	// maxDelta is the most text that one message to a plugin carries, in bytes.
-	maxDelta = wire.MaxChunk / 2
-)
+// maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate, in bytes.
+const maxServiceBytes = 64 << 20
 
 // hostServices is what one plugin process can ask of the host. It answers only for calls that are going on: each request
 // names one, and ends with it.
@@ -36,7 +28,7 @@ type hostServices struct {
 // serviceCall is one Compress that is going on.
 type serviceCall struct {
 	ctx  context.Context // ends with the Compress
-	host sdk.Host
+	host contract.Host
 	// mayGenerate is whether the strategy declared that it needs an LLM.
 	mayGenerate bool
 
@@ -66,14 +58,14 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	call, ok := h.calls[id]
 	h.mu.Unlock()
 	if !ok {
-		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			wire.ErrNotGranted, printable(id, 100)))
+		return nil, nil, nil, fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
+			contract.ErrNotGranted, text.Printable(id, 100))
 	}
 	if call.host == nil {
-		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: this host offers no services", wire.ErrNotGranted))
+		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
 	}
 	if call.requests.Add(1) > h.most {
-		return nil, nil, nil, wire.ToStatus(fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", wire.ErrBudgetSpent, h.most))
+		return nil, nil, nil, fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)
@@ -81,119 +73,85 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 }
 
 // EstimateTokens counts entries.
-func (h *hostServices) EstimateTokens(stream grpc.ClientStreamingServer[threshv1.EstimateTokensRequest, threshv1.EstimateTokensResponse]) error {
-	first, err := stream.Recv()
+func (h *hostServices) EstimateTokens(stream wire.EstimateStream) error {
+	return wire.ToStatus(h.estimate(stream))
+}
+
+func (h *hostServices) estimate(stream wire.EstimateStream) error {
+	id, receive, err := wire.ReceiveEstimate(stream)
 	if err != nil {
-		return firstMissing(err)
+		return err
 	}
-	call, ctx, leave, err := h.enter(stream.Context(), first.GetCallId())
+	call, ctx, leave, err := h.enter(stream.Context(), id)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	next := func() ([]byte, error) {
-		if first != nil {
-			chunk := first.GetChunk()
-			first = nil
-			return chunk, nil
-		}
-		m, err := stream.Recv()
-		return m.GetChunk(), err
-	}
-	entries, err := wire.ReadAll(next, requestLimits, wire.DecodeContent)
+	entries, err := receive(requestLimits)
 	if err != nil {
-		return wire.ToStatus(err)
+		return err
 	}
 	counts, err := call.host.EstimateTokens(ctx, entries)
 	if err != nil {
-		return wire.ToStatus(err)
+		return err
 	}
-	resp := &threshv1.EstimateTokensResponse{Tokens: make([]int64, len(counts))}
-	for i, n := range counts {
-		resp.Tokens[i] = int64(n)
-	}
-	return stream.SendAndClose(resp)
+	return wire.SendEstimate(stream, counts)
 }
 
 // Generate runs one completion and passes its text on as it arrives.
-func (h *hostServices) Generate(stream grpc.BidiStreamingServer[threshv1.GenerateRequest, threshv1.GenerateResponse]) error {
-	first, err := stream.Recv()
+func (h *hostServices) Generate(stream wire.GenerateStream) error {
+	return wire.ToStatus(h.generate(stream))
+}
+
+func (h *hostServices) generate(stream wire.GenerateStream) error {
+	id, receive, err := wire.ReceiveGenerate(stream)
 	if err != nil {
-		return firstMissing(err)
+		return err
 	}
-	header := first.GetHeader()
-	call, ctx, leave, err := h.enter(stream.Context(), header.GetCallId())
+	call, ctx, leave, err := h.enter(stream.Context(), id)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	if !call.mayGenerate {
-		return wire.ToStatus(fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", wire.ErrNotGranted))
+		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted)
 	}
-	entries, err := wire.ReadAll(func() ([]byte, error) {
-		m, err := stream.Recv()
-		return m.GetChunk(), err
-	}, requestLimits, wire.DecodeContent)
+	req, err := receive(requestLimits)
 	if err != nil {
-		return wire.ToStatus(err)
+		return err
 	}
 	// When the plugin does not listen any more, the completion is stopped rather than paid for.
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
-	answer, err := call.host.Generate(ctx, sdk.GenerateRequest{
-		System:          header.GetSystem(),
-		Entries:         entries,
-		MaxOutputTokens: int(max(0, header.GetMaxOutputTokens())),
-	}, func(text string) {
-		if err := sendText(stream, text); err != nil {
+	answer, err := call.host.Generate(ctx, req, func(text string) {
+		if err := wire.SendText(stream, text); err != nil {
 			abort(err)
 		}
 	})
 	if err != nil {
-		return wire.ToStatus(err)
+		return err
 	}
-	return stream.Send(&threshv1.GenerateResponse{Part: &threshv1.GenerateResponse_End{End: &threshv1.GenerateEnd{
-		FinishReason: validUTF8(answer.FinishReason),
-		InputTokens:  int64(answer.InputTokens),
-		OutputTokens: int64(answer.OutputTokens),
-		Model:        validUTF8(answer.Model),
-	}}})
+	return wire.SendCompletion(stream, answer)
 }
 
 // ResolvePrompt returns the prompt in force.
-func (h *hostServices) ResolvePrompt(ctx context.Context, req *threshv1.ResolvePromptRequest) (*threshv1.ResolvePromptResponse, error) {
-	call, ctx, leave, err := h.enter(ctx, req.GetCallId())
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	text, err := call.host.ResolvePrompt(ctx, req.GetName())
+func (h *hostServices) ResolvePrompt(
+	ctx context.Context, req *threshv1.ResolvePromptRequest,
+) (*threshv1.ResolvePromptResponse, error) {
+	text, err := h.resolve(ctx, req.GetCallId(), req.GetName())
 	if err != nil {
 		return nil, wire.ToStatus(err)
 	}
-	return &threshv1.ResolvePromptResponse{Text: validUTF8(text)}, nil
+	return wire.ToPrompt(text), nil
 }
 
-var requestLimits = wire.Limits{Of: "entry", Count: wire.UntilEnd, Message: maxServiceBytes, Total: maxServiceBytes}
-
-func firstMissing(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: the stream ended before the message that names the call", wire.ErrProtocol)
+func (h *hostServices) resolve(ctx context.Context, id, name string) (string, error) {
+	call, ctx, leave, err := h.enter(ctx, id)
+	if err != nil {
+		return "", err
 	}
-	return wire.ToStatus(err)
+	defer leave()
+	return call.host.ResolvePrompt(ctx, name)
 }
 
-// sendText sends text in messages of a bounded size, cut between characters.
-func sendText(stream grpc.ServerStreamingServer[threshv1.GenerateResponse], text string) error {
-	for text = validUTF8(text); text != ""; {
-		n := min(len(text), maxDelta)
-		for n < len(text) && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		if err := stream.Send(&threshv1.GenerateResponse{Part: &threshv1.GenerateResponse_Text{Text: text[:n]}}); err != nil {
-			return err
-		}
-		text = text[n:]
-	}
-	return nil
-}
+var requestLimits = wire.Limits{Message: maxServiceBytes, Total: maxServiceBytes}

@@ -1,6 +1,9 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,7 +25,7 @@ func TestStartsThatFail(t *testing.T) {
 	}{
 		"panics-at-start":     {OpStart, ErrNotPlugin, []string{"exit status 2", "before the handshake", "panic: no good reason"}},
 		"exits-at-start":      {OpStart, ErrNotPlugin, []string{"exit status 3", "cannot find my licence"}},
-		"hangs-at-start":      {OpStart, ErrTimeout, []string{"no handshake within 1s"}},
+		"hangs-at-start":      {OpStart, ErrTimeout, []string{"no handshake line within 1s"}},
 		"other-version":       {OpStart, ErrIncompatible, []string{"version 2 of the strategy protocol, this host speaks 1"}},
 		"other-cookie":        {OpStart, ErrNotPlugin, []string{"exit status 1", "This binary is a plugin"}},
 		"deaf":                {OpStart, ErrTimeout, []string{"no connection within 1s"}},
@@ -75,8 +78,8 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, FilePrefix+name, test.text, 0o755)
-			_, err := open(t, Options{Dirs: []string{dir}, Grants: map[string]Grant{"endless-line": {Processes: true}}}).Strategy(t.Context(), name)
+			plugintest.Write(t, dir, FilePrefix+name, test.text, 0o755)
+			_, err := open(t, Options{Dirs: []string{dir}, Grants: map[string]config.Grant{"endless-line": {Processes: true}}}).Strategy(t.Context(), name)
 			if !errors.Is(err, ErrNotPlugin) && !errors.Is(err, ErrIncompatible) {
 				t.Fatalf("got %v", err)
 			}
@@ -92,7 +95,7 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 // A binary that is still open for writing cannot be run; the start waits a moment for the copy to end.
 func TestABinaryThatIsBeingCopiedIsTriedAgain(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, FilePrefix+"steady", "", 0o755)
+	path := plugintest.Write(t, dir, FilePrefix+"steady", "", 0o755)
 	binary, err := os.ReadFile(faulty)
 	if err != nil {
 		t.Fatal(err)
@@ -104,13 +107,13 @@ func TestABinaryThatIsBeingCopiedIsTriedAgain(t *testing.T) {
 	if _, err := f.Write(binary); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(3*busyDelay, func() { _ = f.Close() })
+	time.AfterFunc(60*time.Millisecond, func() { _ = f.Close() })
 	strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
 }
 
 func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	path := write(t, dir, FilePrefix+"steady", "#!", 0o755)
+	path := plugintest.Write(t, dir, FilePrefix+"steady", "#!", 0o755)
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +128,7 @@ func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 
 func TestUnknownStrategy(t *testing.T) {
 	good, bad, missing := pluginDir(t, "steady"), t.TempDir(), filepath.Join(t.TempDir(), "nowhere")
-	write(t, bad, FilePrefix+"notes", "hello", 0o644)
+	plugintest.Write(t, bad, FilePrefix+"notes", "hello", 0o644)
 	_, err := open(t, Options{Dirs: []string{good, bad, missing}}).Strategy(t.Context(), "stedy")
 	if !errors.Is(err, ErrUnknownStrategy) {
 		t.Fatalf("got %v", err)
@@ -165,7 +168,7 @@ func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
 	before := pid(t, used)
 
 	got := m.List(t.Context())
-	sum := hashFile(faulty, &m.hashes)
+	sum := m.hashes.OfFile(faulty)
 	path := func(dir, name string) string { return filepath.Join(dir, FilePrefix+name) }
 	info := Listing{Version: "1.2.3", Trigger: sdk.ModeContinuous, DefaultThreshold: 0.85, SHA256: sum}
 	with := func(name, path string, state State, change func(*Listing)) Listing {

@@ -10,13 +10,13 @@ type State string
 
 // The states of a plugin. One goroutine per plugin moves it from one to the next, and logs each step.
 const (
-	// StateDiscovered: its file is there, and it is about to be verified.
+	// StateDiscovered: its file was found and is about to be verified.
 	StateDiscovered State = "discovered"
 	// StateVerified: the file is the one that may be run.
 	StateVerified State = "verified"
 	// StateStarting: its process was asked for.
 	StateStarting State = "starting"
-	// StateDescribed: its GetInfo was accepted, its settings are still to be.
+	// StateDescribed: its GetInfo answer was accepted, its settings are not yet.
 	StateDescribed State = "described"
 	// StateReady: it was started and described itself, and can be used.
 	StateReady State = "ready"
@@ -28,9 +28,9 @@ const (
 	StateQuarantined State = "quarantined"
 	// StateDraining: its process takes no new calls and ends when those under way are done.
 	StateDraining State = "draining"
-	// StateStopped: its process was ended because nobody needed it any more.
+	// StateStopped: its process was ended because it was no longer needed.
 	StateStopped State = "stopped"
-	// StateBroken: the file is no plugin, or could not be brought to ready; Reason says why.
+	// StateBroken: the file is no plugin, or did not become ready; Reason says why.
 	StateBroken State = "broken"
 )
 

@@ -2,17 +2,16 @@ package plugins
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call after the
 // process has ended starts another. It is safe for concurrent use.
 //
-// Its state belongs to one goroutine, the owner, which takes its orders one by one from commands. So there is no order of
-// events that nobody has thought of: a crash, a call, a stop and a new version of the file never meet halfway.
+// Its state belongs to one goroutine, the owner, which executes commands one by one. So events are serialised: a crash, a call, a
+// stop and a new version of the file never interleave.
 type Strategy struct {
 	manager  *Manager
 	name     string
@@ -23,11 +22,11 @@ type Strategy struct {
 	public public
 }
 
-// public is what others may know about a strategy without asking its owner.
+// public is what is visible of a strategy without asking its owner.
 type public struct {
 	state  State
 	reason string
-	info   sdk.Info // of the last process that was described
+	info   contract.Info // of the last process that was described
 }
 
 // newStrategy makes a strategy whose owner is still to be started.
@@ -42,10 +41,10 @@ func newStrategy(m *Manager, name string) *Strategy {
 // Name is the strategy's name.
 func (s *Strategy) Name() string { return s.name }
 
-// Info is what the strategy said about itself when it was last started.
-func (s *Strategy) Info() sdk.Info { return clone(s.published().info) }
+// Info is what the strategy reported about itself when it was last started.
+func (s *Strategy) Info() contract.Info { return clone(s.published().info) }
 
-// State is where the strategy is in its life, and why, where that says something.
+// State is where the strategy is in its life, and the reason, "" where there is none.
 func (s *Strategy) State() (State, string) {
 	p := s.published()
 	return p.state, p.reason
@@ -53,7 +52,7 @@ func (s *Strategy) State() (State, string) {
 
 // Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors
 // wrap [ErrBadConfig].
-func (s *Strategy) Config(settings Settings) (json.RawMessage, error) {
+func (s *Strategy) Config(settings Settings) (contract.Config, error) {
 	return own(s.name, s.Info().Config, settings)
 }
 
@@ -79,22 +78,22 @@ func (s *Strategy) do(f func(*owner)) bool {
 	}
 }
 
-// lease is the answer to who wants a process.
+// lease is the answer to a request for a process.
 type lease struct {
-	process *process // beside an error: what was described before it failed, good for its info only
+	process *process // with an error: what failed to start, good only for what it reported about itself
 	err     error
 }
 
-// acquire returns a process that was alive a moment ago, and starts one if there is none. Whoever gets one releases it: until
-// then it is not ended, except by a crash or [Manager.Close].
+// acquire returns a process that was alive a moment ago, and starts one if there is none. The caller releases it: until then it is
+// not ended, except by a crash or [Manager.Close].
 func (s *Strategy) acquire(ctx context.Context) (*process, error) {
 	return s.lease(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 }
 
-// keep is acquire for somebody who will call the strategy, so that its process is to stay.
-func (s *Strategy) keep(ctx context.Context) (*process, error) {
+// acquireToKeep is acquire for a session that is going to call the strategy, so that the process stays when it is released.
+func (s *Strategy) acquireToKeep(ctx context.Context) (*process, error) {
 	return s.lease(ctx, func(o *owner, answer chan lease) {
-		o.kept = true
+		o.demand.kept = true
 		o.acquire(answer)
 	})
 }

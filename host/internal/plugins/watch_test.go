@@ -1,13 +1,12 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // runs reports whether the process that takes the strategy's calls was started from the directory.
@@ -19,7 +18,7 @@ func runs(t *testing.T, s *Strategy, dir string) func() bool {
 			return false // the file is about to be replaced
 		}
 		defer p.release()
-		return filepath.Dir(p.path) == dir
+		return filepath.Dir(p.binary.Path) == dir
 	}
 }
 
@@ -37,21 +36,21 @@ func TestADirectoryThatComesLaterIsWatchedFromThenOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	installOther(t, filepath.Join(later, FilePrefix+"steady"))
-	eventually(t, "the one in the new directory runs", runs(t, s, later))
+	plugintest.Eventually(t, "the one in the new directory runs", runs(t, s, later))
 
 	first := pid(t, s)
-	variant(t, filepath.Join(later, FilePrefix+"steady"))
-	eventually(t, "a new version of it runs", func() bool { return pid(t, s) != first })
+	plugintest.Variant(t, filepath.Join(later, FilePrefix+"steady"))
+	plugintest.Eventually(t, "a new version of it runs", func() bool { return pid(t, s) != first })
 
 	if err := os.RemoveAll(filepath.Join(home, "share")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the one that was there before runs", runs(t, s, shipped))
+	plugintest.Eventually(t, "the one that was there before runs", runs(t, s, shipped))
 
 	if err := os.Rename(filled(t, later), filepath.Join(home, "share")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the one in the directory that came back runs", runs(t, s, later))
+	plugintest.Eventually(t, "the one in the directory that came back runs", runs(t, s, later))
 }
 
 // filled makes a directory beside later's grandparent that holds what is to come under it, to be put there in one step.
@@ -69,47 +68,8 @@ func filled(t *testing.T, later string) string {
 // installOther installs a plugin that is not the one in pluginDir, byte for byte: the same would not be started for its place.
 func installOther(t *testing.T, path string) {
 	t.Helper()
-	install(t, faulty, path)
-	variant(t, path)
-}
-
-func TestNothingElseIsWatched(t *testing.T) {
-	home := t.TempDir()
-	there := filepath.Join(home, "there")
-	if err := os.Mkdir(there, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w, err := newDirWatch(New(Options{}).opts.Logger, []string{there, filepath.Join(home, "a", "b", "c")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.close()
-	watched := func(want ...string) {
-		t.Helper()
-		got := map[string]bool{}
-		for _, dir := range w.WatchList() {
-			got[dir] = true
-		}
-		for _, dir := range want {
-			if !got[dir] {
-				t.Errorf("%s is not watched", dir)
-			}
-		}
-		if len(got) != len(want) {
-			t.Errorf("watched: %v", got)
-		}
-	}
-	watched(there, home)
-	if err := os.MkdirAll(filepath.Join(home, "a", "b"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if !w.follow(<-w.Events) {
-		t.Error("a directory on the way to one is not followed")
-	}
-	watched(there, home, filepath.Join(home, "a", "b"))
-	if got := w.exchanged(); got {
-		t.Error("nothing has happened, and something is another")
-	}
+	plugintest.Install(t, faulty, path)
+	plugintest.Variant(t, path)
 }
 
 // tree makes a directory "plugins" in dir, with a plugin that differs from other trees'.
@@ -164,8 +124,8 @@ func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
 			}
 			relink(t, filepath.Join(root, "current"), "v1/plugins")
 			relink(t, filepath.Join(root, "way"), "v1")
-			variant(t, filepath.Join(root, "v2", "plugins", FilePrefix+"steady"))
-			variant(t, filepath.Join(root, "next", "v1", "plugins", FilePrefix+"steady"))
+			plugintest.Variant(t, filepath.Join(root, "v2", "plugins", FilePrefix+"steady"))
+			plugintest.Variant(t, filepath.Join(root, "next", "v1", "plugins", FilePrefix+"steady"))
 
 			m := open(t, reloading(filepath.Join(root, test.dir)))
 			tick := make(chan time.Time)
@@ -176,30 +136,7 @@ func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
 			if test.late {
 				tick <- time.Now()
 			}
-			eventually(t, "the one that is there now runs", func() bool { return pid(t, s) != first })
+			plugintest.Eventually(t, "the one that is there now runs", func() bool { return pid(t, s) != first })
 		})
-	}
-}
-
-func TestADirectoryThatCannotBeWatchedIsSaidOnce(t *testing.T) {
-	if os.Geteuid() == 0 { // who may read everything
-		if got := asNobody(t, t.Name()); !strings.Contains(got, "--- PASS") {
-			t.Errorf("as nobody: %s", got)
-		}
-		return
-	}
-	closed := filepath.Join(t.TempDir(), "closed")
-	if err := os.Mkdir(closed, 0); err != nil {
-		t.Fatal(err)
-	}
-	var log buffer
-	w, err := newDirWatch(hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: &log}), []string{closed, filepath.Join(t.TempDir(), "open")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.close()
-	w.rearm()
-	if n := strings.Count(log.String(), "is not watched"); n != 1 || !strings.Contains(log.String(), closed) {
-		t.Errorf("said %d times: %s", n, log.String())
 	}
 }

@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // cached is a provider whose cache is read for a tenth of the price and written for a quarter more, and lasts five minutes.
@@ -20,12 +20,12 @@ var cached = &pricing.List{Name: "cached", Input: 1, CacheRead: 0.1, CacheWrite:
 // pruning is a window over AI entries of ten tokens. Once there are so many, its strategy removes those at the given positions.
 // The threshold is 500 tokens.
 func pruning(entries, from int, remove ...int) *fixture {
-	f := newFixture(0, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) (edits []wire.Edit, err error) {
+	f := newFixture(0, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) (edits []rewrite.Edit, err error) {
 		if len(c.Entries) < from {
 			return nil, nil
 		}
 		for _, i := range remove {
-			edits = append(edits, wire.Edit{Index: i, Remove: true})
+			edits = append(edits, rewrite.Edit{Index: i, Remove: true})
 		}
 		return edits, nil
 	}})

@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // compress runs the strategy's Compress over the curated history.
-func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied bool, err error) {
+func (t *turn) compress(ctx context.Context, reason contract.CompressReason) (applied bool, err error) {
 	out := &t.outcome.Compress
 	out.Reason = reason
 	snapshot := t.history.Snapshot()
@@ -47,7 +46,7 @@ func (t *turn) compress(ctx context.Context, reason sdk.CompressReason) (applied
 }
 
 // planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
-func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.CompressReason) (*history.Plan, error) {
+func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason contract.CompressReason) (*history.Plan, error) {
 	out := &t.outcome.Compress
 	curated := history.Curate(s.Entries)
 	current := 0
@@ -57,15 +56,16 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	set := t.req.Settings
 	services := newServices(t.counter, set, curated)
 	start := time.Now()
-	answer, err := t.req.Strategy.Compress(ctx, plugins.CompressCall{
-		Call:          t.call(s, curated),
-		CurrentTokens: current, PendingTokens: t.beside(),
-		ContextLimit: t.counted(set.ContextLimit), CompletionBudget: t.counted(set.CompletionBudget), Threshold: t.outcome.Limits.Threshold,
-		PreserveThreshold: set.PreserveThreshold, TopPreserveThreshold: set.TopPreserveThreshold,
-		Reason: reason, Profile: set.LLM.profile(), Model: set.LLM.model(),
-		Todos: set.Todos, TranscriptPath: set.TranscriptPath,
-		UserMessageBudget: set.UserMessageBudget, Verification: set.Verification,
-	}, services)
+	params := contract.CompressParams{
+		CompressSettings: set.CompressSettings,
+		CurrentTokens:    current, PendingTokens: t.beside(),
+		Threshold: t.outcome.Limits.Threshold, Reason: reason,
+		Profile: set.LLM.profile(), Model: set.LLM.model(),
+	}
+	params.ContextLimit = t.counted(set.ContextLimit)
+	params.CompletionBudget = t.counted(set.CompletionBudget)
+	call := CompressCall{Call: t.call(s, curated), CompressParams: params}
+	answer, err := t.req.Strategy.Compress(ctx, call, services)
 	out.PluginTime = time.Since(start)
 	spent, modelErr := services.purse.account()
 	out.LLM = spent
@@ -90,7 +90,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 		return nil, err
 	}
 	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
-		out.Kind, out.NoOp = outcome.KindNoOp, sdk.NoOpNoGain
+		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
 		return nil, nil
 	}
 	out.Kind = outcome.KindApplied
@@ -98,7 +98,7 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason sdk.
 	return plan, nil
 }
 
-func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
+func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := t.noop; n != nil && n.strategy == t.info.Name && n.added == s.Added {
@@ -107,7 +107,7 @@ func (t *turn) lastNoOp(s history.Snapshot) sdk.NoOpReason {
 	return ""
 }
 
-func (t *turn) rememberNoOp(s history.Snapshot, reason sdk.NoOpReason) {
+func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.resets == t.Window.resets {

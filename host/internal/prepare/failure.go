@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // failed turns what went wrong in a Compress into what the agent gets, and begins the cooldown if a retry cannot help.
@@ -52,11 +51,11 @@ func (t *turn) goOnWithout(ctx context.Context, err error) bool {
 
 // coolingDown returns the failure that a Compress for reason has to wait for, nil if there is none. Who asks by hand does
 // not wait.
-func (t *turn) coolingDown(reason sdk.CompressReason) *failure {
+func (t *turn) coolingDown(reason contract.CompressReason) *failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.failure
-	if reason == sdk.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
+	if reason == contract.ReasonManual || f == nil || f.strategy != t.info.Name || !t.now().Before(f.until) {
 		return nil
 	}
 	return f
@@ -65,10 +64,10 @@ func (t *turn) coolingDown(reason sdk.CompressReason) *failure {
 // retryable reports whether a Compress that failed may succeed if it is tried again.
 func retryable(err, modelErr error) bool {
 	if modelErr != nil {
-		return errors.Is(modelErr, sdk.ErrUnavailable)
+		return errors.Is(modelErr, contract.ErrUnavailable)
 	}
-	var p *plugins.Error
-	return errors.As(err, &p) && p.Retryable
+	var known interface{ MayRetry() bool } // see [Strategy]
+	return errors.As(err, &known) && known.MayRetry()
 }
 
 // now is the time by the window's clock.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -22,7 +22,7 @@ const ladderRoom = 0.9
 type ladder struct {
 	base    history.Snapshot
 	entries []content.Content // as they are in the history
-	blocks  map[int][]wire.BlockPiece
+	blocks  map[int][]rewrite.BlockPiece
 	gone    []bool
 	tokens  []int // of each entry as it is sent, 0 for those that are gone or withheld
 	last    int   // the last exchange begins here: it and what follows stays
@@ -112,7 +112,7 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 	}
 	n := len(base.Entries)
 	l := &ladder{
-		base: base, entries: base.Contents(), blocks: map[int][]wire.BlockPiece{}, rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
+		base: base, entries: base.Contents(), blocks: map[int][]rewrite.BlockPiece{}, rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
 		gone: make([]bool, n), tokens: make([]int, n), last: n,
 	}
 	sent := tokensOf(view)
@@ -258,11 +258,11 @@ func (l *ladder) replace(ctx context.Context, counter Counter, entry, block int,
 	pieces := l.blocks[entry]
 	if pieces == nil {
 		for j := range old.Content.Blocks {
-			pieces = append(pieces, wire.BlockPiece{Keep: j})
+			pieces = append(pieces, rewrite.BlockPiece{Keep: j})
 		}
 		l.blocks[entry] = pieces
 	}
-	pieces[block] = wire.BlockPiece{Block: b}
+	pieces[block] = rewrite.BlockPiece{Block: b}
 	l.tokens[entry] -= saved
 	l.total -= saved
 	l.rung[old.ID] = l.taking
@@ -284,11 +284,11 @@ func (l *ladder) opaque(entries []int) bool {
 }
 
 // pieces are what is left, as the answer to a Compress: there is one place that judges those.
-func (l *ladder) pieces() (pieces []wire.Piece) {
+func (l *ladder) pieces() (pieces []rewrite.Piece) {
 	from := 0
 	keep := func(to int) {
 		if from < to {
-			pieces = append(pieces, wire.Keep{From: from, To: to})
+			pieces = append(pieces, rewrite.Keep{From: from, To: to})
 		}
 		from = to + 1
 	}
@@ -298,7 +298,7 @@ func (l *ladder) pieces() (pieces []wire.Piece) {
 			keep(i)
 		case blocks != nil:
 			keep(i)
-			pieces = append(pieces, wire.Edited{Index: i, Blocks: blocks})
+			pieces = append(pieces, rewrite.Edited{Index: i, Blocks: blocks})
 		}
 	}
 	keep(len(l.entries))

@@ -12,12 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
@@ -72,10 +71,12 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	h := history.New()
 	n, _ := sized{}.All(context.Background(), entries)
 	h.Append(entries, n)
-	s := &scripted{mode: sdk.ModeThreshold}
-	return &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
-		Strategy: s, Settings: prepare.Settings{ContextLimit: limit, Ladder: true},
+	s := &scripted{mode: contract.ModeThreshold}
+	f := &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
+		Strategy: s, Settings: prepare.Settings{Ladder: true},
 	}}
+	f.req.Settings.ContextLimit = limit
+	return f
 }
 
 func rungs(steps []outcome.LadderStep) (names []outcome.Rung) {
@@ -200,7 +201,7 @@ func TestNoAmountOfPendingTokensPasses(t *testing.T) {
 }
 
 func TestWithoutTheLadderThereAreNoSteps(t *testing.T) {
-	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(2)})
+	f := newFixture(12, &scripted{mode: contract.ModeThreshold, compress: keepLast(2)})
 	for _, ladder := range []bool{false, true} {
 		f.req.Settings.Ladder = ladder
 		if got := f.prepare(t); len(got.Ladder) > 0 {
@@ -237,7 +238,7 @@ func TestTheLadderIsASetting(t *testing.T) {
 func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
 	broken := errors.New("the model is away")
-	f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }
+	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) { return nil, "", broken }
 	if _, got, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) || len(got.Ladder) > 0 {
 		t.Fatalf("the first failure is not the agent's to see: %v, %+v (REQ-HD-013.4)", err, got.Ladder)
 	}
@@ -248,10 +249,10 @@ func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 }
 
 func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
-	f := newFixture(0, &scripted{mode: sdk.ModeThreshold})
+	f := newFixture(0, &scripted{mode: contract.ModeThreshold})
 	f.req.Settings.ContextLimit = 1000
 	add(f.history, says(content.Human, 60))
-	f.strategy.compress = func(c plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+	f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
 		return keepLast(len(c.Entries) - 2)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)

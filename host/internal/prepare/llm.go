@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ErrNoLLM is wrapped by the error of a strategy that needs a model where none can be used. It says what to configure.
@@ -19,14 +19,14 @@ var ErrNoLLM = errors.New("no model can be used")
 type LLM struct {
 	// Profile is the configuration's name for it.
 	Profile string
-	Model   sdk.Model
+	Model   contract.Model
 	// MaxCalls and MaxTokens bound one Compress; tokens are those of requests and answers together.
 	MaxCalls, MaxTokens int
-	// Generate runs one completion. Its error wraps [sdk.ErrUnavailable] if a retry can help.
-	Generate func(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, outcome.Spent, error)
+	// Generate runs one completion. Its error wraps [contract.ErrUnavailable] if a retry can help.
+	Generate func(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, outcome.Spent, error)
 }
 
-func (l *LLM) model() *sdk.Model {
+func (l *LLM) model() *contract.Model {
 	if l == nil {
 		return nil
 	}
@@ -51,13 +51,13 @@ type purse struct {
 }
 
 // generate runs one completion within the budget.
-func (p *purse) generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (p *purse) generate(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, error) {
 	if p.llm == nil {
-		return sdk.Generation{}, fmt.Errorf("%w: the strategy did not declare that it needs a model", sdk.ErrNotGranted)
+		return contract.Completion{}, fmt.Errorf("%w: the strategy did not declare that it needs a model", contract.ErrNotGranted)
 	}
 	left, err := p.reserve()
 	if err != nil {
-		return sdk.Generation{}, err
+		return contract.Completion{}, err
 	}
 	if req.MaxOutputTokens <= 0 || req.MaxOutputTokens > left {
 		if req.MaxOutputTokens > 0 || left < p.llm.Model.MaxOutput {
@@ -72,7 +72,7 @@ func (p *purse) generate(ctx context.Context, req sdk.GenerateRequest, onText fu
 	p.spent.Add(spent)
 	if err != nil {
 		p.failed = err
-		return sdk.Generation{}, err
+		return contract.Completion{}, err
 	}
 	return g, nil
 }
@@ -82,11 +82,11 @@ func (p *purse) reserve() (tokens int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reserved >= p.llm.MaxCalls {
-		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)", sdk.ErrBudgetSpent, p.reserved)
+		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)", contract.ErrBudgetSpent, p.reserved)
 	}
 	left := p.llm.MaxTokens - p.spent.InputTokens - p.spent.OutputTokens
 	if left <= 0 {
-		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)", sdk.ErrBudgetSpent, p.spent.InputTokens+p.spent.OutputTokens)
+		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)", contract.ErrBudgetSpent, p.spent.InputTokens+p.spent.OutputTokens)
 	}
 	p.reserved++
 	return left, nil

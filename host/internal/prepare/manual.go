@@ -8,7 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // ErrNotContinuous is returned by [Window.PlanOptimize] for a strategy that only compresses at the threshold.
@@ -19,7 +19,7 @@ func (w *Window) PlanOptimize(ctx context.Context, req Request) (*history.Plan, 
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	t := w.newTurn(req)
-	if t.info.Trigger.Mode != sdk.ModeContinuous {
+	if t.info.Trigger.Mode != contract.ModeContinuous {
 		return nil, t.outcome.Optimize, fmt.Errorf("%s: %w", t.info.Name, ErrNotContinuous)
 	}
 	plan, err := t.planOptimize(ctx, w.history.Snapshot())
@@ -46,7 +46,7 @@ func (w *Window) Compress(ctx context.Context, req Request) (outcome.Outcome, er
 	t := w.newTurn(req)
 	t.outcome.Strategy, t.outcome.Limits = t.info.Name, t.limits()
 	t.outcome.TokensBefore = t.view().Tokens
-	_, err := t.compress(ctx, sdk.ReasonManual)
+	_, err := t.compress(ctx, contract.ReasonManual)
 	view := t.view()
 	t.outcome.Tokens, t.outcome.Problems, t.outcome.Pending = view.Tokens, view.Problems, view.Pending
 	t.outcome.Projected, t.outcome.Calibration = t.projected(view), t.calibrated()

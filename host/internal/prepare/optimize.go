@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7), and if the cadence lets it.
@@ -18,7 +17,7 @@ func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
 	snapshot := t.history.Snapshot()
 	due := float64(t.outcome.Projected) >= t.outcome.Limits.Trigger
 	switch {
-	case t.info.Trigger.Mode != sdk.ModeContinuous:
+	case t.info.Trigger.Mode != contract.ModeContinuous:
 		out.Skipped = outcome.SkippedNotContinuous
 		return false, nil
 	case !t.dirty(snapshot, due):
@@ -80,9 +79,9 @@ func (t *turn) gateClosed(due bool) bool {
 func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.Plan, error) {
 	out := &t.outcome.Optimize
 	start := time.Now()
-	answer, err := t.req.Strategy.Optimize(ctx, plugins.OptimizeCall{
-		Call:    t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
-		Density: t.req.Settings.Density,
+	answer, err := t.req.Strategy.Optimize(ctx, OptimizeCall{
+		Call:           t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
+		OptimizeParams: t.req.Settings.OptimizeParams,
 	})
 	out.PluginTime = time.Since(start)
 	if err != nil {

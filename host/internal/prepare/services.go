@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // services are what one Compress may ask the host for. Counts are remembered until the call is over, block by block, so that
@@ -108,13 +108,13 @@ func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 	return maphash.Bytes(s.seed, buf), buf
 }
 
-func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (s *services) Generate(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, error) {
 	return s.purse.generate(ctx, req, onText)
 }
 
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	if s.prompt == nil {
-		return "", sdk.ErrNotFound
+		return "", contract.ErrNotFound
 	}
 	return s.prompt(ctx, name)
 }

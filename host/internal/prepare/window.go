@@ -9,20 +9,12 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
-
-// Strategy is what the window needs of a strategy: a plugin process in the host, a plain value in tests.
-type Strategy interface {
-	Info() sdk.Info
-	Optimize(ctx context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error)
-	Compress(ctx context.Context, call plugins.CompressCall, services sdk.Host) (plugins.CompressAnswer, error)
-}
 
 // Counter counts entries in tokens. One entry's count does not depend on the others.
 type Counter interface {
@@ -34,21 +26,16 @@ type Counter interface {
 type Settings struct {
 	// Threshold is nil when nobody set one: then the strategy's default counts (REQ-HD-001.10).
 	Threshold *float64
-	// ContextLimit and CompletionBudget are in tokens.
-	ContextLimit, CompletionBudget          int
-	PreserveThreshold, TopPreserveThreshold float64
-	Density                                 sdk.DensityConfig
-	WorkspaceRoot                           string
-	Tools                                   []byte
-	StrategyConfig                          []byte
-	// Todos are the tasks that are not done (REQ-HD-011); TranscriptPath is where the whole conversation is (REQ-HD-012).
-	Todos          []sdk.Todo
-	TranscriptPath string
+	// What a strategy is told as it is. ContextLimit and CompletionBudget are the provider's tokens here; a strategy gets
+	// them as the host counts.
+	contract.CallSettings
+	contract.OptimizeParams
+	contract.CompressSettings
+	// Tools is the tool taxonomy in force, as JSON.
+	Tools []byte
 	// LLM is nil for a strategy that needs no model. Prompt finds the prompt in force.
-	LLM               *LLM
-	Prompt            func(ctx context.Context, name string) (string, error)
-	UserMessageBudget int
-	Verification      bool
+	LLM    *LLM
+	Prompt func(ctx context.Context, name string) (string, error)
 	// Cadence says when the density step may change the history; OptimizeThreshold, a share of the context limit, and
 	// MinSavings, in tokens, are for [outcome.CadenceGated], Prices for [outcome.CadencePriced], which is [outcome.CadenceEveryTurn] without them.
 	Cadence           outcome.Cadence
@@ -89,7 +76,7 @@ type Window struct {
 type noop struct {
 	strategy string
 	added    uint64
-	reason   sdk.NoOpReason
+	reason   contract.NoOpReason
 }
 
 // failure remembers a Compress that failed for good, so that it is not tried on every turn.
@@ -143,7 +130,7 @@ func (w *Window) Prepare(ctx context.Context, req Request) (history.View, outcom
 type turn struct {
 	*Window
 	req     Request
-	info    sdk.Info
+	info    contract.Info
 	outcome outcome.Outcome
 	resets  uint64 // Window.resets when it began: what it learns does not hold after another
 }
@@ -178,9 +165,9 @@ func (t *turn) run(ctx context.Context) (history.View, error) {
 		return view, err
 	}
 
-	reason := sdk.ReasonThreshold
+	reason := contract.ReasonThreshold
 	if t.outcome.Projected > t.outcome.Limits.Hard {
-		reason = sdk.ReasonHardLimit
+		reason = contract.ReasonHardLimit
 	}
 	applied, err = t.compress(ctx, reason)
 	if applied {
@@ -229,11 +216,12 @@ func (t *turn) limits() outcome.Limits {
 	return l
 }
 
-func (t *turn) call(s history.Snapshot, entries []*history.Entry) plugins.Call {
-	set := t.req.Settings
-	return plugins.Call{
-		SessionID: t.sessionID, Revision: s.Revision, Epoch: s.Epoch, Entries: entries,
-		WorkspaceRoot: set.WorkspaceRoot, Tools: set.Tools, Config: set.StrategyConfig,
+func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
+	return Call{
+		CallParams: contract.CallParams{
+			SessionID: t.sessionID, Revision: s.Revision, CallSettings: t.req.Settings.CallSettings,
+		},
+		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools,
 	}
 }
 

@@ -11,12 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // counter counts ten tokens for each block.
@@ -37,39 +36,39 @@ func (n counter) All(_ context.Context, entries []content.Content) ([]history.Co
 
 // scripted is a strategy that answers as the test says and keeps what it was asked.
 type scripted struct {
-	mode       sdk.TriggerMode
-	optimize   func(plugins.OptimizeCall) ([]wire.Edit, error)
-	compress   func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error)
-	services   func(sdk.Host) error // what Compress asks the host for
-	optimizes  []int                // entries of each call
-	compresses []plugins.CompressCall
+	mode       contract.TriggerMode
+	optimize   func(prepare.OptimizeCall) ([]rewrite.Edit, error)
+	compress   func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error)
+	services   func(contract.Host) error // what Compress asks the host for
+	optimizes  []int                     // entries of each call
+	compresses []prepare.CompressCall
 }
 
-func (s *scripted) Info() sdk.Info {
-	return sdk.Info{Name: "scripted", Version: "1", Trigger: sdk.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
+func (s *scripted) Info() contract.Info {
+	return contract.Info{Name: "scripted", Version: "1", Trigger: contract.Trigger{Mode: s.mode, DefaultThreshold: 0.5}}
 }
 
-func (s *scripted) Optimize(_ context.Context, call plugins.OptimizeCall) (plugins.OptimizeAnswer, error) {
+func (s *scripted) Optimize(_ context.Context, call prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	s.optimizes = append(s.optimizes, len(call.Entries))
 	if s.optimize == nil {
-		return plugins.OptimizeAnswer{}, nil
+		return prepare.OptimizeAnswer{}, nil
 	}
 	edits, err := s.optimize(call)
-	return plugins.OptimizeAnswer{Edits: edits, Metadata: sdk.DensityMetadata{RecencyPruned: len(edits)}}, err
+	return prepare.OptimizeAnswer{Edits: edits, Metadata: contract.DensityMetadata{RecencyPruned: len(edits)}}, err
 }
 
-func (s *scripted) Compress(_ context.Context, call plugins.CompressCall, host sdk.Host) (plugins.CompressAnswer, error) {
+func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host contract.Host) (prepare.CompressAnswer, error) {
 	s.compresses = append(s.compresses, call)
 	if s.services != nil {
 		if err := s.services(host); err != nil {
-			return plugins.CompressAnswer{}, err
+			return prepare.CompressAnswer{}, err
 		}
 	}
 	if s.compress == nil {
-		return plugins.CompressAnswer{NoOp: "nothing-to-do"}, nil
+		return prepare.CompressAnswer{NoOp: "nothing-to-do"}, nil
 	}
 	pieces, noop, err := s.compress(call)
-	return plugins.CompressAnswer{Pieces: pieces, NoOp: noop}, err
+	return prepare.CompressAnswer{Pieces: pieces, NoOp: noop}, err
 }
 
 func says(speaker content.Speaker, n int) []content.Content {
@@ -96,10 +95,11 @@ type fixture struct {
 func newFixture(entries int, s *scripted) *fixture {
 	h := history.New()
 	add(h, says(content.Human, entries))
-	return &fixture{
-		Window: prepare.New("s", h, counter{}), history: h, strategy: s,
-		req: prepare.Request{Strategy: s, Settings: prepare.Settings{ContextLimit: 100}},
+	f := &fixture{
+		Window: prepare.New("s", h, counter{}), history: h, strategy: s, req: prepare.Request{Strategy: s},
 	}
+	f.req.Settings.ContextLimit = 100
+	return f
 }
 
 func (f *fixture) prepare(t *testing.T) outcome.Outcome {
@@ -111,14 +111,14 @@ func (f *fixture) prepare(t *testing.T) outcome.Outcome {
 	return outcome
 }
 
-func keepLast(n int) func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
-	return func(call plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
-		return []wire.Piece{wire.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
+func keepLast(n int) func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+	return func(call prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+		return []rewrite.Piece{rewrite.Keep{From: len(call.Entries) - n, To: len(call.Entries)}}, "", nil
 	}
 }
 
 func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
-	f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+	f := newFixture(2, &scripted{mode: contract.ModeContinuous})
 	if got := f.prepare(t); !got.Optimize.Ran {
 		t.Errorf("the first window does not optimise: %+v", got.Optimize)
 	}
@@ -134,7 +134,7 @@ func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
 
 func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 	broken := errors.New("broken")
-	f := newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) { return nil, broken }})
+	f := newFixture(1, &scripted{mode: contract.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) { return nil, broken }})
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
 	}
@@ -144,15 +144,15 @@ func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 }
 
 func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
-	f := newFixture(1, &scripted{mode: sdk.ModeThreshold})
+	f := newFixture(1, &scripted{mode: contract.ModeThreshold})
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedNotContinuous || len(f.strategy.optimizes) > 0 {
 		t.Errorf("%+v, asked %d times", got.Optimize, len(f.strategy.optimizes))
 	}
 }
 
 func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
-	f := newFixture(0, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
-		return []wire.Edit{{Index: 0, Remove: true}}, nil
+	f := newFixture(0, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
+		return []rewrite.Edit{{Index: 0, Remove: true}}, nil
 	}, compress: keepLast(1)})
 	add(f.history, says(content.AI, 9))
 	got := f.prepare(t)
@@ -166,7 +166,7 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 
 func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
 	var f *fixture
-	f = newFixture(1, &scripted{mode: sdk.ModeContinuous, optimize: func(c plugins.OptimizeCall) ([]wire.Edit, error) {
+	f = newFixture(1, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
 		if len(c.Entries) == 1 {
 			add(f.history, says(content.AI, 1))
 		}
@@ -185,19 +185,19 @@ func TestThreshold(t *testing.T) {
 		entries   int
 		change    func(*prepare.Request)
 		compress  bool
-		reason    sdk.CompressReason
+		reason    contract.CompressReason
 		threshold float64
 	}{
 		"under the strategy's default":    {4, func(*prepare.Request) {}, false, "", 0.5},
-		"at the strategy's default":       {5, func(*prepare.Request) {}, true, sdk.ReasonThreshold, 0.5},
+		"at the strategy's default":       {5, func(*prepare.Request) {}, true, contract.ReasonThreshold, 0.5},
 		"a setting goes before it":        {5, func(r *prepare.Request) { r.Settings.Threshold = share(0.6) }, false, "", 0.6},
-		"pending tokens count":            {4, func(r *prepare.Request) { r.Pending = 10 }, true, sdk.ReasonThreshold, 0.5},
-		"the completion budget is off":    {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true, sdk.ReasonThreshold, 0.5},
-		"over the hard limit":             {11, func(*prepare.Request) {}, true, sdk.ReasonHardLimit, 0.5},
-		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true, sdk.ReasonHardLimit, 1},
+		"pending tokens count":            {4, func(r *prepare.Request) { r.Pending = 10 }, true, contract.ReasonThreshold, 0.5},
+		"the completion budget is off":    {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true, contract.ReasonThreshold, 0.5},
+		"over the hard limit":             {11, func(*prepare.Request) {}, true, contract.ReasonHardLimit, 0.5},
+		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true, contract.ReasonHardLimit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(c.entries, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+			f := newFixture(c.entries, &scripted{mode: contract.ModeThreshold, compress: keepLast(1)})
 			c.change(&f.req)
 			got := f.prepare(t)
 			if compressed := got.Compress.Kind == outcome.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
@@ -211,7 +211,7 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
-	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
 	first, second := f.prepare(t), f.prepare(t)
 	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered || second.Compress.NoOp != "nothing-to-do" {
 		t.Errorf("first %+v, second %+v", first.Compress, second.Compress)
@@ -228,17 +228,17 @@ func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
 // Settings that change while a turn works with the old ones are looked at all the same.
 func TestAResetDuringATurnHolds(t *testing.T) {
 	t.Run("an optimize", func(t *testing.T) {
-		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
-		f.strategy.optimize = func(plugins.OptimizeCall) ([]wire.Edit, error) { f.Reset(); return nil, nil }
+		f := newFixture(2, &scripted{mode: contract.ModeContinuous})
+		f.strategy.optimize = func(prepare.OptimizeCall) ([]rewrite.Edit, error) { f.Reset(); return nil, nil }
 		f.prepare(t)
 		if got := f.prepare(t); got.Optimize.Skipped == outcome.SkippedClean {
 			t.Error("what the old settings found is taken for what the new ones would")
 		}
 	})
 	t.Run("a compress that fails", func(t *testing.T) {
-		f := newFixture(8, &scripted{mode: sdk.ModeThreshold})
+		f := newFixture(8, &scripted{mode: contract.ModeThreshold})
 		f.req.Settings.Cooldown = time.Hour
-		f.strategy.compress = func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
+		f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
 			f.Reset()
 			return nil, "", errors.New("wrong key")
 		}
@@ -251,7 +251,7 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 		}
 	})
 	t.Run("before it begins", func(t *testing.T) {
-		f := newFixture(2, &scripted{mode: sdk.ModeContinuous})
+		f := newFixture(2, &scripted{mode: contract.ModeContinuous})
 		old := f.req
 		old.Generation = f.Generation()
 		f.Reset()
@@ -265,9 +265,9 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 }
 
 func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
-	f := newFixture(6, &scripted{mode: sdk.ModeThreshold, compress: keepLast(6)})
+	f := newFixture(6, &scripted{mode: contract.ModeThreshold, compress: keepLast(6)})
 	before := f.history.Snapshot()
-	if got := f.prepare(t); got.Compress.NoOp != sdk.NoOpNoGain {
+	if got := f.prepare(t); got.Compress.NoOp != contract.NoOpNoGain {
 		t.Errorf("got %+v", got.Compress)
 	}
 	if f.history.Snapshot().Revision != before.Revision {
@@ -277,11 +277,11 @@ func TestCompressThatGainsNothingIsANoOp(t *testing.T) {
 
 func TestBadAnswersLeaveTheHistory(t *testing.T) {
 	for name, s := range map[string]*scripted{
-		"optimize": {mode: sdk.ModeContinuous, optimize: func(plugins.OptimizeCall) ([]wire.Edit, error) {
-			return []wire.Edit{{Index: 99, Remove: true}}, nil
+		"optimize": {mode: contract.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
+			return []rewrite.Edit{{Index: 99, Remove: true}}, nil
 		}},
-		"compress": {mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) {
-			return []wire.Piece{wire.Keep{From: 0, To: 99}}, "", nil
+		"compress": {mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+			return []rewrite.Piece{rewrite.Keep{From: 0, To: 99}}, "", nil
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 }
 
 func TestOverflow(t *testing.T) {
-	f := newFixture(12, &scripted{mode: sdk.ModeThreshold, compress: keepLast(11)})
+	f := newFixture(12, &scripted{mode: contract.ModeThreshold, compress: keepLast(11)})
 	_, outcome, err := f.Prepare(t.Context(), f.req)
 	var overflow *prepare.ContextOverflowError
 	if !errors.As(err, &overflow) {
@@ -311,7 +311,7 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
-	f := newFixture(3, &scripted{mode: sdk.ModeThreshold, compress: keepLast(1)})
+	f := newFixture(3, &scripted{mode: contract.ModeThreshold, compress: keepLast(1)})
 	first := f.prepare(t)
 	f.ReportUsage(45, first.Tokens)
 	if got := f.prepare(t); got.Projected != 45 || got.Compress.Kind != "" {
@@ -329,7 +329,7 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 
 // Everything at once: nothing that is added is lost, and one window works at a time. The race detector watches.
 func TestConcurrentAddsAndPrepares(t *testing.T) {
-	s := &scripted{mode: sdk.ModeContinuous, compress: keepLast(2)}
+	s := &scripted{mode: contract.ModeContinuous, compress: keepLast(2)}
 	f := newFixture(1, s)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -370,23 +370,23 @@ func TestAModelWithinItsBudget(t *testing.T) {
 		made          int
 	}{
 		"enough":         {3, 1000, nil, 3},
-		"too many calls": {2, 1000, sdk.ErrBudgetSpent, 2},
-		"too few tokens": {3, 80, sdk.ErrBudgetSpent, 2},
+		"too many calls": {2, 1000, contract.ErrBudgetSpent, 2},
+		"too few tokens": {3, 80, contract.ErrBudgetSpent, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
-			f.strategy.services = func(host sdk.Host) error {
+			f := newFixture(6, &scripted{mode: contract.ModeThreshold})
+			f.strategy.services = func(host contract.Host) error {
 				for range 3 {
-					if _, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil); err != nil {
+					if _, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
 			f.req.Settings.LLM = &prepare.LLM{
-				Profile: "p", Model: sdk.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
-				Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, outcome.Spent, error) {
-					return sdk.Generation{Text: "x"}, spend, nil
+				Profile: "p", Model: contract.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
+				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent, error) {
+					return contract.Completion{Text: "x"}, spend, nil
 				},
 			}
 			_, outcome, err := f.Prepare(t.Context(), f.req)
@@ -402,19 +402,19 @@ func TestAModelWithinItsBudget(t *testing.T) {
 }
 
 func TestWithoutAModelGenerateIsRefused(t *testing.T) {
-	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
-	f.strategy.services = func(host sdk.Host) error {
-		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
+	f.strategy.services = func(host contract.Host) error {
+		_, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil)
 		return err
 	}
-	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, sdk.ErrNotGranted) {
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, contract.ErrNotGranted) {
 		t.Errorf("got %v, want ErrNotGranted", err)
 	}
 }
 
 func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 	broken := errors.New("no such model")
-	s := &scripted{mode: sdk.ModeThreshold, compress: func(plugins.CompressCall) ([]wire.Piece, sdk.NoOpReason, error) { return nil, "", broken }}
+	s := &scripted{mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) { return nil, "", broken }}
 	f := newFixture(6, s)
 	now := time.Unix(1000, 0)
 	f.Clock = func() time.Time { return now }
@@ -438,16 +438,16 @@ func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 }
 
 func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
-	f := newFixture(6, &scripted{mode: sdk.ModeThreshold})
+	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
 	f.req.Settings.Cooldown = time.Minute
-	f.strategy.services = func(host sdk.Host) error {
-		_, err := host.Generate(t.Context(), sdk.GenerateRequest{}, nil)
+	f.strategy.services = func(host contract.Host) error {
+		_, err := host.Generate(t.Context(), contract.GenerateRequest{}, nil)
 		return err
 	}
 	f.req.Settings.LLM = &prepare.LLM{
 		Profile: "p", MaxCalls: 5, MaxTokens: 100,
-		Generate: func(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, outcome.Spent, error) {
-			return sdk.Generation{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", sdk.ErrUnavailable)
+		Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent, error) {
+			return contract.Completion{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", contract.ErrUnavailable)
 		},
 	}
 	for range 2 {

@@ -1,7 +1,7 @@
-// Package gen makes histories for tests: it is for the tests and benchmarks of this repository and for nothing else.
+// Package gen generates histories. It is only for the tests and benchmarks of this repository.
 //
-// [History] is a generator for property tests (pgregory.net/rapid): short histories with everything in them that real
-// transcripts hold — parallel calls, failed and unanswered ones, ids that repeat, media, odd Unicode — and, if asked
-// for, everything that they should not hold. [Session] makes one long, plausible coding session for benchmarks; the
-// same arguments give the same session. [Letters] makes the short ones of which a table of cases says what is where.
+// [History] is a generator for property tests (pgregory.net/rapid): short histories with everything that real
+// transcripts contain (parallel calls, failed and unanswered ones, repeated ids, media, odd Unicode) and, on request,
+// everything that they should not contain. [Session] makes one long, plausible coding session for benchmarks; equal
+// arguments give equal sessions. [Letters] makes short histories for tables of cases.
 package gen

@@ -12,7 +12,7 @@ import (
 
 // Options say what [History] puts into a history.
 type Options struct {
-	// MaxEntries is about the most entries that there will be; 0 is 24.
+	// MaxEntries is about the largest number of entries; 0 means 24.
 	MaxEntries int
 	// Malformed adds null and unknown blocks, unknown speakers, entries without blocks, orphaned responses and
 	// unknown fields.
@@ -21,8 +21,8 @@ type Options struct {
 	MediaBlocks bool
 }
 
-// History generates histories: exchanges of people, a model and its tools on a handful of files, so that reads, writes
-// and repeated calls meet.
+// History generates histories in which people, a model and its tools work on a handful of files, so that reads,
+// writes and repeated calls of the same file occur.
 func History(o Options) *rapid.Generator[[]content.Content] {
 	if o.MaxEntries == 0 {
 		o.MaxEntries = 24
@@ -48,11 +48,12 @@ func Text() *rapid.Generator[string] {
 	)
 }
 
-// JSON generates raw JSON values with numbers of many digits, keys out of order, and nesting.
+// JSON generates raw JSON values, with numbers of many digits, keys out of order, and nesting.
 func JSON() *rapid.Generator[json.RawMessage] {
 	return rapid.Custom(func(t *rapid.T) json.RawMessage { return appendJSON(t, nil, 3) })
 }
 
+// appendJSON appends a value that is nested at most depth levels deep.
 func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
 	kinds := 4
 	if depth == 0 {
@@ -88,7 +89,7 @@ func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
 	}
 }
 
-// builder appends exchanges to a history.
+// builder appends exchanges to a history. Every choice is drawn from t, so that rapid can shrink a failing history.
 type builder struct {
 	t       *rapid.T
 	o       Options
@@ -110,6 +111,7 @@ func (h *builder) text(label string) content.Text {
 	return content.Text{Text: Text().Draw(h.t, label)}
 }
 
+// exchange appends a message of a person, a use of tools (twice as likely), or something malformed.
 func (h *builder) exchange() {
 	kinds := 3
 	if h.o.Malformed {
@@ -125,6 +127,7 @@ func (h *builder) exchange() {
 	}
 }
 
+// human appends a message, perhaps with an attachment, perhaps with an answer.
 func (h *builder) human() {
 	blocks := []content.Block{h.text("question")}
 	if h.o.MediaBlocks && h.flip("media") {
@@ -140,7 +143,8 @@ func (h *builder) human() {
 	}
 }
 
-// toolUse adds an entry with calls, and the entries that answer them: in one entry or one each, some not at all.
+// toolUse appends an entry with calls, and their responses: all in one entry or each in its own. About one in ten
+// stays unanswered.
 func (h *builder) toolUse() {
 	var asked, answers []content.Block
 	if h.flip("thinks") {
@@ -168,6 +172,7 @@ func (h *builder) toolUse() {
 	}
 }
 
+// call makes a call. One in ten repeats an earlier id, one in ten has arbitrary JSON for parameters.
 func (h *builder) call() content.ToolCall {
 	h.calls++
 	id := fmt.Sprintf("call_%d", h.calls)
@@ -188,6 +193,7 @@ func (h *builder) call() content.ToolCall {
 	return call
 }
 
+// answer makes the response to a call; one in five reports a failure.
 func (h *builder) answer(call content.ToolCall) content.ToolResponse {
 	r := content.ToolResponse{CallID: call.ID, ToolName: call.Name}
 	if h.flip("text result") {
@@ -201,6 +207,7 @@ func (h *builder) answer(call content.ToolCall) content.ToolResponse {
 	return r
 }
 
+// malformed appends one entry that no well-behaved agent would send.
 func (h *builder) malformed() {
 	switch rapid.IntRange(0, 4).Draw(h.t, "malformed") {
 	case 0:

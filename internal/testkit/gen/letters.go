@@ -8,13 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Letters makes a history with an entry for each letter, for tables of cases. Each entry says where it stands.
+// Letters makes a history with one entry per letter, for tables of cases. The text of each entry contains its
+// position.
 //
-//	h  a person speaks
-//	H  a person speaks at length
-//	a  the AI speaks at length
+//	h  a person, short
+//	H  a person, long
+//	a  the AI, long
 //	c  the AI calls two tools
-//	t  a tool answers the first of the calls before, at length
+//	t  a tool answers the first of the preceding calls, long
 //	u  a tool answers the second
 //
 // Any other letter fails the test.

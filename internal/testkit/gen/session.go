@@ -8,8 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Session makes a coding session of the given number of entries: questions, reads of files, edits that supersede them,
-// some of which fail, and shell output. An entry has about 200 tokens on average, so that 5,000 are about a million.
+// Session makes a coding session of the given number of entries: questions, reads of files, edits that supersede
+// them, some of which fail, and shell output. An entry has about 200 tokens on average, so that 5,000 entries are
+// about a million tokens. The session may end between a call and its response.
 func Session(entries int, seed uint64) []content.Content {
 	s := session{rnd: rand.New(rand.NewPCG(seed, 0))}
 	for len(s.entries) < entries {
@@ -18,15 +19,18 @@ func Session(entries int, seed uint64) []content.Content {
 	return s.entries[:entries]
 }
 
+// session is a session in the making. All its choices come from rnd.
 type session struct {
 	rnd     *rand.Rand
 	entries []content.Content
 	calls   int
 }
 
+// words are the vocabulary of prose and of identifiers.
 var words = strings.Fields(`the parser reads a token and returns an error when buffer is empty so that callers retry with
 	context before they close file handle while index config value map string result test case fails again update`)
 
+// prose makes a text of n words.
 func (s *session) prose(n int) string {
 	var b strings.Builder
 	for range n {
@@ -36,6 +40,7 @@ func (s *session) prose(n int) string {
 	return b.String()
 }
 
+// code makes the output of a read: numbered lines of source code.
 func (s *session) code(lines int) string {
 	var b strings.Builder
 	for i := range lines {
@@ -45,11 +50,13 @@ func (s *session) code(lines int) string {
 	return b.String()
 }
 
+// say appends an entry, one second after the one before.
 func (s *session) say(speaker content.Speaker, blocks ...content.Block) {
 	meta := fmt.Appendf(nil, `{"timestamp":"2026-02-03T04:%02d:%02dZ"}`, len(s.entries)/60%60, len(s.entries)%60)
 	s.entries = append(s.entries, content.Content{Speaker: speaker, Blocks: blocks, Metadata: meta})
 }
 
+// turn appends a call with its response and, now and then, a question before it.
 func (s *session) turn() {
 	if s.rnd.IntN(12) == 0 {
 		s.say(content.Human, content.Text{Text: s.prose(20 + s.rnd.IntN(40))})

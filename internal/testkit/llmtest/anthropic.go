@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// anthropic is the protocol of messages.
+// anthropic implements the protocol of Anthropic's messages endpoint. The error texts are the provider's own: clients
+// match on them.
 type anthropic struct{}
 
+// anthropicRequest is the part of a request that is validated. Pointers tell a missing field from a zero.
 type anthropicRequest struct {
 	Model     string          `json:"model"`
 	System    json.RawMessage `json:"system"`
@@ -21,6 +23,7 @@ type anthropicRequest struct {
 	} `json:"messages"`
 }
 
+// parse reads a request and checks its fields, then its messages.
 func (p anthropic) parse(header http.Header, body []byte) (Request, *failure) {
 	req := Request{Kind: "anthropic", Header: header, Body: body, Key: header.Get("X-Api-Key")}
 	var in anthropicRequest
@@ -55,8 +58,9 @@ func (p anthropic) parse(header http.Header, body []byte) (Request, *failure) {
 	return req, bad
 }
 
+// messages checks the conversation: roles alternate, no message is empty, and the message after a call answers it.
 func (anthropic) messages(req *Request, in anthropicRequest) *failure {
-	var open []string // Calls that the next message must answer.
+	var open []string // calls that the next message must answer
 	for i, m := range in.Messages {
 		content, err := parts(m.Content)
 		if err != nil {

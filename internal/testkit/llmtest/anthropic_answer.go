@@ -14,6 +14,7 @@ func anthropicError(f failure) object {
 	return object{"type": "error", "error": object{"type": f.kind, "message": f.message}, "request_id": "req_test"}
 }
 
+// anthropicUsage reports tokens read from and written to the cache separately from the input, as Anthropic does.
 func anthropicUsage(u Usage, output int) object {
 	return object{"input_tokens": u.Input, "output_tokens": output, "cache_read_input_tokens": u.CacheRead,
 		"cache_creation_input_tokens": u.CacheWrite}
@@ -25,6 +26,7 @@ func anthropicMessage(req Request, reply Reply, content []object, stop any, outp
 		"stop_reason": stop, "stop_sequence": nil, "usage": anthropicUsage(reply.usage(req), output)}
 }
 
+// whole is an answer that is not streamed: the thinking and the text are blocks of one message.
 func (anthropic) whole(req Request, reply Reply) any {
 	content := []object{}
 	if reply.Thinking != "" {
@@ -36,7 +38,7 @@ func (anthropic) whole(req Request, reply Reply) any {
 	return anthropicMessage(req, reply, content, reply.finish("end_turn"), reply.usage(req).Output)
 }
 
-// textBlock is the position of the text among the blocks of a stream.
+// textBlock is the position of the text among the blocks of a stream: after the thinking, if there is any.
 func textBlock(reply Reply) int {
 	if reply.Thinking != "" {
 		return 1
@@ -56,6 +58,7 @@ func anthropicStop(block int) event {
 	return event{"content_block_stop", object{"type": "content_block_stop", "index": block}}
 }
 
+// open announces the message, then sends a ping, which clients must ignore.
 func (anthropic) open(req Request, reply Reply) []event {
 	return []event{
 		{"message_start", object{"type": "message_start", "message": anthropicMessage(req, reply, []object{}, nil, 1)}},
@@ -79,6 +82,7 @@ func (anthropic) text(_ Request, reply Reply, text string) event {
 	return anthropicDelta(textBlock(reply), object{"type": "text_delta", "text": text})
 }
 
+// closing ends the text, then sends the stop reason together with the final usage.
 func (anthropic) closing(req Request, reply Reply) []event {
 	var events []event
 	if reply.Text != "" {

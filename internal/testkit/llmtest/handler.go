@@ -11,31 +11,31 @@ import (
 	"sync"
 )
 
-// Options say what a server knows and how it answers. The zero value knows every model, wants no key, has no limit and
-// says "ok".
+// Options say what a server knows and how it answers. The zero value accepts every model and any key, has no token
+// limit and answers "ok".
 type Options struct {
-	// Reply answers a request that was found right and for which no reply is queued. It may be called by many goroutines.
+	// Reply answers a valid request for which no reply is queued. It may be called concurrently.
 	Reply func(Request) Reply
 	// Models are the names that exist; empty for any.
 	Models []string
-	// Key is what clients must send; "" for any or none.
+	// Key is the API key that clients must send; "" accepts any or none.
 	Key string
-	// ContextWindow is in tokens, the answer included; 0 for no limit.
+	// ContextWindow is the model's context window in tokens, including the answer; 0 means no limit.
 	ContextWindow int
-	// RefuseMaxTokens makes the OpenAI side want max_completion_tokens, as OpenAI's reasoning models do.
+	// RefuseMaxTokens makes the OpenAI protocol demand max_completion_tokens, as OpenAI's reasoning models do.
 	RefuseMaxTokens bool
-	// OnCall is told of each request as it arrives, before it is judged or answered.
+	// OnCall is called with each request on arrival, before it is validated or answered.
 	OnCall func(*Call)
 }
 
-// Handler is the server's logic. It may be used by many goroutines.
+// Handler is the server's logic. It is safe for concurrent use.
 type Handler struct {
 	options Options
 
 	mu       sync.Mutex
-	scripted []Reply
+	scripted []Reply // the next request takes the first
 	calls    []*Call
-	running  sync.WaitGroup
+	running  sync.WaitGroup // requests in progress, for Server.Close
 }
 
 // NewHandler returns a handler for /v1/chat/completions and /v1/messages.
@@ -46,24 +46,25 @@ func NewHandler(o Options) *Handler {
 	return &Handler{options: o}
 }
 
-// Script queues replies. Each answers one request, right or wrong, before anything else is looked at.
+// Script queues replies. Each answers one request, valid or not, without validation.
 func (h *Handler) Script(replies ...Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scripted = append(h.scripted, replies...)
 }
 
-// Calls returns what was asked so far, in the order of arrival.
+// Calls returns the requests so far, in the order of arrival.
 func (h *Handler) Calls() []*Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.calls)
 }
 
-// maxBody bounds a request, as Anthropic does.
+// maxBody bounds a request, in bytes, as Anthropic does.
 const maxBody = 32 << 20
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request. It accepts the paths with and without /v1, because clients differ in what they
+// append.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.running.Add(1)
 	defer h.running.Done()
@@ -87,7 +88,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.fail(w, failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
 				message: "Request exceeds the maximum size"})
 		}
-		return // Otherwise the client went away while it was sending.
+		return // otherwise the client disconnected while it was sending
 	}
 	req, bad := p.parse(r.Header, body)
 	call, reply, scripted := h.record(req)
@@ -109,7 +110,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, p, req, reply)
 }
 
-// record notes a call and takes the reply that is queued for it.
+// record stores a request under the next number and takes the reply that is queued for it, if any.
 func (h *Handler) record(req Request) (*Call, Reply, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +125,8 @@ func (h *Handler) record(req Request) (*Call, Reply, bool) {
 	return call, reply, true
 }
 
-// judge refuses what every provider refuses.
+// judge refuses what every provider refuses: a wrong key, an unknown model, a request that exceeds the context
+// window.
 func (h *Handler) judge(p protocol, req Request) *failure {
 	o := h.options
 	if o.Key != "" && req.Key != o.Key {
@@ -139,17 +141,21 @@ func (h *Handler) judge(p protocol, req Request) *failure {
 	return nil
 }
 
-// protocol is what differs between the providers.
+// protocol is the part that differs between the providers.
 type protocol interface {
-	// parse reads a request and judges its shape.
+	// parse reads and validates a request. The Request is filled as far as possible even if it is refused.
 	parse(http.Header, []byte) (Request, *failure)
+
+	// These are the provider's words for what judge refuses.
 	unauthorized(key string) *failure
 	noModel(model string) *failure
 	tooLong(req Request, window int) *failure
 	fail(http.ResponseWriter, failure)
-	// whole is an answer in one piece.
+
+	// whole is an answer that is not streamed.
 	whole(Request, Reply) any
-	// These are the events of a stream, in this order; trouble is an error in the middle of one.
+
+	// These are the events of a stream, in this order; trouble is an error in the middle of it.
 	open(Request, Reply) []event
 	thinking(Request, Reply, []string) []event
 	openText(Reply) []event
@@ -158,7 +164,7 @@ type protocol interface {
 	trouble(failure) []event
 }
 
-// failure is an error as a provider reports it.
+// failure is an error as a provider reports it: the HTTP status and what the body says.
 type failure struct {
 	status              int
 	kind, code, message string
@@ -171,6 +177,6 @@ func badRequest(format string, args ...any) *failure {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// The client may be gone; there is nobody left to tell.
+	// An error means that the client disconnected.
 	_ = json.NewEncoder(w).Encode(v)
 }

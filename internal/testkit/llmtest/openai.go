@@ -8,9 +8,11 @@ import (
 	"strings"
 )
 
-// openAI is the protocol of chat completions.
+// openAI implements the protocol of OpenAI's chat completions. The error texts are the provider's own: clients match
+// on them.
 type openAI struct{ refuseMaxTokens bool }
 
+// openAIRequest is the part of a request that is validated. Pointers tell a missing field from a zero.
 type openAIRequest struct {
 	Model               string          `json:"model"`
 	Messages            []openAIMessage `json:"messages"`
@@ -31,6 +33,7 @@ type openAIMessage struct {
 	ToolCallID string `json:"tool_call_id"`
 }
 
+// parse reads a request and checks its fields, then its messages.
 func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	req := Request{Kind: "openai", Header: header, Body: body}
 	req.Key, _ = strings.CutPrefix(header.Get("Authorization"), "Bearer ")
@@ -67,12 +70,13 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	return req, bad
 }
 
+// messages checks the conversation: no message is empty, and every call is answered before anything else is said.
 func (openAI) messages(req *Request, in []openAIMessage) *failure {
 	if len(in) == 0 {
 		return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty " +
 			"array instead.")
 	}
-	var open []string // Calls that wait for their answers.
+	var open []string // calls without an answer yet
 	for i, m := range in {
 		content, err := parts(m.Content)
 		if err != nil {

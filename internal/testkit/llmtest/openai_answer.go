@@ -5,9 +5,10 @@ import (
 	"net/http"
 )
 
+// object is a JSON object.
 type object = map[string]any
 
-// created is the time of every answer, so that answers are the same each time.
+// created is the time of every answer, so that answers are reproducible.
 const created = 1700000000
 
 func (openAI) fail(w http.ResponseWriter, f failure) {
@@ -22,6 +23,7 @@ func openAIError(f failure) object {
 	return e
 }
 
+// whole is an answer that is not streamed.
 func (openAI) whole(req Request, reply Reply) any {
 	message := object{"role": "assistant", "content": reply.Text, "refusal": nil}
 	if reply.Thinking != "" {
@@ -34,6 +36,7 @@ func (openAI) whole(req Request, reply Reply) any {
 
 func openAIID(req Request) string { return fmt.Sprintf("chatcmpl-%d", req.Number) }
 
+// openAIUsage includes cached tokens in the prompt tokens, as OpenAI does and Anthropic does not.
 func openAIUsage(u Usage) object {
 	input := u.Input + u.CacheRead + u.CacheWrite
 	return object{"prompt_tokens": input, "completion_tokens": u.Output, "total_tokens": input + u.Output,
@@ -55,7 +58,7 @@ func (openAI) open(req Request, reply Reply) []event {
 	return []event{openAIChunk(req, reply.model(req), object{"role": "assistant", "content": ""}, nil)}
 }
 
-// thinking is as vLLM, DeepSeek and others send it; OpenAI itself does not show any.
+// thinking uses the field of vLLM, DeepSeek and others; OpenAI itself does not show the reasoning.
 func (openAI) thinking(req Request, reply Reply, pieces []string) []event {
 	var events []event
 	for _, text := range pieces {
@@ -70,6 +73,7 @@ func (openAI) text(req Request, reply Reply, text string) event {
 	return openAIChunk(req, reply.model(req), object{"content": text}, nil)
 }
 
+// closing sends the finish reason and, if the client asked for it, the usage as a chunk without choices.
 func (openAI) closing(req Request, reply Reply) []event {
 	events := []event{openAIChunk(req, reply.model(req), object{}, reply.finish("stop"))}
 	if req.IncludeUsage {

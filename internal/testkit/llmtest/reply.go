@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// Reply is what a server answers. The zero value is an empty answer that ended well.
+// Reply is what a server answers. The zero value is an empty answer that ended normally.
 type Reply struct {
-	// Thinking comes before Text, as the provider's reasoning.
+	// Thinking is sent before Text, as the provider's reasoning.
 	Thinking string
 	Text     string
-	// FinishReason is "" for the provider's word for a normal end.
+	// FinishReason is the stop reason; "" is the protocol's word for a normal end.
 	FinishReason string
-	// Usage is in tokens; the zero value lets the server count.
+	// Usage is in tokens; for the zero value the server counts.
 	Usage Usage
-	// Model is "" for the one that was asked for.
+	// Model is the name that the answer reports; "" repeats the requested one.
 	Model string
-	// ChunkBytes is about how much text goes into one event; 0 is 64.
+	// ChunkBytes is about how many bytes of text go into one event; 0 means 64.
 	ChunkBytes int
-	// Pace is the time between two events.
+	// Pace is the pause before each event.
 	Pace time.Duration
-	// Fault is what goes wrong; "" for nothing.
+	// Fault is what goes wrong; "" means nothing.
 	Fault Fault
-	// Status, Type, Code and Message are what [FaultStatus] and [FaultInStream] report; Header goes with any answer.
+	// Status, Type, Code and Message are what [FaultStatus] and [FaultInStream] report. Header is sent with any
+	// answer.
 	Status              int
 	Type, Code, Message string
 	Header              http.Header
 }
 
-// Usage is what a call cost, in tokens. Input does not include what was read from and written to the cache.
+// Usage is what a call cost, in tokens. Input excludes the tokens that were read from and written to the cache.
 type Usage struct {
 	Input, Output, CacheRead, CacheWrite int
 }
@@ -43,24 +44,24 @@ const (
 	FaultStatus Fault = "status"
 	// FaultInStream sends Text and then an error as an event.
 	FaultInStream Fault = "in-stream"
-	// FaultCut ends the stream in an orderly way after Text, without what should follow. FaultReset breaks the
-	// connection there.
+	// FaultCut ends the stream cleanly after Text, without the closing events. FaultReset breaks the connection at
+	// that point.
 	FaultCut   Fault = "cut"
 	FaultReset Fault = "reset"
-	// FaultGarbage answers 200 with Text as a web page, and FaultGarbledStream with Text in an event.
+	// FaultGarbage answers 200 with Text as an HTML page, FaultGarbledStream with Text as the data of an event.
 	FaultGarbage       Fault = "garbage"
 	FaultGarbledStream Fault = "garbled-stream"
-	// FaultEndless repeats Text until the client goes.
+	// FaultEndless repeats Text until the client disconnects.
 	FaultEndless Fault = "endless"
-	// FaultHang does not answer until the client goes, and FaultStall begins to answer first.
+	// FaultHang sends nothing until the client disconnects; FaultStall sends the beginning of an answer first.
 	FaultHang  Fault = "hang"
 	FaultStall Fault = "stall"
 )
 
-// Fail answers with an error that has the provider's usual words for a status.
+// Fail answers with an HTTP status and the provider's usual text for it.
 func Fail(status int) Reply { return Reply{Fault: FaultStatus, Status: status} }
 
-// RateLimited answers 429 and asks to wait. A wait of 0 says nothing about waiting.
+// RateLimited answers 429 with a Retry-After of wait. A wait of 0 sends no Retry-After.
 func RateLimited(wait time.Duration) Reply {
 	r := Fail(http.StatusTooManyRequests)
 	if wait > 0 {
@@ -72,7 +73,7 @@ func RateLimited(wait time.Duration) Reply {
 // Overloaded answers 529, as Anthropic does.
 func Overloaded() Reply { return Fail(529) }
 
-// failure fills in what a provider usually says.
+// failure fills in the provider's usual words for a status.
 func (r Reply) failure() failure {
 	f := failure{status: r.Status, kind: r.Type, code: r.Code, message: r.Message}
 	usual := map[int][2]string{
@@ -99,7 +100,7 @@ func (r Reply) failure() failure {
 	return f
 }
 
-// usage counts what the reply does not say.
+// usage returns the reply's usage, counted by the server if the reply has none.
 func (r Reply) usage(req Request) Usage {
 	if r.Usage == (Usage{}) {
 		return Usage{Input: req.InputTokens, Output: Tokens(r.Thinking) + Tokens(r.Text)}

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Request is what a client asked.
+// Request is what a client sent.
 type Request struct {
-	// Number counts the requests of a server from 1.
+	// Number counts the requests of a server, from 1.
 	Number int
 	// Kind is "openai" or "anthropic".
 	Kind   string
 	Model  string
 	System string
-	// Messages are without the system's.
+	// Messages are all messages but those of the system.
 	Messages []Message
-	// MaxTokens is the most that may be generated; 0 if the client did not say.
+	// MaxTokens is the most tokens to generate; 0 if the client set no limit.
 	MaxTokens int
 	Stream    bool
-	// IncludeUsage says that an OpenAI client wants the usage at the end of the stream.
+	// IncludeUsage: an OpenAI client wants the usage at the end of the stream.
 	IncludeUsage bool
-	// InputTokens is the size of system and messages.
+	// InputTokens is the size of the system prompt and the messages.
 	InputTokens int
-	// Key is what the client sent as its key.
+	// Key is the API key that the client sent.
 	Key    string
 	Header http.Header
 	Body   []byte
@@ -40,7 +40,7 @@ type Message struct {
 	Calls, Results []string
 }
 
-// Call is a request and what became of it.
+// Call is a request and how it ended.
 type Call struct {
 	Request Request
 
@@ -48,10 +48,10 @@ type Call struct {
 	cancelled bool
 }
 
-// Ended is closed when the server is done with the request.
+// Ended is closed when the server has finished with the request.
 func (c *Call) Ended() <-chan struct{} { return c.ended }
 
-// Cancelled waits until the server is done and says whether the client had gone by then.
+// Cancelled waits until the server has finished and reports whether the client had disconnected by then.
 func (c *Call) Cancelled() bool {
 	<-c.ended
 	return c.cancelled
@@ -62,7 +62,7 @@ func (c *Call) end(cancelled bool) {
 	close(c.ended)
 }
 
-// Tokens is how the server counts.
+// Tokens is how the server counts: bytes / 4, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
 func (r *Request) count() {
@@ -72,7 +72,7 @@ func (r *Request) count() {
 	}
 }
 
-// part is a piece of a message's content; both providers call these fields alike.
+// part is a piece of a message's content. Both providers use the same names for these fields.
 type part struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
@@ -80,7 +80,7 @@ type part struct {
 	ToolUseID string `json:"tool_use_id"`
 }
 
-// parts reads content, which is text or a list of parts.
+// parts reads a message's content, which is a string or a list of parts.
 func parts(raw json.RawMessage) ([]part, error) {
 	var text string
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -96,7 +96,7 @@ func parts(raw json.RawMessage) ([]part, error) {
 	return list, nil
 }
 
-// textOf joins the text of parts; blank says that one of them has nothing in it.
+// textOf joins the text of parts. blank reports whether one of the texts is blank, which providers refuse.
 func textOf(list []part) (text string, blank bool) {
 	var texts []string
 	for _, p := range list {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Server is a [Handler] that listens.
+// Server is a [Handler] with a listener.
 type Server struct {
 	*Handler
-	// URL is the address without a path, such as "http://127.0.0.1:41234".
+	// URL is the address without a path, for example "http://127.0.0.1:41234".
 	URL string
 
 	server *http.Server
@@ -17,14 +17,15 @@ type Server struct {
 	close  sync.Once
 }
 
-// TB is what [New] needs of a test.
+// TB is the part of testing.TB that [New] needs, so that this package does not import testing into the example
+// server.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server on a port of its own, which ends with the test.
+// New starts a server on a free port of the loopback interface. It stops when the test ends.
 func New(t TB, o Options) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,13 +37,13 @@ func New(t TB, o Options) *Server {
 		served: make(chan struct{})}
 	go func() {
 		defer close(s.served)
-		_ = s.server.Serve(listener) // It always ends with ErrServerClosed.
+		_ = s.server.Serve(listener) // always ErrServerClosed
 	}()
 	t.Cleanup(s.Close)
 	return s
 }
 
-// BaseURL is what a client of a kind calls its base URL: with /v1 for "openai", without for "anthropic".
+// BaseURL is the base URL as a client of a kind expects it: with /v1 for "openai", without for "anthropic".
 func (s *Server) BaseURL(kind string) string {
 	if kind == "openai" {
 		return s.URL + "/v1"
@@ -50,7 +51,7 @@ func (s *Server) BaseURL(kind string) string {
 	return s.URL
 }
 
-// Close cuts all connections and waits until the server is done. It may be called more than once.
+// Close breaks all connections and waits until every request has ended. It may be called more than once.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		_ = s.server.Close()

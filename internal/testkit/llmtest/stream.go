@@ -12,13 +12,13 @@ import (
 
 // event is one event of a stream.
 type event struct {
-	// name is "" where the protocol has no names.
+	// name is "" if the protocol does not name its events.
 	name string
-	// data is marshalled, unless it is a string, which is sent as it is.
+	// data is marshalled to JSON. A string is sent verbatim.
 	data any
 }
 
-// answer sends a reply.
+// answer sends a reply, or misbehaves as its Fault says.
 func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, reply Reply) {
 	maps.Copy(w.Header(), reply.Header)
 	switch {
@@ -45,7 +45,7 @@ func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, rep
 	}
 }
 
-// stream writes events until the client goes.
+// stream writes events until the client disconnects.
 type stream struct {
 	w    http.ResponseWriter
 	ctx  context.Context
@@ -53,6 +53,7 @@ type stream struct {
 	gone bool
 }
 
+// answer sends the events of a reply up to the point where its Fault strikes.
 func (s *stream) answer(p protocol, req Request, reply Reply) {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("Cache-Control", "no-cache")
@@ -96,7 +97,7 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 	s.send(p.closing(req, reply))
 }
 
-// pieces cuts text into pieces of whole characters.
+// pieces cuts text into pieces of about size bytes, between characters.
 func pieces(text string, size int) []string {
 	if size <= 0 {
 		size = 64
@@ -112,6 +113,7 @@ func pieces(text string, size int) []string {
 	return list
 }
 
+// send writes and flushes events, each after a pause. It does nothing once the client has disconnected.
 func (s *stream) send(events []event) {
 	for _, e := range events {
 		if s.gone || !wait(s.ctx, s.pace) {
@@ -122,7 +124,7 @@ func (s *stream) send(events []event) {
 		if !ok {
 			encoded, err := json.Marshal(e.data)
 			if err != nil {
-				panic(err) // Nothing here is other than text and numbers.
+				panic(err) // all data is maps of strings and numbers
 			}
 			data = string(encoded)
 		}
@@ -140,7 +142,7 @@ func (s *stream) send(events []event) {
 	}
 }
 
-// wait is false if the client went.
+// wait pauses for d. It returns false if the client disconnected.
 func wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// orphans: responses without a call, before and after everything else, and a call that is answered twice.
 func orphans() []content.Content {
 	lost := read("lost", "a.go")
 	return []content.Content{
@@ -17,6 +18,7 @@ func orphans() []content.Content {
 	}
 }
 
+// unanswered: one of two parallel calls is never answered, and the last call is still pending.
 func unanswered() []content.Content {
 	return []content.Content{
 		human("read both"), ai(read("p", "a.go"), read("q", "b.go")), tool(answer(read("q", "b.go"), "package b")),
@@ -24,6 +26,7 @@ func unanswered() []content.Content {
 	}
 }
 
+// repeatedIDs: an agent that uses the same call id for every call, also for two calls in one entry.
 func repeatedIDs() []content.Content {
 	var out []content.Content
 	for i := range 6 {
@@ -34,6 +37,7 @@ func repeatedIDs() []content.Content {
 	return append(out, ai(a, b), tool(answer(b, "ok"), answer(a, "package x")), ai(text("done")))
 }
 
+// unknown: blocks, speakers and fields of a future version, null blocks, and entries without blocks.
 func unknown() []content.Content {
 	opaque := func(raw string) content.Block { return content.Opaque{JSON: json.RawMessage(raw)} }
 	return []content.Content{
@@ -46,6 +50,7 @@ func unknown() []content.Content {
 	}
 }
 
+// unicodeOddities: text that breaks code which cuts strings, compares them case-insensitively or prints them.
 func unicodeOddities() []content.Content {
 	odd := []string{
 		"", " \n\t\u00a0", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb", "\x00\x1b[31m\x7f",
@@ -60,6 +65,8 @@ func unicodeOddities() []content.Content {
 	return out
 }
 
+// jsonOddities: parameters and results that are valid JSON and that nobody expects, such as duplicate keys, a lone
+// surrogate, 100 levels of nesting, or a key of 100 kB.
 func jsonOddities() []content.Content {
 	var out []content.Content
 	for i, raw := range []string{
@@ -75,6 +82,7 @@ func jsonOddities() []content.Content {
 	return append(out, ai(content.ToolCall{ID: "none", Name: "read_file"}), tool(content.ToolResponse{CallID: "none"}))
 }
 
+// inclusions: files that a person included with @, repeated, unclosed, and spelled in different ways.
 func inclusions() []content.Content {
 	file := func(path, body string) string {
 		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
@@ -87,6 +95,7 @@ func inclusions() []content.Content {
 	}
 }
 
+// media: pictures inline and by URL, signed and unsigned thinking, code blocks.
 func media() []content.Content {
 	return []content.Content{
 		{Speaker: content.Human, Blocks: []content.Block{text("what is this?"),
@@ -98,6 +107,7 @@ func media() []content.Content {
 	}
 }
 
+// longRuns: a megabyte of one letter and other text without word boundaries, which is quadratic for naive tokenizers.
 func longRuns() []content.Content {
 	c := read("run", "a.go")
 	return []content.Content{
@@ -107,6 +117,7 @@ func longRuns() []content.Content {
 	}
 }
 
+// manyCalls: one entry with a thousand parallel calls, answered in one entry.
 func manyCalls() []content.Content {
 	var asked, answers []content.Block
 	for i := range 1000 {

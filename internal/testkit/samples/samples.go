@@ -15,10 +15,10 @@ type Sample struct {
 	History []content.Content
 }
 
-// Plain is the name of the sample that is as unremarkable as a session can be.
+// Plain is the name of the sample that is an unremarkable session.
 const Plain = "plain session"
 
-// All returns every sample but [Large]. Their entries share texts and raw JSON, which are not to be written to.
+// All returns every sample but [Large]. Entries share texts and raw JSON: callers must not modify them.
 func All() []Sample {
 	out := []Sample{
 		{"empty", nil},
@@ -43,7 +43,7 @@ func All() []Sample {
 	return out
 }
 
-// mixed strings pieces of the others together, so that ids meet that have nothing to do with each other.
+// mixed concatenates parts of the other samples, so that unrelated exchanges use the same ids.
 func mixed(seed uint64) []content.Content {
 	rnd := rand.New(rand.NewPCG(seed, 99))
 	parts := [][]content.Content{
@@ -76,7 +76,7 @@ func tool(blocks ...content.Block) content.Content {
 func call(id, name string, params any) content.ToolCall {
 	raw, err := json.Marshal(params)
 	if err != nil {
-		panic(err) // params are written down in this package
+		panic(err) // params are literals in this package
 	}
 	return content.ToolCall{ID: id, Name: name, Parameters: raw}
 }
@@ -89,8 +89,8 @@ func answer(c content.ToolCall, result string) content.ToolResponse {
 	return content.ToolResponse{CallID: c.ID, ToolName: c.Name, Result: content.String(result)}
 }
 
-// session is the work of an agent on a handful of files: questions, reads, writes that supersede them, some of which
-// fail, and commands.
+// session is an agent's work on a handful of files: questions, reads, writes that supersede them, some of which fail,
+// and commands. Equal arguments give equal sessions.
 func session(entries int, seed uint64) []content.Content {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	out := []content.Content{human("The parser drops the last line of a file without a newline. Find out why, and " +
@@ -117,7 +117,7 @@ func session(entries int, seed uint64) []content.Content {
 	return out[:entries]
 }
 
-// Large is a session of about the given number of bytes: many results of ordinary size, and a few that are enormous.
+// Large is a session of about the given number of bytes: many results of ordinary size and a few that are huge.
 func Large(bytes int) Sample {
 	var out []content.Content
 	for size, i := 0, 0; size < bytes; i++ {

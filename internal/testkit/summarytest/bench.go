@@ -6,30 +6,34 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Input is a Compress of a made session of so many entries, with every tool preset, by a model of the given window.
-// 5,000 entries are about a million tokens.
+// Input is the input of a Compress: a generated session of so many entries, all tool presets, and a model with a
+// context window of so many tokens. 5,000 entries are about a million tokens.
 func Input(b *testing.B, entries, window int) sdk.CompressInput {
 	b.Helper()
 	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return sdk.CompressInput{
-		Call:                 sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy, WorkspaceRoot: "/w"},
-		ContextLimit:         100 * entries,
-		Threshold:            1,
-		PreserveThreshold:    0.4,
-		TopPreserveThreshold: 0.2,
-		TokensIn:             func(from, to int) int { return 200 * (to - from) },
-		Model:                &sdk.Model{Name: "m", ContextLimit: window},
-		UserMessageBudget:    20_000,
+	in := sdk.CompressInput{
+		Call: sdk.Call{History: gen.Session(entries, 1), Tools: taxonomy},
+		CompressParams: sdk.CompressParams{
+			CompressSettings: contract.DefaultCompressSettings(),
+			Threshold:        1,
+			Model:            &sdk.Model{Name: "m", ContextLimit: window},
+		},
+		TokensIn: func(from, to int) int { return 200 * (to - from) },
 	}
+	in.WorkspaceRoot = "/w"
+	in.ContextLimit = 100 * entries
+	return in
 }
 
-// Benchmark measures a Compress, all but the model's time: twice the entries must not take more than 2.3 times as long.
+// Benchmark measures a Compress without the model's time. Doubling the entries must not take more than 2.3 times as
+// long.
 func Benchmark(b *testing.B, s sdk.Strategy) {
 	for _, entries := range []int{1250, 2500, 5000} {
 		b.Run(fmt.Sprintf("entries=%d", entries), func(b *testing.B) {

@@ -15,9 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// CheckVectors runs every case of a file of vectors: the strategy does nothing for the reason expected, or leaves
-// alone and summarises as many entries as expected, and the summary begins with the model's and ends with where the
-// transcript is.
+// CheckVectors runs every case of a file of test vectors. In each case the strategy must be a no-op for the expected
+// reason, or preserve and summarise the expected numbers of entries. The summary must begin with the model's text and
+// end with the path of the transcript.
 func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	type outcome struct {
 		Kind                                            string
@@ -59,9 +59,9 @@ func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	}
 }
 
-// CheckProperties checks what must hold of every history and every window: requests fit and are few, the result
-// counts less, entries outside of the range are as they were, the counts in the metadata add up, and what a person
-// said last is still there word for word.
+// CheckProperties checks what must hold for every history and every context window. Requests fit the window and there
+// are at most 16. The result counts less than the input. Entries outside the summarised range are unchanged. The
+// counts in the metadata add up. The last message of a person is preserved word for word.
 func CheckProperties(t *testing.T, s sdk.Strategy) {
 	rapid.Check(t, func(rt *rapid.T) {
 		history := Histories(gen.Options{MaxEntries: 40, Malformed: true, MediaBlocks: true}).Draw(rt, "history")
@@ -85,8 +85,8 @@ func CheckProperties(t *testing.T, s sdk.Strategy) {
 	})
 }
 
-// Histories generates what there is to summarise: short histories with everything in them, half of them after a long
-// session.
+// Histories generates histories that are worth summarising: short ones with all kinds of entries, half of them
+// preceded by a long session.
 func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 	return rapid.Custom(func(t *rapid.T) []sdk.Content {
 		history := gen.History(o).Draw(t, "short")
@@ -98,8 +98,8 @@ func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 	})
 }
 
-// CheckReplaced checks that two entries took the place of history[from:to] and nothing else changed, that the result
-// counts less, and that what a person said last is in it word for word.
+// CheckReplaced checks that two entries replaced history[from:to] and nothing else changed, that the result counts
+// less, and that the last message of a person is in it word for word.
 func CheckReplaced(t *rapid.T, history []sdk.Content, got sdktest.Compressed, from, to int) {
 	if got.TokensAfter >= got.TokensBefore {
 		t.Fatalf("%d tokens became %d", got.TokensBefore, got.TokensAfter)
@@ -125,11 +125,11 @@ func CheckReplaced(t *rapid.T, history []sdk.Content, got sdktest.Compressed, fr
 	}
 }
 
-// CheckNoModel checks that a strategy that is given no model says what to configure.
+// CheckNoModel checks that a strategy without a model returns an error that names the setting to configure.
 func CheckNoModel(t *testing.T, s sdk.Strategy) {
 	t.Helper()
-	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}, PreserveThreshold: 0.4,
-		TopPreserveThreshold: 0.2}
+	in := sdk.CompressInput{Call: sdk.Call{History: gen.Letters(t, "hahahahahahahaha")}}
+	in.PreserveThreshold, in.TopPreserveThreshold = 0.4, 0.2
 	_, err := s.Compress(t.Context(), Instant{}, in)
 	if !errors.Is(err, summary.ErrNoModel) || !strings.Contains(err.Error(), "compression.profile") {
 		t.Errorf("error %v", err)

@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// Snapshot is a good answer of a model.
+// Snapshot is a valid answer of a model.
 const Snapshot = "<state_snapshot><overall_goal>ship it</overall_goal></state_snapshot>"
 
-// prompt is what the prompt for summaries says.
+// prompt is the text of the prompt for summaries.
 const prompt = "Write a snapshot."
 
 // Config is a host with a model of the given context window, in tokens, and with a prompt for summaries.
@@ -23,12 +23,12 @@ func Config(window int, g sdktest.GenerateFunc) sdktest.Config {
 	}
 }
 
-// Said is an entry of one text.
+// Said is an entry with one text.
 func Said(by sdk.Speaker, text string) sdk.Content {
 	return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}
 }
 
-// Text returns the texts of an entry, joined by line ends.
+// Text returns the texts of an entry, joined by line breaks.
 func Text(e sdk.Content) string {
 	var parts []string
 	for _, b := range e.Blocks {
@@ -39,7 +39,7 @@ func Text(e sdk.Content) string {
 	return strings.Join(parts, "\n")
 }
 
-// Texts returns the texts of entries, each entry with a line end behind it.
+// Texts returns the texts of all entries, each followed by a line break.
 func Texts(entries []sdk.Content) string {
 	var b strings.Builder
 	for _, e := range entries {

@@ -1,6 +1,7 @@
-// Package summarytest is what the tests of strategies that have a model summarise share, package sdk/summary's among
-// them. It is for the tests and benchmarks of this repository and for nothing else.
+// Package summarytest is what the tests of all strategies share that let an LLM summarise. It is only for the tests
+// and benchmarks of this repository: the strategies in plugins/ and package sdk/summary.
 //
-// [Config] surrounds a strategy with a model; [Limited] is a model that takes its window seriously. [CheckVectors],
-// [CheckProperties], [CheckNoModel], [CheckEmptySummary] and [Benchmark] are what every such strategy must stand.
+// [Config] gives a strategy a model and a prompt. [Limited] is a model that enforces its context window. Every such
+// strategy must pass [CheckVectors], [CheckProperties], [CheckNoModel] and [CheckEmptySummary]; [Benchmark] measures
+// it.
 package summarytest

@@ -9,42 +9,43 @@ import (
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
-// Limited is a model that refuses what does not fit into its window at four bytes a token, the answer included.
+// Limited is a model that refuses a request that does not fit its context window at four bytes per token, including
+// the answer.
 type Limited struct {
-	// Window is in tokens.
+	// Window is the size of the context window, in tokens.
 	Window int
-	// Answer gives the text for the n-th request, from 1; nil answers each with [Snapshot].
+	// Answer returns the text for the n-th request, from 1. If nil, every answer is [Snapshot].
 	Answer func(n int, req sdk.GenerateRequest) string
 
 	mu    sync.Mutex
 	calls int
 }
 
-// Calls returns how many requests were made, refused ones included.
+// Calls returns how many requests were made, including refused ones.
 func (m *Limited) Calls() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls
 }
 
-// Generate is a [sdktest.GenerateFunc].
-func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Generation, error) {
+// Generate implements [sdktest.GenerateFunc].
+func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Completion, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
 	tokens := (len(req.System) + len(Texts(req.Entries))) / 4
 	if tokens+req.MaxOutputTokens > m.Window {
-		return sdk.Generation{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,
+		return sdk.Completion{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,
 			req.MaxOutputTokens, m.Window)
 	}
 	text := Snapshot
 	if m.Answer != nil {
 		text = m.Answer(m.calls, req)
 	}
-	return sdk.Generation{Text: text, FinishReason: "stop", Model: "m"}, nil
+	return sdk.Completion{Text: text, FinishReason: "stop", Model: "m"}, nil
 }
 
-// Instant is a host whose model and tokenizer take no time.
+// Instant is a host whose model and tokenizer take no time, for benchmarks.
 type Instant struct{}
 
 var _ sdk.Host = Instant{}
@@ -59,9 +60,9 @@ func (Instant) EstimateTokens(_ context.Context, entries []sdk.Content) ([]int, 
 }
 
 // Generate answers with [Snapshot].
-func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Generation, error) {
-	return sdk.Generation{Text: Snapshot}, nil
+func (Instant) Generate(context.Context, sdk.GenerateRequest, func(string)) (sdk.Completion, error) {
+	return sdk.Completion{Text: Snapshot}, nil
 }
 
-// ResolvePrompt knows every prompt.
+// ResolvePrompt returns the same text for every name.
 func (Instant) ResolvePrompt(context.Context, string) (string, error) { return prompt, nil }

@@ -19,22 +19,23 @@ func Counter(tb testing.TB, name string) func([]content.Content) int {
 	case "leaf":
 		return Leaf
 	}
-	tb.Fatalf("the case counts tokens by %q, which is no known way", name)
+	tb.Fatalf("unknown token counter %q in the case", name)
 	return nil
 }
 
-// JSON4 counts a quarter, rounded up, of the UTF-16 length of the compact JSON of the entries. It counts 0 for none.
+// JSON4 counts a quarter of the UTF-16 length of the entries' compact JSON, rounded up; 0 for no entries.
 func JSON4(entries []content.Content) int {
 	if len(entries) == 0 {
 		return 0
 	}
-	units := 1 // the brackets and, but for one, the commas
+	units := 1 // the two brackets and one comma fewer than entries; the loop adds one per entry
 	for _, e := range entries {
 		units += 1 + len(utf16.Encode([]rune(string(compact(e.AppendJSON(nil))))))
 	}
 	return (units + 3) / 4
 }
 
+// compact removes insignificant space. What is not valid JSON stays as it is.
 func compact(raw []byte) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -43,7 +44,7 @@ func compact(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// Leaf counts an entry as a quarter, rounded up, of the bytes of all strings in its blocks, plus four.
+// Leaf counts an entry as four plus a quarter, rounded up, of the bytes of all strings in its blocks.
 func Leaf(entries []content.Content) int {
 	n := 0
 	for _, e := range entries {
@@ -59,6 +60,7 @@ func Leaf(entries []content.Content) int {
 	return n
 }
 
+// leafBytes adds up the strings in a JSON value, without the keys of objects.
 func leafBytes(v any) int {
 	n := 0
 	switch v := v.(type) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file or folder below the folder "shared", and skips the test where it is absent.
+// Path returns the path of a file or directory in "shared", and skips the test if it does not exist.
 func Path(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	path := filepath.Join(filepath.Dir(root(tb)), "shared", filepath.Join(elem...))
@@ -36,8 +36,8 @@ func root(tb testing.TB) string {
 	}
 }
 
-// Decode returns the cases of a file in the folder vectors: one JSON object a line, at least one. It skips the test
-// where the file is absent, and fails it at the first line that is not a T.
+// Decode returns the cases of a file in shared/vectors, which has one JSON object per line. It skips the test if the
+// file is missing, and fails it at the first line that is not a T.
 func Decode[T any](tb testing.TB, file string) []T {
 	tb.Helper()
 	data, err := os.ReadFile(Path(tb, "vectors", file))
@@ -54,7 +54,7 @@ func Decode[T any](tb testing.TB, file string) []T {
 	return cases
 }
 
-// Value returns what JSON says, so that two spellings of the same value are equal.
+// Value returns the value that JSON represents, so that two spellings of the same value compare equal.
 func Value(tb testing.TB, raw []byte) (value any) {
 	tb.Helper()
 	if err := json.Unmarshal(raw, &value); err != nil {

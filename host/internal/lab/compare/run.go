@@ -64,12 +64,11 @@ type variant struct {
 	config    *config.Config // nil if the settings are wrong: then the replay says so
 }
 
-// slot is where one replay puts what it found. The zero value was not begun.
+// slot is where one replay puts what it found. The zero value is a replay that was not begun.
 type slot struct {
-	result Result
-	pruned *prunings
-	done   bool
-	err    error
+	found *observer // nil if nothing was replayed
+	done  bool      // the session was replayed to its end
+	err   error
 }
 
 func (c *comparison) check() error {
@@ -238,16 +237,22 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	if v.config != nil {
 		set = v.config.Settings()
 	}
-	shares, err := newPrunings(rec, set)
-	if err != nil {
+	o := observe(rec, v.lists)
+	o.held = newHeld(rec)
+	var err error
+	if o.attribution, err = newAttribution(rec, set, o.tally.pruned); err != nil {
 		return slot{err: err}
 	}
-	watch := newObserver(rec, v.lists, v.Name, shares)
-	_, err = replay.Run(ctx, c.host, rec.session.Transcript, replay.Options{
-		Settings: v.overrides, Counted: &rec.counted, Entry: watch.entry, Turn: watch.turn,
-	})
-	if err != nil && ctx.Err() != nil {
-		return slot{} // it was stopped, and half a session compares with nothing
+	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.overrides}) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return slot{} // stopped, and half a session compares with nothing
+		case err != nil:
+			o.finishReplay()
+			return slot{found: o, err: err}
+		}
+		o.turn(t)
 	}
-	return slot{result: watch.finish(), pruned: shares, done: err == nil, err: err}
+	o.finishReplay()
+	return slot{found: o, done: true}
 }

@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// findUsed numbers the identifiers that the turns use, and returns those of each turn: from what the model said and from the
-// parameters of its calls, not from its thoughts.
+// findUsed numbers the identifiers that answers use, and returns those of each answer: from what the model said and from the
+// parameters of its calls. Its thoughts are not searched, since not every recorder keeps them.
 func (r *recording) findUsed() [][]usedWord {
-	out := make([][]usedWord, len(r.turns))
+	out := make([][]usedWord, len(r.Requests))
 	seen := map[int32]int{} // word → 1 + the last turn that used it
-	for n, t := range r.turns {
-		for i := range r.answer(t) {
+	for n := range r.Requests {
+		for i := range r.answer(n) {
 			for _, b := range r.entries()[i].Blocks {
 				if _, thought := b.(content.Thinking); thought {
 					continue
@@ -27,7 +28,7 @@ func (r *recording) findUsed() [][]usedWord {
 					id, known := r.words[s]
 					if !known {
 						id = int32(len(r.names))
-						s = string([]byte(s)) // of its own, so that it does not keep the text alive
+						s = strings.Clone(s) // else it would keep the whole text in memory
 						r.words[s], r.names = id, append(r.names, s)
 					}
 					if seen[id] != n+1 {
@@ -41,8 +42,8 @@ func (r *recording) findUsed() [][]usedWord {
 	return out
 }
 
-// findRepeats groups the calls that are equal by name and parameters, and returns the calls of each turn. Groups of one call
-// are none.
+// findRepeats groups the calls that are equal by name and parameters, and returns the grouped calls of each answer. A call
+// that was made once is in no group.
 func (r *recording) findRepeats() [][]repeatedCall {
 	type placed struct {
 		turn int
@@ -50,8 +51,8 @@ func (r *recording) findRepeats() [][]repeatedCall {
 	}
 	byCall := map[string][]placed{}
 	var order []string
-	for n, t := range r.turns {
-		for i := range r.answer(t) {
+	for n := range r.Requests {
+		for i := range r.answer(n) {
 			for j, b := range r.entries()[i].Blocks {
 				call, ok := b.(content.ToolCall)
 				if !ok {
@@ -65,7 +66,7 @@ func (r *recording) findRepeats() [][]repeatedCall {
 			}
 		}
 	}
-	out := make([][]repeatedCall, len(r.turns))
+	out := make([][]repeatedCall, len(r.Requests))
 	r.groups = map[resultKey]int32{}
 	r.things = len(r.names)
 	for _, key := range order {
@@ -78,7 +79,7 @@ func (r *recording) findRepeats() [][]repeatedCall {
 		for _, c := range calls {
 			again := repeatedCall{group: group}
 			if at, ok := r.pairs.Response(c.at); ok {
-				again.tokens = r.counted.Tokens(at.Entry)
+				again.tokens = r.Counted.Tokens(at.Entry)
 				if key, ok := keyOf(r.entries()[at.Entry].Blocks[at.Block].(content.ToolResponse)); ok {
 					r.groups[key] = group
 				}
@@ -89,8 +90,8 @@ func (r *recording) findRepeats() [][]repeatedCall {
 	return out
 }
 
-// canonical returns parameters so that those which say the same are equal: fields in the order of their names, no white
-// space. Numbers keep their digits.
+// canonical returns parameters in a form that is equal for equal ones: fields sorted by name, no white space. Numbers keep
+// their digits, as large ones would lose some in a float64.
 func canonical(raw json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -105,14 +106,14 @@ func canonical(raw json.RawMessage) string {
 	return string(out)
 }
 
-// stand finds out what of all that stood in the unpruned context of each turn.
-func (r *recording) stand(used [][]usedWord, repeats [][]repeatedCall) {
-	total, other := make([]int32, r.things), make([]int32, r.things) // how many entries hold it, how many that are no results
-	last := make([]int32, r.things)
-	var held [][]int32 // of the entries since the boundary
+// keepVisible keeps of what the answers used what was in the unpruned request: the model can have known the rest from
+// elsewhere, and no pruning takes that away.
+func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
+	total := make([]int32, r.things) // how many entries of the request hold a thing
+	other := make([]int32, r.things) // how many of those are no results of tools
+	last := make([]int32, r.things)  // the last entry that holds it
+	var held [][]int32               // the things in the entries from position first on
 	first := 0
-	finder := newFinder(r)
-	withheld := r.withheld()
 	count := func(i int, things []int32, by int32) {
 		for _, id := range things {
 			total[id] += by
@@ -121,62 +122,55 @@ func (r *recording) stand(used [][]usedWord, repeats [][]repeatedCall) {
 			}
 		}
 	}
-	next := 0
-	for n := range r.turns {
-		t := &r.turns[n]
-		for ; next < t.entry; next++ {
-			if r.boundary[next] {
-				for k, things := range held {
-					count(first+k, things, -1)
-				}
-				held, first = nil, next
-			}
-			var things []int32
-			if !withheld[next] {
-				things = finder.find(r.entries()[next])
-			}
-			held = append(held, things)
-			count(next, things, 1)
-			for _, id := range things {
-				last[id] = int32(next)
-			}
-		}
-		if next < len(r.entries()) && r.boundary[next] { // the recorder compacted just before this turn: it sees nothing of before
+	finder, withheld := newFinder(r), r.withheld()
+	for n, q := range r.Requests {
+		if q.From != first { // the recorder compacted: nothing of before is left
 			for k, things := range held {
 				count(first+k, things, -1)
 			}
-			held, first = nil, next
+			held, first = nil, q.From
+		}
+		for i := first + len(held); i < q.Entry; i++ {
+			var things []int32
+			if !withheld[i] {
+				things = finder.find(r.entries()[i])
+			}
+			held = append(held, things)
+			count(i, things, 1)
+			for _, id := range things {
+				last[id] = int32(i)
+			}
 		}
 		for _, u := range used[n] {
 			if total[u.word] > 0 {
 				u.onlyResults, u.from = other[u.word] == 0, last[u.word]
-				t.used = append(t.used, u)
+				r.uses[n].words = append(r.uses[n].words, u)
 			}
 		}
 		for _, c := range repeats[n] {
 			if total[c.group] > 0 {
-				t.repeats = append(t.repeats, c)
+				r.uses[n].repeats = append(r.uses[n].repeats, c)
 			}
 		}
 	}
 }
 
-// finder looks for the things of a recording in entries.
+// finder finds the things of a recording, which are words and groups of equal results, in entries.
 type finder struct {
 	*recording
-	seen []int32 // thing → the last search that found it
-	turn int32
+	seen   []int32 // thing → the last search that found it
+	search int32
 }
 
 func newFinder(r *recording) *finder { return &finder{recording: r, seen: make([]int32, r.things)} }
 
-// find returns the words and groups that an entry holds, each once.
+// find returns the things that an entry holds, each once.
 func (f *finder) find(c content.Content) []int32 {
-	f.turn++
+	f.search++
 	var out []int32
 	found := func(id int32) {
-		if f.seen[id] != f.turn {
-			f.seen[id] = f.turn
+		if f.seen[id] != f.search {
+			f.seen[id] = f.search
 			out = append(out, id)
 		}
 	}
@@ -197,7 +191,8 @@ func (f *finder) find(c content.Content) []int32 {
 	return slices.Clip(out)
 }
 
-// withheld are the entries that no request holds, as all of their responses answer nothing.
+// withheld are the entries that no request holds: the host sends no response without its call, as providers refuse it, and
+// these entries have nothing else.
 func (r *recording) withheld() map[int]bool {
 	orphans := map[int]int{}
 	for _, at := range r.pairs.Orphans() {

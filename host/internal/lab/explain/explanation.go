@@ -21,14 +21,14 @@ type Explanation struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Fate is what became of an entry.
-type Fate string
+// Status is what became of an entry.
+type Status string
 
 // The fates. An entry of the second and third kind has at least one [Event].
 const (
-	Stands  Fate = "stands"
-	Trimmed Fate = "trimmed"
-	Removed Fate = "removed"
+	Kept    Status = "stands"
+	Trimmed Status = "trimmed"
+	Removed Status = "removed"
 )
 
 // Entry is one entry of the file.
@@ -57,9 +57,9 @@ type State struct {
 	// What says in a line what the entry is.
 	What string `json:"what"`
 	// Tokens is what it counted at first, Now what of it is left.
-	Tokens int  `json:"tokens"`
-	Now    int  `json:"now"`
-	Fate   Fate `json:"fate"`
+	Tokens int    `json:"tokens"`
+	Now    int    `json:"now"`
+	Status Status `json:"fate"`
 	// Events are what was done to it, in order.
 	Events []Event `json:"events,omitempty"`
 	// Problems are why it was not sent as it is, each kind and call once.

@@ -55,7 +55,7 @@ func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy 
 func (r *Recorder) Entry(index int, id string) {
 	r.begin(index)
 	c := r.transcript.Entries[index]
-	e := Entry{Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Fate: Stands}}
+	e := Entry{Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Status: Kept}}
 	e.Now = e.Tokens
 	if index < len(r.transcript.Lines) {
 		e.Line = r.transcript.Lines[index]
@@ -100,7 +100,7 @@ func (r *Recorder) begin(index int) {
 	}
 	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
 	for _, at := range gone {
-		if s := r.state(at); s.Fate != Removed {
+		if s := r.state(at); s.Status != Removed {
 			r.event(s, Event{Turn: r.turns + 1, Kind: outcome.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now})
 		}
 	}
@@ -109,7 +109,7 @@ func (r *Recorder) begin(index int) {
 }
 
 func (r *Recorder) add(c outcome.Change) {
-	m := Made{Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1, State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Fate: Stands}}
+	m := Made{Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1, State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Status: Kept}}
 	if c.Made != nil {
 		m.What = Describe([]content.Content{*c.Made}, r.taxonomy)[0]
 	}
@@ -141,10 +141,10 @@ func (r *Recorder) event(s *State, e Event) {
 	rule := r.rule(e.Step, e.Rule)
 	rule.Saved += e.Before - e.After
 	if e.Kind == outcome.Removed {
-		s.Fate = Removed
+		s.Status = Removed
 		rule.Removed++
 	} else {
-		s.Fate = Trimmed
+		s.Status = Trimmed
 		rule.Trimmed++
 	}
 }

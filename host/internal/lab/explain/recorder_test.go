@@ -11,8 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -60,18 +61,18 @@ func TestRecorder(t *testing.T) {
 	want := explain.Explanation{
 		Turns: 3, Tokens: 50, Now: 10,
 		Entries: []explain.Entry{
-			entry(0, explain.State{Fate: explain.Removed, Events: []explain.Event{
+			entry(0, explain.State{Status: explain.Removed, Events: []explain.Event{
 				{Turn: 1, Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: new(1), Before: 10, After: 4},
 				{Turn: 2, Kind: outcome.Removed, Step: "compress", ByMade: new(0), Before: 4},
 			}}),
-			entry(1, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted},
+			entry(1, explain.State{Status: explain.Removed, Events: []explain.Event{compacted},
 				Problems: []explain.Problem{{Turn: 1, Kind: outcome.OrphanedResponse, CallID: "c"}}}),
-			entry(2, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
-			entry(3, explain.State{Fate: explain.Removed, Events: []explain.Event{compacted}}),
-			entry(4, explain.State{Fate: explain.Stands, Now: 10}),
+			entry(2, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
+			entry(3, explain.State{Status: explain.Removed, Events: []explain.Event{compacted}}),
+			entry(4, explain.State{Status: explain.Kept, Now: 10}),
 		},
 		Made: []explain.Made{{Turn: 2, Step: "compress", After: 1, State: explain.State{
-			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Fate: explain.Removed,
+			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Status: explain.Removed,
 			Events: []explain.Event{{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3}},
 		}}},
 		Rules: []explain.Rule{
@@ -140,15 +141,15 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 			saved += rule.Saved
 		}
 		for i, e := range got.Entries {
-			if e.Index != i || (e.Fate == explain.Stands) != (len(e.Events) == 0) || e.Fate == explain.Removed && e.Now != 0 {
+			if e.Index != i || (e.Status == explain.Kept) != (len(e.Events) == 0) || e.Status == explain.Removed && e.Now != 0 {
 				rt.Fatalf("entry %d: %+v", i, e)
 			}
-			if e.Fate != explain.Removed {
+			if e.Status != explain.Removed {
 				left++
 			}
 		}
 		for _, m := range got.Made {
-			if m.Fate != explain.Removed {
+			if m.Status != explain.Removed {
 				left++
 			}
 		}
@@ -161,13 +162,13 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 // draw draws a rewrite of a history.
 func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan {
 	if len(s.Entries) == 0 || rapid.Bool().Draw(rt, "optimize") {
-		var edits []wire.Edit
+		var edits []rewrite.Edit
 		for i, e := range s.Entries {
 			switch rapid.IntRange(0, 4).Draw(rt, "edit") {
 			case 0:
-				edits = append(edits, wire.Edit{Index: i, Remove: true, Reason: wire.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)}})
+				edits = append(edits, rewrite.Edit{Index: i, Remove: true, Reason: contract.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)}})
 			case 1:
-				edits = append(edits, wire.Edit{Index: i, Blocks: []wire.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
+				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
 			}
 		}
 		plan, err := s.PlanOptimize(edits, count)
@@ -177,7 +178,7 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 		return plan
 	}
 	from := rapid.IntRange(0, len(s.Entries)-1).Draw(rt, "from")
-	plan, err := s.PlanCompress(s.Entries, []wire.Piece{wire.Added{Content: says(content.AI, "summary")}, wire.Keep{From: from, To: len(s.Entries)}}, count)
+	plan, err := s.PlanCompress(s.Entries, []rewrite.Piece{rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)}}, count)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -21,46 +21,40 @@ type Options struct {
 	Turn int
 	// Taxonomy says what tools are for. Required.
 	Taxonomy *tools.Taxonomy
-	// Progress is called after each turn with the number of entries that were replayed. May be nil.
+	// Progress is called after each entry with the number of entries that were replayed. May be nil.
 	Progress func(entries, of int)
 }
 
-// Run replays t through sessions of h, as [replay.Run] does, and returns what became of its entries.
+// Run replays t through sessions of h and returns what became of its entries.
 func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Options) (Explanation, error) {
-	counted, err := h.Count(ctx, t.Entries)
+	recording, err := replay.Record(ctx, h, t)
 	if err != nil {
 		return Explanation{}, err
 	}
-	r := NewRecorder(t, counted.Tokens, o.Taxonomy)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := false
-	report, err := replay.Run(ctx, h, t, replay.Options{
-		Counted:  &counted,
-		Progress: o.Progress,
-		Entry: func(index int, id string) {
-			if !done {
-				r.Entry(index, id)
-			}
-		},
-		Turn: func(turn replay.Turn, p engine.Prepared) {
-			if done {
-				return
-			}
-			r.Turn(turn.Entry, p.Outcome.Changes, p.Outcome.Problems)
-			if turn.Turn == o.Turn {
-				done = true
-				stop()
-			}
-		},
-	})
-	if err != nil && !done {
-		return Explanation{}, err
+	r := NewRecorder(t, recording.Counted.Tokens, o.Taxonomy)
+	for turn, err := range recording.Turns(ctx, h, replay.Options{Progress: o.Progress}) {
+		if err != nil {
+			return Explanation{}, err
+		}
+		for _, added := range turn.Added {
+			r.Entry(added.Index, added.ID)
+		}
+		out := turn.Prepared.Outcome
+		r.Turn(turn.Entry, out.Changes, out.Problems)
+		if turn.Turn == o.Turn {
+			break
+		}
 	}
-	if o.Turn > 0 && !done {
+	switch {
+	case o.Turn > r.turns:
 		return Explanation{}, fmt.Errorf("turn %d: %w, it has %d", o.Turn, ErrNoSuchTurn, r.turns)
+	case o.Turn == 0:
+		// Entries behind the last turn are in no request, so nothing can have become of them. No change will name their ids.
+		for i := len(r.entries); i < len(t.Entries); i++ {
+			r.Entry(i, "")
+		}
 	}
 	out := r.Explanation()
-	out.Strategy = report.Strategy
+	out.Strategy = h.Config().Settings().Compression.Strategy
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // builder puts a transcript together.
@@ -144,24 +145,23 @@ func (b *builder) inspect(i int, c content.Content) {
 	}
 }
 
-// inspectPairs notes responses without a call and ids that repeat. A response answers the nearest preceding unanswered
-// call with its id.
+// inspectPairs notes ids that repeat, and responses that a provider would refuse: those without a call, and those that come
+// after the AI spoke again.
 func (b *builder) inspectPairs() {
-	open, seen := map[string]int{}, map[string]bool{}
+	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
 		for j, block := range c.Blocks {
+			at := turns.At{Entry: i, Block: j}
 			switch block := block.(type) {
 			case content.ToolCall:
 				if seen[block.ID] {
 					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j, clip([]byte(block.ID)))
 				}
 				seen[block.ID] = true
-				open[block.ID]++
 			case content.ToolResponse:
-				if open[block.CallID] == 0 {
-					b.oddity(b.t.Lines[i], i, "response to a call that is not open", "block %d answers the call %q, which is not open before it", j, clip([]byte(block.CallID)))
-				} else {
-					open[block.CallID]--
+				if _, ok := pairs.Call(at); !ok || pairs.Late(at) {
+					b.oddity(b.t.Lines[i], i, "response to a call that is not open",
+						"block %d answers the call %q, which is not open before it", j, clip([]byte(block.CallID)))
 				}
 			}
 		}

@@ -8,9 +8,11 @@ import (
 
 // Request is one time that the recorded agent called its model.
 type Request struct {
-	// Entry is the first entry that answers it; the number of entries if nothing does. It held what stands before that, from
-	// the last [Boundary] that replaced the context on.
+	// Entry is the first entry that answers it; the number of entries if nothing does.
 	Entry int
+	// From is the first entry that it held: 0, or the first one behind the last [Boundary] that replaced the context. It
+	// held the entries from there up to, not including, Entry.
+	From int
 	// Boundary says that the recorder had compacted since the request before.
 	Boundary bool
 	// At is when the last entry before it that has a time was recorded; zero if none has.
@@ -38,7 +40,9 @@ func (t *Transcript) Requests() []Request {
 	}
 	before := content.Human
 	for i, c := range t.Entries {
-		next.Boundary = next.Boundary || replaced[i]
+		if replaced[i] {
+			next.Boundary, next.From = true, i
+		}
 		if c.Speaker == content.AI && (before != content.AI || replaced[i]) {
 			ask(i)
 		}

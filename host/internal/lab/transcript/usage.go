@@ -132,12 +132,7 @@ func (p *usageParser) count(f field) int {
 // Prompts returns for each [Transcript.Usage] what the history in its request counts: the entries before [Usage.Entry],
 // from the last [Boundary] that replaced the context on. counts holds the count of each entry.
 func (t *Transcript) Prompts(counts []int) []int {
-	replaced := make([]bool, len(t.Entries)+1)
-	for _, b := range t.Boundaries {
-		if b.Replaces() {
-			replaced[b.Index] = true
-		}
-	}
+	replaced := t.Replaced()
 	prompts := make([]int, len(t.Usage))
 	total, next := 0, 0
 	for i := range t.Entries {

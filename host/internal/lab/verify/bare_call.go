@@ -2,20 +2,20 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	rpccode "google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // getInfo asks what the plugin is.
@@ -35,7 +35,9 @@ func (p *bare) configureWith(ctx context.Context, settings []byte, m modelMode) 
 			return fmt.Errorf("the broker's stream: %w", err)
 		}
 	}
-	_, err := p.client.Configure(ctx, &threshv1.ConfigureRequest{HostServiceId: hostServiceID, Config: settings, LogLevel: "error"})
+	_, err := p.client.Configure(ctx, wire.ToConfigure(wire.Configuration{
+		HostServiceID: hostServiceID, Config: settings, LogLevel: "error",
+	}))
 	return answered("Configure", err)
 }
 
@@ -59,6 +61,17 @@ func (e *callError) Error() string {
 // GRPCStatus lets status.Code find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
+// infoOf is what a plugin says about itself, unchecked. Settings are left out where one of their defaults is no JSON.
+func infoOf(r *threshv1.GetInfoResponse) contract.Info {
+	info, err := wire.FromInfo(r)
+	if err != nil {
+		r = proto.CloneOf(r)
+		r.Config = nil
+		info, _ = wire.FromInfo(r) // nothing else can fail
+	}
+	return info
+}
+
 // operations returns the calls that a plugin with the answer to GetInfo takes.
 func operations(info *threshv1.GetInfoResponse) []plugins.Op {
 	if info.GetTrigger().GetMode() == threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS {
@@ -71,7 +84,7 @@ func operations(info *threshv1.GetInfoResponse) []plugins.Op {
 type bareCall struct {
 	op       plugins.Op
 	sample   sample
-	info     sdk.Info // says what a Compress is told
+	info     contract.Info // says what a Compress is told
 	settings []byte
 	// sent is called when the request is complete; nil: nobody is.
 	sent func()
@@ -85,83 +98,41 @@ func (p *bare) call(ctx context.Context, c bareCall) error {
 	return answered("Compress", p.compress(ctx, c))
 }
 
-func (c bareCall) header() *threshv1.CallHeader {
-	return &threshv1.CallHeader{
-		CallId: "bare", SessionId: "bare", Revision: 1, Base: &threshv1.Base{}, Entries: uint64(len(c.sample.entries)),
-		WorkspaceRoot: workspace, Tools: taxonomy(), Config: c.settings,
-	}
+// header is what the host's own header says; revision 1 of a history that was never rewritten.
+func (c bareCall) header(in prepare.Call) wire.Call {
+	in.Config = c.settings
+	return wire.Call{CallParams: in.CallParams, ID: "bare", Entries: len(in.Entries), Tools: in.Tools}
 }
 
 func (p *bare) optimize(ctx context.Context, c bareCall) error {
-	stream, err := p.client.Optimize(ctx)
+	in := callOf(c.sample, "bare", 1)
+	stream, err := wire.OpenOptimize(ctx, p.client, c.header(in), contract.OptimizeParams{Density: density})
 	if err != nil {
 		return err
 	}
-	header := &threshv1.OptimizeHeader{Call: c.header(), Density: &threshv1.DensityConfig{
-		ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3,
-		PartialWrites: threshv1.PartialWrites_PARTIAL_WRITES_PRUNE,
-	}}
-	err = stream.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Header{Header: header}})
-	if err == nil {
-		err = c.sendEntries(func(chunk []byte) error {
-			return stream.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: slices.Clone(chunk)}})
-		})
-	}
-	return c.finish(err, stream.CloseSend, func() error { _, err := stream.Recv(); return err })
+	return finish(stream, c)
 }
 
 func (p *bare) compress(ctx context.Context, c bareCall) error {
-	stream, err := p.client.Compress(ctx)
+	c.sample = c.sample.curated()
+	in := compressCall(c.sample, c.info)
+	in.SessionID = "bare"
+	stream, err := wire.OpenCompress(ctx, p.client, c.header(in.Call), in.CompressParams)
 	if err != nil {
 		return err
 	}
-	c.sample = c.sample.curated()
-	in := compressCall(c.sample, c.info)
-	header := &threshv1.CompressHeader{
-		Call: c.header(), CurrentTokens: int64(in.CurrentTokens), ContextLimit: int64(in.ContextLimit), Threshold: in.Threshold,
-		PreserveThreshold: in.PreserveThreshold, TopPreserveThreshold: in.TopPreserveThreshold,
-		Reason: threshv1.CompressReason_COMPRESS_REASON_THRESHOLD, UserMessageBudget: int64(in.UserMessageBudget),
-	}
-	if m := in.Model; m != nil {
-		header.Model = &threshv1.Model{Name: m.Name, ContextLimit: int64(m.ContextLimit), MaxOutput: int64(m.MaxOutput)}
-	}
-	err = stream.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Header{Header: header}})
-	if err == nil {
-		err = c.sendEntries(func(chunk []byte) error {
-			return stream.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Chunk{Chunk: slices.Clone(chunk)}})
-		})
-	}
-	return c.finish(err, stream.CloseSend, func() error { _, err := stream.Recv(); return err })
+	return finish(stream, c)
 }
 
-func (c bareCall) sendEntries(send func([]byte) error) error {
-	w := wire.NewWriter(send)
-	for _, e := range c.sample.entries {
-		if err := w.Entry(e.ID, e.Tokens, e.Content); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
-}
-
-// finish ends the request, whose sending came to err, and reads the answer to its end.
-func (c bareCall) finish(err error, closeSend, recv func() error) error {
-	if err != nil && !errors.Is(err, io.EOF) { // io.EOF: the plugin has answered already
-		return err
-	}
-	if err := closeSend(); err != nil {
+// finish sends the request and reads the answer to its end.
+func finish[M contract.DensityMetadata | contract.CompressMetadata, P any](stream *wire.Stream[M, P], c bareCall) error {
+	if err := stream.Send(c.sample.sent()); err != nil {
 		return err
 	}
 	if c.sent != nil {
 		c.sent()
 	}
-	for {
-		if err := recv(); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
+	return stream.Drain()
 }
 
 // codeName is the code's name as the protocol writes it, which is not as Go does.

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
 	"path/filepath"
 	"sync/atomic"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // hostServiceID is the id of the host's services on the broker.
@@ -81,55 +80,54 @@ func (h *bareHost) stop() {
 }
 
 // EstimateTokens counts entries.
-func (h *bareHost) EstimateTokens(stream grpc.ClientStreamingServer[threshv1.EstimateTokensRequest, threshv1.EstimateTokensResponse]) error {
+func (h *bareHost) EstimateTokens(stream wire.EstimateStream) error {
 	h.requests.Add(1)
-	entries, err := wire.ReadAll(func() ([]byte, error) {
-		m, err := stream.Recv()
-		return m.GetChunk(), err
-	}, wire.Limits{Of: "entry", Count: wire.UntilEnd}, wire.DecodeContent)
+	_, receive, err := wire.ReceiveEstimate(stream)
 	if err != nil {
 		return wire.ToStatus(err)
 	}
-	r := &threshv1.EstimateTokensResponse{}
-	for _, e := range entries {
-		r.Tokens = append(r.Tokens, int64(tokens(e)))
+	entries, err := receive(wire.Limits{})
+	if err != nil {
+		return wire.ToStatus(err)
 	}
-	return stream.SendAndClose(r)
+	counts := make([]int, len(entries))
+	for i, e := range entries {
+		counts[i] = tokens(e)
+	}
+	return wire.SendEstimate(stream, counts)
 }
 
 // Generate answers, or waits until the plugin has lost interest.
-func (h *bareHost) Generate(stream grpc.BidiStreamingServer[threshv1.GenerateRequest, threshv1.GenerateResponse]) error {
+func (h *bareHost) Generate(stream wire.GenerateStream) error {
 	h.requests.Add(1)
 	h.open.Add(1)
 	defer h.open.Add(-1)
 	note(h.generating)
 	if h.model == answers {
-		return generate(stream)
+		return wire.ToStatus(generate(stream))
 	}
 	<-stream.Context().Done()
 	return stream.Context().Err()
 }
 
-func generate(stream grpc.BidiStreamingServer[threshv1.GenerateRequest, threshv1.GenerateResponse]) error {
-	for {
-		if _, err := stream.Recv(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return err
-		}
-	}
-	if err := stream.Send(&threshv1.GenerateResponse{Part: &threshv1.GenerateResponse_Text{Text: scriptedAnswer}}); err != nil {
+func generate(stream wire.GenerateStream) error {
+	_, receive, err := wire.ReceiveGenerate(stream)
+	if err != nil {
 		return err
 	}
-	return stream.Send(&threshv1.GenerateResponse{Part: &threshv1.GenerateResponse_End{End: &threshv1.GenerateEnd{
-		FinishReason: "stop", Model: model.Name,
-	}}})
+	if _, err := receive(wire.Limits{}); err != nil {
+		return err
+	}
+	if err := wire.SendText(stream, scriptedAnswer); err != nil {
+		return err
+	}
+	return wire.SendCompletion(stream, contract.Completion{FinishReason: "stop", Model: model.Name})
 }
 
 // ResolvePrompt answers as the scripted host does.
 func (h *bareHost) ResolvePrompt(context.Context, *threshv1.ResolvePromptRequest) (*threshv1.ResolvePromptResponse, error) {
 	h.requests.Add(1)
-	return &threshv1.ResolvePromptResponse{Text: scriptedPrompt}, nil
+	return wire.ToPrompt(scriptedPrompt), nil
 }
 
 // note leaves a note for whoever looks; if nobody does, it is not waited for.

@@ -12,15 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk"
 )
-
-// infoOf is as much of what a plugin says of itself as the calls here need.
-func infoOf(r *threshv1.GetInfoResponse) sdk.Info {
-	return sdk.Info{
-		Name: r.GetName(), Trigger: sdk.Trigger{DefaultThreshold: r.GetTrigger().GetDefaultThreshold()}, RequiresLLM: r.GetRequiresLlm(),
-	}
-}
 
 // settingsOf returns a plugin's defaults, with one of them replaced unless its key is "".
 func settingsOf(info *threshv1.GetInfoResponse, key string, value json.RawMessage) []byte {

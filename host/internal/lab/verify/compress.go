@@ -9,55 +9,52 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // compressCall is what a host sends that is over the threshold with the sample, which must be curated.
-func compressCall(sm sample, info sdk.Info) plugins.CompressCall {
+func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
-	c := plugins.CompressCall{
-		Call:          callOf(sm, "compress", 1),
-		CurrentTokens: current,
-		// The threshold is just reached; 100 at least, so that the target is not nothing.
-		ContextLimit:      max(int(float64(current)/threshold), 100),
-		Threshold:         threshold,
-		PreserveThreshold: 0.4, TopPreserveThreshold: 0.2,
-		Reason:            sdk.ReasonThreshold,
-		Todos:             []sdk.Todo{{ID: "1", Content: "mend the parser", Status: "in_progress"}, {ID: "2", Content: "run the tests", Status: "pending"}},
-		UserMessageBudget: 2000,
+	set := contract.DefaultCompressSettings()
+	// The threshold is just reached; 100 at least, so that the target is not nothing.
+	set.ContextLimit = max(int(float64(current)/threshold), 100)
+	set.UserMessageBudget = 2000
+	set.Todos = []contract.Todo{
+		{ID: "1", Content: "mend the parser", Status: "in_progress"},
+		{ID: "2", Content: "run the tests", Status: "pending"},
 	}
+	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: contract.CompressParams{
+		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonThreshold,
+	}}
 	if info.RequiresLLM {
 		c.Model = &model
 	}
 	return c
 }
 
-func targetOf(c plugins.CompressCall) float64 {
-	return sdk.CompressInput{Threshold: c.Threshold, ContextLimit: c.ContextLimit}.Target()
-}
-
 // compressed is what a Compress came to.
 type compressed struct {
-	noOp     sdk.NoOpReason
-	metadata sdk.CompressMetadata
+	noOp     contract.NoOpReason
+	metadata contract.CompressMetadata
 	given    sample // curated
 	after    sample // as given if nothing was done
 	target   float64
 }
 
 // compress asks for a smaller history and has the answer judged as the host judges it.
-func compress(ctx context.Context, st *plugins.Strategy, sm sample, services sdk.Host) (compressed, error) {
+func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
 	sm = sm.curated()
 	in := compressCall(sm, st.Info())
 	a, err := st.Compress(ctx, in, services)
 	if err != nil {
 		return compressed{}, on(&sm, err)
 	}
-	out := compressed{noOp: a.NoOp, metadata: a.Metadata, given: sm, after: sm, target: targetOf(in)}
+	out := compressed{noOp: a.NoOp, metadata: a.Metadata, given: sm, after: sm, target: in.Target()}
 	if a.NoOp != "" {
 		return out, nil
 	}

@@ -9,10 +9,12 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/wire"
-	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -26,14 +28,19 @@ var taxonomy = sync.OnceValue(func() []byte {
 })
 
 // density has everything on: what an Optimize may do, it is to do.
-var density = sdk.DensityConfig{
-	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3, PartialWrites: sdk.PartialWritesPrune,
+var density = contract.DensityConfig{
+	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3, PartialWrites: contract.PartialWritesPrune,
 }
 
 const workspace = "/w"
 
-func callOf(sm sample, session string, revision uint64) plugins.Call {
-	return plugins.Call{SessionID: session, Revision: revision, Entries: sm.entries, WorkspaceRoot: workspace, Tools: taxonomy()}
+func callOf(sm sample, session string, revision uint64) prepare.Call {
+	return prepare.Call{
+		CallParams: contract.CallParams{
+			SessionID: session, Revision: revision, CallSettings: contract.CallSettings{WorkspaceRoot: workspace},
+		},
+		Entries: sm.entries, Tools: taxonomy(),
+	}
 }
 
 // optimized is what an Optimize came to.
@@ -45,7 +52,9 @@ type optimized struct {
 
 // optimize asks for what can be pruned and has the answer judged as the host judges it.
 func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session string, revision uint64) (optimized, error) {
-	a, err := st.Optimize(ctx, plugins.OptimizeCall{Call: callOf(sm, session, revision), Density: density})
+	a, err := st.Optimize(ctx, prepare.OptimizeCall{
+		Call: callOf(sm, session, revision), OptimizeParams: contract.OptimizeParams{Density: density},
+	})
 	if err != nil {
 		return optimized{}, on(&sm, err)
 	}
@@ -61,7 +70,7 @@ func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session stri
 }
 
 // encodeEdits returns the answer in its form on the wire, which is the same for the same answer.
-func encodeEdits(edits []wire.Edit, m sdk.DensityMetadata) (string, error) {
+func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, error) {
 	var b bytes.Buffer
 	w := wire.NewWriter(func(chunk []byte) error { _, err := b.Write(chunk); return err })
 	for _, e := range edits {

@@ -2,9 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
+	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -33,6 +35,17 @@ func contentsOf(entries []*history.Entry) []content.Content {
 // curated is the sample as a Compress gets it.
 func (sm sample) curated() sample {
 	return sample{name: sm.name, entries: history.Curate(sm.entries)}
+}
+
+// sent are the entries as they travel.
+func (sm sample) sent() iter.Seq[wire.Entry] {
+	return func(yield func(wire.Entry) bool) {
+		for _, e := range sm.entries {
+			if !yield(wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}) {
+				return
+			}
+		}
+	}
 }
 
 func (sm sample) tokens() int {

@@ -65,18 +65,18 @@ func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 	return counts, nil
 }
 
-func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Generation, error) {
+func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	s.tally.generations.Add(1)
 	if s.hold != nil {
 		note(s.reached)
 		select {
 		case <-s.hold:
 		case <-ctx.Done():
-			return sdk.Generation{}, ctx.Err()
+			return sdk.Completion{}, ctx.Err()
 		}
 	}
 	if s.generateErr != nil && !s.breakOff {
-		return sdk.Generation{}, s.generateErr
+		return sdk.Completion{}, s.generateErr
 	}
 	answer := s.text
 	if answer == "" {
@@ -85,19 +85,19 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	sent := 0
 	for line := range strings.Lines(answer) {
 		if err := pause(ctx, s.delay); err != nil {
-			return sdk.Generation{}, err
+			return sdk.Completion{}, err
 		}
 		onText(line)
 		sent++
 		if s.breakOff && sent == 2 {
-			return sdk.Generation{}, s.generateErr
+			return sdk.Completion{}, s.generateErr
 		}
 	}
 	in := 0
 	for _, e := range req.Entries {
 		in += tokens(e)
 	}
-	return sdk.Generation{Text: answer, FinishReason: "stop", InputTokens: in, OutputTokens: len(answer) / 4, Model: model.Name}, nil
+	return sdk.Completion{Text: answer, FinishReason: "stop", InputTokens: in, OutputTokens: len(answer) / 4, Model: model.Name}, nil
 }
 
 func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) {

@@ -38,7 +38,7 @@ type page struct {
 	Sessions   int
 	Entries    int
 	Turns      int
-	Cares      []string
+	Warnings   []string
 	Series     []series
 	Totals     table
 	Costs      []costTable
@@ -98,8 +98,8 @@ func newPage(r *compare.Report, o Options) *page {
 		p.Series = append(p.Series, series{i + 1, short(v.Name)})
 		p.Settings = append(p.Settings, settingsRow{short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList)})
 	}
-	for _, c := range r.Cares() {
-		p.Cares = append(p.Cares, shorten(c, maxSentence))
+	for _, c := range r.Warnings() {
+		p.Warnings = append(p.Warnings, shorten(c, maxSentence))
 	}
 	p.Totals = resultTable(r, &r.Totals)
 	p.Costs = costTables(r)

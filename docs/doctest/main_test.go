@@ -1,0 +1,53 @@
+// Package doctest tests the documentation: it runs the commands of the pages and compares their output, compiles Go
+// programs, loads settings, follows links, and holds docs/configuration.md to the registry of settings.
+//
+//	go test ./docs/doctest            # compare
+//	go test ./docs/doctest -update    # write what has changed into the pages
+//
+// The guide for authors and the example in TypeScript take minutes; they are tested in docs/guidetest.
+package doctest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+)
+
+// root is the directory of the checkout.
+const root = "../.."
+
+var update = flag.Bool("update", false, "write what is printed into the pages, where it differs")
+
+// bin holds thresh, and the strategies in plugins/, as 'make build' leaves them.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "doctest")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = filepath.Join(dir, "bin")
+		if err := build(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+func build() error {
+	if err := buildtest.Program(filepath.Join(bin, "thresh"), root+"/host/cmd/thresh"); err != nil {
+		return err
+	}
+	return buildtest.Strategies(filepath.Join(bin, "plugins"), map[string]string{
+		"high-density": root + "/plugins/highdensity", "top-down-truncation": root + "/plugins/topdown",
+		"middle-out": root + "/plugins/middleout", "one-shot": root + "/plugins/oneshot",
+	})
+}

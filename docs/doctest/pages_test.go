@@ -1,0 +1,98 @@
+package doctest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/pages"
+)
+
+// TestCommands runs the commands of every page but the guide for authors, each page in a checkout of its own.
+func TestCommands(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skipf("SKIPPED: the commands of the documentation are not run: %v", err)
+	}
+	for _, page := range all(t) {
+		if page.Path == filepath.Join(root, "docs/writing-a-strategy.md") {
+			continue // in docs/guidetest
+		}
+		t.Run(filepath.ToSlash(page.Path), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			result, err := page.Run(ctx, shell(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := result.Update(); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			for _, problem := range result.Problems {
+				t.Error(problem + "\n('go test ./docs/doctest -update' writes what is printed into the page)")
+			}
+		})
+	}
+}
+
+// shell is a shell in a checkout that was built: thresh is found by its name, and the home directory is empty.
+func shell(t *testing.T) pages.Shell {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "d") // short: sockets are made below it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	home, checkout := filepath.Join(dir, "home"), filepath.Join(dir, "home", "thresh")
+	for _, sub := range []string{checkout, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(sub, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"examples", "proto", "go.mod"} {
+		path, err := filepath.Abs(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(checkout, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(bin, filepath.Join(checkout, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	return pages.Shell{
+		Dir:  checkout,
+		Env:  []string{"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"},
+		Hide: [][2]string{{bin, "~/thresh/bin"}, {home, "~"}},
+	}
+}
+
+// all are the pages of the repository, but those that no reader of thresh's documentation meets.
+func all(t *testing.T) []*pages.Page {
+	t.Helper()
+	var found []*pages.Page
+	for _, pattern := range []string{"*.md", "docs/*.md", "proto/*.md", "examples/*.md", "examples/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			page, err := pages.Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, page)
+		}
+	}
+	if len(found) < 10 {
+		t.Fatalf("only %d pages were found", len(found))
+	}
+	return found
+}

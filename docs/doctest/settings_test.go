@@ -1,0 +1,121 @@
+package doctest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/config"
+)
+
+const (
+	begin = "<!-- settings: written by 'go test ./docs/doctest -update' from the registry in host/config -->"
+	end   = "<!-- end of settings -->"
+)
+
+// TestConfigurationIsCurrent holds the table of settings to the registry.
+func TestConfigurationIsCurrent(t *testing.T) {
+	path := filepath.Join(root, "docs", "configuration.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin+"\n")
+	old, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("no %s … %s", begin, end)
+	}
+	current := settingsTables()
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+"\n"+current+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(strings.Split(current, "\n"), strings.Split(old, "\n")); diff != "" {
+		t.Errorf("not the registry ('go test ./docs/doctest -update' writes it):\n%s", diff)
+	}
+}
+
+// settingsTables is one table for each group of keys, in the order of the registry.
+func settingsTables() string {
+	var b strings.Builder
+	group := ""
+	for _, s := range append(config.Specs(), config.ProviderSpecs()...) {
+		if g := groupOf(s.Key); g != group {
+			group = g
+			fmt.Fprintf(&b, "\n### %s\n\n| setting | meaning | values | default |\n|---|---|---|---|\n", group)
+		}
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", s.Key, marks(s), cell(s.Meaning), cell(values(s)), cell(defaultOf(s)))
+	}
+	return b.String() + "\n"
+}
+
+func groupOf(key string) string {
+	parts := strings.Split(key, ".")
+	switch {
+	case len(parts) > 2:
+		return "`" + parts[0] + "." + parts[1] + "`"
+	case parts[0] == "provider":
+		return "`profiles.<name>.provider`"
+	default:
+		return "`" + parts[0] + "`"
+	}
+}
+
+func marks(s config.Spec) string {
+	var m string
+	if s.Trusted {
+		m += " 🔒"
+	}
+	if s.PerHost {
+		m += " ⌂"
+	}
+	return m
+}
+
+func values(s config.Spec) string {
+	text := s.Want()
+	if s.Unit != "" {
+		text += " (" + s.Unit + ")"
+	}
+	return text
+}
+
+func defaultOf(s config.Spec) string {
+	switch d := s.Default.(type) {
+	case nil:
+		return s.DefaultText
+	case time.Duration:
+		text := d.String() // 10m0s, 1m0s
+		if strings.HasSuffix(text, "m0s") {
+			text = strings.TrimSuffix(text, "0s")
+		}
+		return "`" + text + "`"
+	default:
+		if s.DefaultText != "" {
+			return s.DefaultText
+		}
+		raw, err := json.Marshal(d)
+		if err != nil {
+			return fmt.Sprint(d)
+		}
+		if text, err := json.Number(raw).Int64(); err == nil {
+			return fmt.Sprintf("`%d`", text)
+		}
+		if string(raw) == `""` {
+			return "empty"
+		}
+		return "`" + strings.Trim(string(raw), `"`) + "`"
+	}
+}
+
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "*", `\*`).Replace(text)
+}

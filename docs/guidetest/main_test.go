@@ -1,0 +1,47 @@
+// Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty directory
+// to a release, and builds and uses the strategies of examples/strategies as their authors would.
+//
+// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot be
+// reached, the test skips and says so.
+package guidetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+)
+
+// root is the directory of the checkout.
+const root = "../.."
+
+// bin holds thresh, and the strategies in plugins/, as 'make build' leaves them.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "guidetest")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = filepath.Join(dir, "bin")
+		if err := build(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+func build() error {
+	if err := buildtest.Program(filepath.Join(bin, "thresh"), root+"/host/cmd/thresh"); err != nil {
+		return err
+	}
+	return buildtest.Strategies(filepath.Join(bin, "plugins"), map[string]string{
+		"high-density": root + "/plugins/highdensity", "top-down-truncation": root + "/plugins/topdown",
+	})
+}

@@ -1,0 +1,164 @@
+package compare
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/tools"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// attribution finds out which tool and file a change of the history belongs to.
+type attribution struct {
+	rec      *recording
+	taxonomy *tools.Taxonomy
+	root     string
+	sum      *prunings
+	index    map[string]int // an id in the session's history → the recorded entry
+}
+
+// newAttribution looks at files as the settings say: by the tools that they describe, relative to the workspace.
+func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
+	d := set.Compression.Density
+	var extra []tools.Rule
+	if len(d.Tools) > 0 {
+		if err := json.Unmarshal(d.Tools, &extra); err != nil {
+			return nil, fmt.Errorf("compression.density.tools: %w", err)
+		}
+	}
+	taxonomy, err := tools.ForPresets(d.ToolPresets, extra)
+	if err != nil {
+		return nil, fmt.Errorf("compression.density.tools: %w", err)
+	}
+	return &attribution{rec: rec, taxonomy: taxonomy, root: set.Workspace.Root, sum: sum, index: map[string]int{}}, nil
+}
+
+// turn adds what a turn changed.
+func (a *attribution) turn(t replay.Turn) {
+	if t.Boundary {
+		clear(a.index) // a new session began, in which ids start over
+	}
+	for _, added := range t.Added {
+		if added.Index >= t.From {
+			a.index[added.ID] = added.Index
+		}
+	}
+	for _, c := range t.Prepared.Outcome.Changes {
+		a.sum.tokens += c.Before - c.After
+		if c.Kind == outcome.Added {
+			continue // it came in the place of others, such as a summary
+		}
+		a.sum.entries++
+		if index, recorded := a.index[c.EntryID]; recorded {
+			a.share(index, c.Before-c.After)
+			continue
+		}
+		s := named(a.sum.byTool, speaks(c.Speaker)) // the strategy had made it before
+		s.Count++
+		s.Tokens += c.Before - c.After
+	}
+}
+
+func speaks(s content.Speaker) string {
+	switch s {
+	case content.Human:
+		return HumanText
+	case content.AI:
+		return AIText
+	default:
+		return OtherText
+	}
+}
+
+// part is what of an entry belongs to one tool and file.
+type part struct {
+	tool, file string
+	weight     int
+}
+
+// share divides what an entry lost among its blocks, by their size: a change does not say which of them it was.
+func (a *attribution) share(index, tokens int) {
+	var parts []part
+	whole := 0
+	for j, b := range a.rec.entries()[index].Blocks {
+		made := a.part(index, j, b)
+		whole += made.weight
+		at := slices.IndexFunc(parts, func(have part) bool { return have.tool == made.tool && have.file == made.file })
+		if at < 0 && len(parts) == maxParts {
+			at = maxParts - 1
+		}
+		if at < 0 {
+			parts = append(parts, made)
+		} else {
+			parts[at].weight += made.weight
+		}
+	}
+	if len(parts) == 0 {
+		parts, whole = []part{{tool: speaks(a.rec.entries()[index].Speaker), weight: 1}}, 1
+	}
+	left := tokens
+	counted := map[*Share]bool{} // an entry counts once for each
+	add := func(m map[string]*Share, name string, n int) {
+		s := named(m, name)
+		s.Tokens += n
+		if !counted[s] {
+			counted[s] = true
+			s.Count++
+		}
+	}
+	for i, one := range parts {
+		n := left
+		if i < len(parts)-1 {
+			n = int(int64(tokens) * int64(one.weight) / int64(whole))
+		}
+		left -= n
+		add(a.sum.byTool, one.tool, n)
+		if one.file != "" {
+			add(a.sum.byFile, one.file, n)
+		}
+	}
+}
+
+// maxParts bounds in how many parts an entry is divided; the rest counts for the last.
+const maxParts = 64
+
+// part says whose a block is. Its weight is its size in bytes and one more, so that none is nothing.
+func (a *attribution) part(entry, block int, b content.Block) part {
+	switch b := b.(type) {
+	case content.ToolCall:
+		return a.called(b, len(b.Parameters))
+	case content.ToolResponse:
+		size := len(b.Result) + len(b.Error)
+		if at, ok := a.rec.pairs.Call(turns.At{Entry: entry, Block: block}); ok {
+			return a.called(a.rec.entries()[at.Entry].Blocks[at.Block].(content.ToolCall), size)
+		}
+		return part{tool: cmp.Or(b.ToolName, OtherText), weight: size + 1}
+	case content.Text:
+		return part{tool: speaks(a.rec.entries()[entry].Speaker), weight: len(b.Text) + 1}
+	case content.Thinking:
+		return part{tool: AIText, weight: len(b.Thought) + 1}
+	case content.Code:
+		return part{tool: speaks(a.rec.entries()[entry].Speaker), weight: len(b.Code) + 1}
+	default:
+		return part{tool: speaks(a.rec.entries()[entry].Speaker), weight: 1}
+	}
+}
+
+// called is the part of a call or of its result.
+func (a *attribution) called(call content.ToolCall, size int) part {
+	out := part{tool: cmp.Or(call.Name, OtherText), weight: size + 1}
+	use := a.taxonomy.Use(call.Name, call.Parameters)
+	switch {
+	case len(use.Writes) > 0:
+		out.file = tools.Resolve(a.root, use.Writes[0].Path)
+	case len(use.Reads) > 0:
+		out.file = tools.Resolve(a.root, use.Reads[0])
+	}
+	return out
+}

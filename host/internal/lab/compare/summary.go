@@ -1,0 +1,103 @@
+package compare
+
+import "fmt"
+
+// report puts what the slots hold in order.
+func (c *comparison) report() *Report {
+	r := &Report{
+		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{}, Totals: Results{Variants: []Result{}},
+	}
+	nothing := summary{name: NothingName, tally: newTally(c.options.Prices)}
+	summaries := make([]summary, len(c.variants))
+	for j, v := range c.variants {
+		r.Variants = append(r.Variants, v.VariantInfo)
+		summaries[j] = summary{name: v.Name, tally: newTally(v.lists)}
+	}
+	for i, s := range c.options.Sessions {
+		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
+		session.Results = Results{Variants: []Result{}}
+		var untouched slot
+		if rec := c.recordings[i]; rec != nil {
+			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
+			untouched = c.untouched(rec)
+		}
+		session.Nothing = untouched.result(NothingName, newTally(c.options.Prices))
+		nothing.add(untouched)
+		r.Incomplete = r.Incomplete || !untouched.done
+		for j, v := range c.variants {
+			found := c.slots[i][j]
+			session.Variants = append(session.Variants, found.result(v.Name, newTally(v.lists)))
+			summaries[j].add(found)
+			r.Incomplete = r.Incomplete || !found.done && found.err == nil
+		}
+		r.Sessions = append(r.Sessions, session)
+	}
+	r.Totals.Nothing = nothing.result()
+	for _, s := range summaries {
+		r.Totals.Variants = append(r.Totals.Variants, s.result())
+	}
+	return r
+}
+
+// untouched folds the turns of doing nothing. The limit is that of the host's settings.
+func (c *comparison) untouched(rec *recording) slot {
+	model := c.host.Config().Settings().Model
+	hard := model.ContextLimit - model.CompletionBudget
+	o := observe(rec, c.options.Prices)
+	for t := range rec.Untouched(hard) {
+		o.turn(t)
+	}
+	o.finish(hard)
+	return slot{found: o, done: true}
+}
+
+// result returns what a slot holds as a report has it. The figures are those of none if nothing was replayed.
+func (s slot) result(variant string, none *tally) Result {
+	r := none.result(variant)
+	if s.found != nil {
+		r = s.found.tally.result(variant)
+		r.Limits, r.Points = s.found.limits, s.found.points
+	}
+	r.Done = s.done
+	if s.err != nil {
+		r.Error = s.err.Error()
+	}
+	return r
+}
+
+// summary adds up the sessions of one variant that were replayed to their ends.
+type summary struct {
+	name   string
+	tally  *tally
+	of     int   // sessions
+	missed bool  // a session was not replayed, as the comparison was stopped
+	failed int   // sessions
+	err    error // of the first that failed
+}
+
+func (s *summary) add(one slot) {
+	s.of++
+	switch {
+	case one.err != nil:
+		if s.failed++; s.failed == 1 {
+			s.err = one.err
+		}
+	case !one.done:
+		s.missed = true
+	default:
+		s.tally.add(one.found.tally)
+	}
+}
+
+func (s *summary) result() Result {
+	r := s.tally.result(s.name)
+	r.Done = s.failed == 0 && !s.missed
+	switch {
+	case s.failed == 0:
+	case s.failed == s.of:
+		r.Error = s.err.Error()
+	default:
+		r.Error = fmt.Sprintf("%d of %d sessions failed, the first: %v", s.failed, s.of, s.err)
+	}
+	return r
+}

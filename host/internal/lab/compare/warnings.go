@@ -1,0 +1,73 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual for a
+// short session.
+func (r *Report) Warnings() []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if r.Incomplete {
+		add("the comparison was stopped before its end: variants have figures of different sessions")
+	}
+	if n := r.Totals.Nothing.OverLimit; n > 0 {
+		add("nothing: %d of %d requests are over the context limit; they would have failed, and nobody would have paid for them", n, r.Totals.Nothing.Turns)
+	}
+	for i := range r.Totals.Variants {
+		v := &r.Totals.Variants[i]
+		if v.OverLimit > 0 {
+			add("%s: %d of %d requests are over the context limit all the same", v.Variant, v.OverLimit, v.Turns)
+		}
+		if !v.Done && v.Turns > 0 {
+			add("%s: the figures are those of %d of %d sessions; compare its shares, not its sums", v.Variant, v.Sessions, len(r.Sessions))
+		}
+		if v.LLM != nil {
+			add("%s: its cost includes its own model calls, %d with %d tokens%s", v.Variant, v.LLM.Calls, v.LLM.InputTokens+v.LLM.OutputTokens, modelCost(v))
+		}
+	}
+	untimed := 0
+	for _, s := range r.Sessions {
+		if !s.Timed && s.Entries > 0 {
+			untimed++
+		}
+	}
+	if untimed > 0 && len(r.Prices) > 0 {
+		add("%d of %d sessions have no times: the prompt cache is taken to stay warm in them", untimed, len(r.Sessions))
+	}
+	if dates := r.priceDates(); dates != "" {
+		add("prices as of %s", dates)
+	}
+	return out
+}
+
+func modelCost(v *Result) string {
+	var costs []string
+	for _, c := range v.Costs {
+		costs = append(costs, fmt.Sprintf("%.4f USD by %s", c.Model, c.List))
+	}
+	if len(costs) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(costs, ", ") + ")"
+}
+
+// priceDates says between which days the prices were looked up.
+func (r *Report) priceDates() string {
+	var days []string
+	for _, l := range r.Prices {
+		if l.AsOf != "" {
+			days = append(days, l.AsOf)
+		}
+	}
+	if len(days) == 0 {
+		return ""
+	}
+	if first, last := slices.Min(days), slices.Max(days); first != last {
+		return first + " to " + last
+	}
+	return days[0]
+}

@@ -1,0 +1,52 @@
+package compare_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
+	t.Parallel()
+	lists := []*pricing.List{{Name: "late", AsOf: "2026-11-20"}, {Name: "early", AsOf: "2026-03-01"}}
+	for name, c := range map[string]struct {
+		report compare.Report
+		want   []string
+	}{
+		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3}}}, nil},
+		"doing nothing would have failed": {
+			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
+			[]string{"nothing: 4 of 9 requests are over the context limit; they would have failed, and nobody would have paid for them"},
+		},
+		"a variant": {
+			compare.Report{
+				Sessions: []compare.SessionReport{{Entries: 3, Timed: true}, {Entries: 3}},
+				Totals: compare.Results{Variants: []compare.Result{{
+					Variant: "one-shot", Turns: 9, OverLimit: 1, Sessions: 1,
+					LLM:   &outcome.Spent{Calls: 2, InputTokens: 900, OutputTokens: 100},
+					Costs: []compare.Cost{{List: "late", USD: 1, Model: 0.25}},
+				}}},
+				Prices: lists,
+			},
+			[]string{
+				"one-shot: 1 of 9 requests are over the context limit all the same",
+				"one-shot: the figures are those of 1 of 2 sessions; compare its shares, not its sums",
+				"one-shot: its cost includes its own model calls, 2 with 1000 tokens (0.2500 USD by late)",
+				"1 of 2 sessions have no times: the prompt cache is taken to stay warm in them",
+				"prices as of 2026-03-01 to 2026-11-20",
+			},
+		},
+		"a comparison that was stopped": {
+			compare.Report{Incomplete: true, Prices: lists[:1]},
+			[]string{"the comparison was stopped before its end: variants have figures of different sessions", "prices as of 2026-11-20"},
+		},
+	} {
+		if diff := cmp.Diff(c.want, c.report.Warnings()); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}

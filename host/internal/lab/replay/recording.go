@@ -1,0 +1,70 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+)
+
+// Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays, and any
+// number of them may run at the same time.
+type Recording struct {
+	Transcript *transcript.Transcript
+	// Counted are the transcript's entries with their counts in the host's encoding.
+	Counted engine.Counted
+	// Requests are the requests that the recorded agent made, in order. A replay has a turn for each.
+	Requests []Request
+}
+
+// Request is one request that the recorded agent made. Tokens are those of the history alone, as the host counts them.
+type Request struct {
+	transcript.Request
+	// Unpruned is what the request counts if nothing is ever done to the history.
+	Unpruned int
+	// Projected is what the host would have expected the provider to count for it, by what the recorder reported of the
+	// requests before: the provider adds a system prompt and tool schemas, and has a tokenizer of its own.
+	Projected int
+}
+
+// Record counts the entries of t as sessions of h would, and finds its requests. The error is of counting: wrong settings, or
+// ctx's.
+func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Recording, error) {
+	counted, err := h.Count(ctx, t.Entries)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{Transcript: t, Counted: counted}
+	var (
+		context     *engine.Baseline // what the request would hold
+		calibration tokens.Calibration
+		next        int // the first entry that is not in context
+	)
+	for n, asked := range t.Requests() {
+		if n == 0 || asked.Boundary {
+			// The recorder replaced the context: nothing of what was in it is in the next request, and what was learned from
+			// reports about the old context need not hold for the new one.
+			context, calibration, next = counted.Baseline(), tokens.Calibration{}, asked.From
+		}
+		context.Add(counted.Slice(next, asked.Entry))
+		next = asked.Entry
+		request := Request{Request: asked, Unpruned: context.Tokens()}
+		request.Projected = calibration.Estimate(request.Unpruned)
+		if asked.Reported > 0 {
+			calibration.Observe(request.Unpruned, asked.Reported)
+		}
+		r.Requests = append(r.Requests, request)
+	}
+	return r, nil
+}
+
+// Timed reports whether it is known when the requests were made. Otherwise no pause lets a provider's cache go cold.
+func (r *Recording) Timed() bool {
+	for _, q := range r.Requests {
+		if !q.At.IsZero() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,33 @@
+package replay
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+// Untouched yields the turns of a session to which nothing is done: each request holds all that was before it. Those that
+// the provider would count above hard tokens are over the limit. It is what a strategy is compared with, and needs no host.
+func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
+	return func(yield func(Turn) bool) {
+		stable := 0 // in tokens: all of the request before is sent again, unless the recorder compacted
+		for n, q := range r.Requests {
+			if q.Boundary {
+				stable = 0
+			}
+			turn := Turn{
+				Turn: n + 1, Entry: q.Entry, From: q.From, Boundary: q.Boundary, At: q.At,
+				Unpruned: q.Unpruned, Before: q.Unpruned, AfterOptimize: q.Unpruned, AfterCompress: q.Unpruned,
+				Stable: outcome.Stable{Tokens: stable}, Reported: q.Reported, Projected: q.Projected,
+			}
+			if q.Projected > hard {
+				turn.Overflow = fmt.Sprintf("%d tokens are over the limit of %d", q.Projected, hard)
+			}
+			stable = q.Unpruned
+			if !yield(turn) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package discover
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Guard says which directories and files could be changed by other users, so that running them would be a risk. Each method
+// returns the problem as a phrase, "" if there is none.
+type Guard interface {
+	// Directory judges a plugin directory and those above it.
+	Directory(dir string) string
+	// File judges a file in a directory that Directory found to be good.
+	File(dir, path string) string
+}
+
+// Directory is what a scan saw in one plugin directory.
+type Directory struct {
+	Path string `json:"path"`
+	// Plugins counts usable plugins, Ignored the files whose names are not those of plugins.
+	Plugins int `json:"plugins"`
+	Ignored int `json:"ignored"`
+	// Problem says why the directory cannot be used: it is missing, unreadable, no directory or not trusted. "" if it is fine.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Candidate is a file with the name of a plugin.
+type Candidate struct {
+	// Name is the strategy's, from the file's name. Path is absolute.
+	Name, Path string
+	// Problem says why the file cannot be a plugin. ShadowedBy is the path of the file that is used instead.
+	Problem, ShadowedBy string
+	// Attached says that Path is the socket of a process that a developer started by hand (--attach).
+	Attached bool
+}
+
+// Usable reports whether the candidate is the one to start for its name.
+func (c Candidate) Usable() bool { return c.Problem == "" && c.ShadowedBy == "" }
+
+// Failure is an error about the candidate.
+func (c Candidate) Failure(op fault.Op, err error, hint string) *fault.Error {
+	return &fault.Error{Plugin: c.Name, Path: c.Path, Op: op, Err: err, Hint: hint}
+}
+
+// HostFailure is an error about the candidate for which the plugin is not to blame.
+func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error {
+	failure := c.Failure(op, err, hint)
+	failure.Blameless = true
+	return failure
+}
+
+// Catalog is what a scan of all directories found, in the order of the directories and by file name within each.
+type Catalog struct {
+	Dirs       []Directory
+	Candidates []Candidate
+}
+
+// Scan searches the directories in order, without recursion. The first usable file with a name wins; a broken one never hides
+// a good one, nor does one that g objects to (nil: g objects to nothing). A directory counts once, however its path is spelled.
+// Scan starts nothing.
+func Scan(dirs []string, g Guard) Catalog {
+	var c Catalog
+	owner := make(map[string]string) // name → path of the usable plugin
+	seen := make(map[string]bool)
+	for _, dir := range dirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			real = dir // scanOne reports the problem
+		}
+		if seen[real] {
+			continue
+		}
+		seen[real] = true
+		d, found := scanOne(dir, g)
+		for i := range found {
+			f := &found[i]
+			if f.Problem != "" {
+				continue
+			}
+			if first, taken := owner[f.Name]; taken {
+				f.ShadowedBy = first
+				continue
+			}
+			owner[f.Name] = f.Path
+			d.Plugins++
+		}
+		c.Dirs = append(c.Dirs, d)
+		c.Candidates = append(c.Candidates, found...)
+	}
+	return c
+}
+
+// Attach puts the strategies that were started by hand before the files of the same names. sockets are by strategy name.
+func (c Catalog) Attach(sockets map[string]string) Catalog {
+	var first []Candidate
+	for _, name := range slices.Sorted(maps.Keys(sockets)) {
+		first = append(first, Candidate{Name: name, Path: sockets[name], Attached: true})
+	}
+	for i, f := range c.Candidates {
+		if socket, ok := sockets[f.Name]; ok && f.Usable() {
+			c.Candidates[i].ShadowedBy = socket + ", which was started by hand"
+		}
+	}
+	c.Candidates = append(first, c.Candidates...)
+	return c
+}
+
+// Find returns the usable plugin with the name.
+func (c Catalog) Find(name string) (Candidate, bool) {
+	i := slices.IndexFunc(c.Candidates, func(f Candidate) bool { return f.Usable() && f.Name == name })
+	if i < 0 {
+		return Candidate{}, false
+	}
+	return c.Candidates[i], true
+}
+
+// maxListed is how many bytes of the path of an unusable file an error shows.
+const maxListed = 2000
+
+// Unknown is the error for a name that Find does not know: an [fault.ErrUnknownStrategy] that says what was found and where.
+func (c Catalog) Unknown(name string) error {
+	var names, broken []string
+	for _, f := range c.Candidates {
+		switch {
+		case f.Usable():
+			names = append(names, f.Name)
+		case f.Problem != "":
+			broken = append(broken, text.Printable(f.Path, maxListed)+" "+f.Problem)
+		}
+	}
+	var b strings.Builder
+	if len(names) == 0 {
+		b.WriteString("no strategy was found")
+	} else {
+		b.WriteString("found " + strings.Join(names, ", "))
+	}
+	if len(c.Dirs) == 0 {
+		b.WriteString("; no plugin directory is set (plugins.dirs)")
+	}
+	for i, d := range c.Dirs {
+		sep := ", "
+		if i == 0 {
+			sep = " in "
+		}
+		b.WriteString(sep + d.Path)
+		switch {
+		case d.Problem != "":
+			b.WriteString(" (" + d.Problem + ")")
+		case d.Plugins == 0:
+			b.WriteString(" (no plugins in it)")
+		}
+	}
+	if len(broken) > 0 {
+		b.WriteString("; not usable: " + strings.Join(broken, ", "))
+	}
+	return fmt.Errorf("%w %q: %s", fault.ErrUnknownStrategy, name, b.String())
+}
+
+// scanOne searches one directory.
+func scanOne(dir string, g Guard) (Directory, []Candidate) {
+	d := Directory{Path: dir}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		d.Problem = fault.System(err).Error()
+		return d, nil
+	}
+	if g != nil {
+		d.Problem = g.Directory(dir)
+	}
+	var found []Candidate
+	for _, e := range entries {
+		name, ok := StrategyName(e.Name())
+		if !ok {
+			d.Ignored++
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		problem := inspect(name, path)
+		switch {
+		case problem == "" && d.Problem != "":
+			problem = "is not trusted: " + d.Problem
+		case problem == "" && g != nil:
+			problem = g.File(dir, path)
+		}
+		found = append(found, Candidate{Name: name, Path: path, Problem: problem})
+	}
+	return d, found
+}
+
+// inspect says why the file cannot be a plugin, "" if it may be one.
+func inspect(name, path string) string {
+	if !contract.ValidName(name) {
+		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
+			text.Printable(name, 100))
+	}
+	info, err := os.Stat(path) // follows a symbolic link, which is as good as the file itself
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is a symbolic link to nothing"
+	case err != nil:
+		return "cannot be read: " + fault.System(err).Error()
+	case info.IsDir():
+		return "is a directory"
+	case !info.Mode().IsRegular():
+		return "is not a regular file"
+	case info.Size() == 0:
+		return "is empty"
+	case info.Mode().Perm()&0o111 == 0:
+		return "is not executable (chmod +x)"
+	}
+	return inspectHead(path)
+}
+
+// programHeads are the first bytes of the files that our systems' kernels execute: ELF, Mach-O (thin and universal), scripts.
+var programHeads = [][]byte{
+	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
+}
+
+func inspectHead(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "cannot be read: " + fault.System(err).Error()
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "cannot be read: " + fault.System(err).Error()
+	}
+	for _, h := range programHeads {
+		if bytes.HasPrefix(head[:n], h) {
+			return ""
+		}
+	}
+	return "is neither a program nor a script that begins with #!"
+}

@@ -1,0 +1,106 @@
+package discover
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/hashicorp/go-hclog"
+)
+
+// DefaultQuietTime is how long nothing must have happened in the plugin directories before they are scanned again.
+const DefaultQuietTime = 500 * time.Millisecond
+
+// Watcher calls back after changes to plugin files.
+type Watcher struct {
+	// Log receives what cannot be watched.
+	Log hclog.Logger
+	// Dirs are the plugin directories. They need not exist.
+	Dirs []string
+	// Files are further files to watch, by path: the lock file. "" is none.
+	Files []string
+	// QuietTime is how long nothing must have happened before Changed is called: a file that is being copied is not to be
+	// looked at halfway.
+	QuietTime time.Duration
+	// Ticks replaces the clock by which the directories' identities are re-checked; nil: a [time.Ticker]. For tests.
+	Ticks func(every time.Duration) (tick <-chan time.Time, stop func())
+	// Changed is called from Run's goroutine.
+	Changed func()
+}
+
+// Start begins to watch, and returns the function that goes on with it until ctx ends. An error means that the system has no
+// means to watch.
+func (w Watcher) Start() (run func(ctx context.Context), err error) {
+	dirs := slices.Clone(w.Dirs)
+	for _, path := range w.Files {
+		if path != "" {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
+	d, err := newDirWatch(w.Log, dirs)
+	if err != nil {
+		return nil, err
+	}
+	if w.Ticks == nil {
+		w.Ticks = ticker
+	}
+	return func(ctx context.Context) { w.run(ctx, d) }, nil
+}
+
+func (w Watcher) run(ctx context.Context, d *dirWatch) {
+	defer d.close()
+	tick, stop := w.Ticks(identityTime)
+	defer stop()
+	const most = 10 // quiet times: the longest wait in a directory in which something happens all the time
+	var quiet <-chan time.Time
+	var first time.Time
+	for {
+		select {
+		case e, ok := <-d.Events:
+			if !ok {
+				return
+			}
+			if moved := d.follow(e); !moved && !w.concerns(e) {
+				continue
+			}
+		case err, ok := <-d.Errors:
+			if !ok {
+				return
+			}
+			w.Log.Warn("watching the plugin directories failed", "error", err) // events may be lost, so scan
+			d.rearm()
+		case <-tick:
+			if !d.exchanged() {
+				continue
+			}
+		case <-quiet:
+			quiet = nil
+			w.Changed()
+			continue
+		case <-ctx.Done():
+			return
+		}
+		if quiet == nil {
+			first = time.Now()
+		}
+		if quiet == nil || time.Since(first) < most*w.QuietTime {
+			quiet = time.After(w.QuietTime)
+		}
+	}
+}
+
+// concerns reports whether an event is about a plugin's file or one of Files.
+func (w Watcher) concerns(e fsnotify.Event) bool {
+	base := filepath.Base(e.Name)
+	return strings.HasPrefix(base, FilePrefix) ||
+		slices.ContainsFunc(w.Files, func(path string) bool { return path != "" && base == filepath.Base(path) })
+}
+
+// ticker is the clock of production.
+func ticker(every time.Duration) (tick <-chan time.Time, stop func()) {
+	t := time.NewTicker(every)
+	return t.C, t.Stop
+}

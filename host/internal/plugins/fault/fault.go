@@ -1,0 +1,154 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// What can go wrong, for errors.Is. They arrive inside an [*Error], except for [ErrUnknownStrategy] and [ErrClosed], which
+// concern no plugin in particular.
+var (
+	// ErrUnknownStrategy: no usable plugin has that name. The message lists what was found and where.
+	ErrUnknownStrategy = errors.New("unknown strategy")
+	// ErrClosed: the plugin manager was closed.
+	ErrClosed = errors.New("plugin manager closed")
+	// ErrNotPlugin: the file could not be run, or ran and did not behave as a strategy plugin.
+	ErrNotPlugin = errors.New("not a working strategy plugin")
+	// ErrIncompatible: the plugin speaks another version of the protocol.
+	ErrIncompatible = errors.New("incompatible protocol version")
+	// ErrBadInfo: what the plugin reports about itself is not acceptable.
+	ErrBadInfo = errors.New("bad GetInfo answer")
+	// ErrBadConfig: a setting under strategies.<name> is wrong.
+	ErrBadConfig = errors.New("bad strategy settings")
+	// ErrPluginCrashed: the process ended during the call. The next call starts a new one.
+	ErrPluginCrashed = errors.New("plugin process crashed")
+	// ErrTimeout: no answer within the timeout that the settings give. It is not context.DeadlineExceeded, which stands for
+	// a deadline that the caller set.
+	ErrTimeout = errors.New("deadline exceeded")
+	// ErrBadAnswer: the answer cannot be decoded, belongs to another revision, or exceeds a limit.
+	ErrBadAnswer = errors.New("bad answer")
+	// ErrInfoChanged: the same binary reports something else about itself than before.
+	ErrInfoChanged = errors.New("GetInfo answer changed")
+	// ErrQuarantined: the plugin crashed too often. It is not started again until its file changes or it is reset.
+	ErrQuarantined = errors.New("plugin quarantined")
+	// ErrUntrusted: the file or its directory fails the trust checks (setting plugins.integrity).
+	ErrUntrusted = errors.New("not trusted")
+	// ErrNotGranted: the plugin says that it needs something that it was not granted (setting plugins.grants).
+	ErrNotGranted = errors.New("not granted")
+	// ErrNotIsolated: plugins.isolation is strict, and this machine cannot enforce every measure.
+	ErrNotIsolated = errors.New("cannot be isolated")
+	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place: the
+	// error belongs to the agent (REQ-HD-013.4).
+	ErrStrategy = errors.New("strategy failed")
+	// ErrNotContinuous: Optimize was asked of a strategy whose trigger is threshold. Only continuous strategies prune
+	// (REQ-HD-002).
+	ErrNotContinuous = errors.New("strategy has no Optimize")
+)
+
+// Op names what was being done with a plugin when it failed.
+type Op string
+
+// The operations, in the order in which a process goes through them.
+const (
+	OpStart     Op = "start"
+	OpGetInfo   Op = "GetInfo"
+	OpConfigure Op = "configure"
+	OpOptimize  Op = "optimize"
+	OpCompress  Op = "compress"
+)
+
+// Error says what failed, on which plugin, and what to do about it.
+type Error struct {
+	// Plugin is the strategy's name, Path the absolute path of its binary.
+	Plugin, Path string
+	Op           Op
+	// Err wraps one of this package's sentinels, or the caller's context error.
+	Err error
+	// Hint says what to do. It is "" where there is nothing to say.
+	Hint string
+	// Stderr is the end of the process's standard error, at most 8 KiB. It is set only when the process itself is suspect.
+	Stderr string
+	// Retryable says that the same call may succeed if it is made again.
+	Retryable bool
+	// Blameless says that the plugin did nothing wrong, so the failure does not count as a crash: the host refused to start it,
+	// or could not.
+	Blameless bool
+}
+
+// Error is [Error.Sentence], followed by the end of the plugin's standard error if there is any.
+func (e *Error) Error() string {
+	excerpt := stderrExcerpt(e.Stderr)
+	if excerpt == "" {
+		return e.Sentence()
+	}
+	return e.Sentence() + "\nlast lines of its standard error:\n" + excerpt
+}
+
+// Sentence is the error in one line, without the plugin's standard error.
+func (e *Error) Sentence() string {
+	s := fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// MayRetry is Retryable, for callers that do not know this package.
+func (e *Error) MayRetry() bool { return e.Retryable }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Sentence is [Error.Sentence] where err holds an [*Error], else err's own text.
+func Sentence(err error) string {
+	var known *Error
+	if errors.As(err, &known) {
+		return known.Sentence()
+	}
+	return err.Error()
+}
+
+// Cause is what an [*Error] wraps, for use inside another [*Error]: otherwise the text would name the plugin twice.
+func Cause(err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known.Err
+	}
+	return err
+}
+
+// System is the operating system's error without the operation and the path, for texts that name both already.
+func System(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// excerptLines is how many lines of a plugin's standard error an error's text shows.
+const excerptLines = 12
+
+// stderrExcerpt picks the lines that explain why a process died: those from a Go panic on if there was one, else the last ones.
+func stderrExcerpt(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	from := max(0, len(lines)-excerptLines)
+	for i, line := range lines {
+		if IsPanic(line) {
+			from = i
+			break
+		}
+	}
+	lines = lines[from:min(len(lines), from+excerptLines)]
+	if len(lines) == 1 && lines[0] == "" {
+		return ""
+	}
+	return "  " + strings.Join(lines, "\n  ")
+}
+
+// IsPanic reports whether a line of a plugin's standard error begins the output of a Go program that dies.
+func IsPanic(line string) bool {
+	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+}

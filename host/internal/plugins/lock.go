@@ -1,0 +1,89 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+)
+
+// Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes that to the
+// lock file: from then on it must stay the same. It returns what was locked, by name, and why others were not.
+func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked, error) {
+	if err := m.trust.CanLock(); err != nil {
+		return nil, err
+	}
+	found := m.scan()
+	if len(names) == 0 {
+		for _, c := range found.Candidates {
+			if c.Usable() {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	done := make(map[string]Locked)
+	var entries []Locked
+	var errs []error
+	for _, name := range names {
+		e, err := m.lookAt(ctx, found, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		done[name], entries = e, append(entries, e)
+	}
+	if len(entries) > 0 {
+		if err := m.trust.Lock(entries); err != nil {
+			return nil, errors.Join(append(errs, err)...)
+		}
+	}
+	for _, s := range m.all() {
+		if _, ok := done[s.name]; ok {
+			s.do(func(o *owner) { o.clearCrashes("plugin was locked") })
+		}
+	}
+	return done, errors.Join(errs...)
+}
+
+// lookAt starts a plugin, even if the lock file forbids it, and returns its entry for the lock file.
+func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name string) (Locked, error) {
+	c, ok := found.Find(name)
+	if !ok {
+		return Locked{}, found.Unknown(name)
+	}
+	if c.Attached {
+		return Locked{}, fmt.Errorf("%s was started by hand, so there is no file to lock", name)
+	}
+	if err := m.prepare(); err != nil {
+		return Locked{}, err
+	}
+	b, err := discover.Open(c, &m.hashes, nil)
+	if err != nil {
+		return Locked{}, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	defer b.Close()
+	result := make(chan error, 1)
+	var e Locked
+	if !m.spawn(func() {
+		p, err := m.launch(ctx, b, trust.Snapshot{}, func(State) {})
+		running := err == nil
+		// A plugin that only lacks good settings or a grant can be locked all the same.
+		if p != nil && p.record != nil && (running || errors.Is(err, ErrBadConfig) || errors.Is(err, ErrNotGranted)) {
+			e, err = p.entry(), nil
+		}
+		if running && p.alive() {
+			p.end(errNotNeeded)
+			p.destroy(m.opts.StopTimeout)
+		}
+		result <- err
+	}) {
+		return Locked{}, ErrClosed
+	}
+	err = <-result
+	return e, err
+}
+
+// entry is the plugin's entry in the lock file.
+func (p *process) entry() Locked { return trust.NewEntry(p.binary.Path, p.binary.Sum, p.record) }

@@ -1,0 +1,181 @@
+// Package plugintest holds what the tests of the plugin runtime share: files and processes of plugins, and ways to wait for them.
+//
+// It is for the tests below host/internal/plugins only.
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/thresh-dev/thresh/host/early"
+)
+
+// Install copies a binary into place as an installer should: under another name, then renamed.
+func Install(t testing.TB, binary, path string) {
+	t.Helper()
+	text, err := os.ReadFile(binary)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o755)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Write writes a file with the mode and returns its path.
+func Write(t testing.TB, dir, name, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ShortTemp is a directory for run directories; t.TempDir's path is too long for sockets.
+func ShortTemp(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// Exists reports whether a process exists; a zombie counts as gone.
+func Exists(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// Processes are the ids of those that run a plugin of the directory.
+func Processes(t testing.TB, dir string) (pids []int) {
+	t.Helper()
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range all {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), dir+"/") {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// GoneWithin waits for a process to end.
+func GoneWithin(t testing.TB, pid int, limit time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for Exists(pid) {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("process %d is still there after %v", pid, limit)
+		case <-tick.C:
+		}
+	}
+}
+
+// timeout is when Eventually gives up. It is far above what anything takes, so that a busy machine fails no test.
+const timeout = time.Minute
+
+// Eventually waits until ok.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not within %v: %s", timeout, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// Variant replaces the file of a plugin by another one that does the same: bytes after the end of a program change nothing.
+func Variant(t testing.TB, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := filepath.Join(t.TempDir(), "next")
+	if err := os.WriteFile(next, append(text, "another version"...), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	Install(t, next, path)
+}
+
+// Buffer is a bytes.Buffer that is safe for concurrent use.
+type Buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// AsNobody runs one test of the running test binary without root's rights, in a process of its own, and returns its output. files
+// are copied, by path and name, to the process's working directory; env is added to its environment, with %DIR% standing for that
+// directory.
+func AsNobody(t testing.TB, test string, files map[string]string, env ...string) string {
+	t.Helper()
+	dir := ShortTemp(t)
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	Install(t, os.Args[0], filepath.Join(dir, "test"))
+	for from, to := range files {
+		Install(t, from, filepath.Join(dir, to))
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), "-test.run", "^"+test+"$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin"}
+	for _, v := range env {
+		cmd.Env = append(cmd.Env, strings.ReplaceAll(v, "%DIR%", dir))
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	return string(text)
+}

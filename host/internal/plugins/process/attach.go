@@ -1,0 +1,65 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing verifies, isolates
+// or supervises it.
+
+// CheckSocket returns an error if there is nothing at an attached process's socket.
+func (s Spec) CheckSocket() error {
+	if _, err := os.Stat(s.Binary.Path); err != nil {
+		return s.NotAttached(fault.OpStart, fault.System(err))
+	}
+	return nil
+}
+
+// NotAttached is the error for an attached process that does not answer.
+func (s Spec) NotAttached(op fault.Op, err error) error {
+	return s.Binary.HostFailure(op, fmt.Errorf("%w: no process answers at this socket: %w", fault.ErrNotPlugin, err),
+		"start the plugin with --attach, and give the host what it prints; it serves one host")
+}
+
+// attach makes the child stand for a process that is not to be started.
+func (c *child) attach() {
+	c.attempt.settle()
+	c.exit.leave = sync.OnceFunc(func() { close(c.exit.done) })
+	c.exit.state = "the attached process is gone"
+}
+
+// reattach tells go-plugin of a process that it is not to start.
+func (c *child) reattach() *plugin.ReattachConfig {
+	return &plugin.ReattachConfig{
+		Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.ProtocolVersion,
+		Addr:         &net.UnixAddr{Net: "unix", Name: c.binary.Path},
+		ReattachFunc: func() (runner.AttachedRunner, error) { return c, nil },
+	}
+}
+
+// ConnectionIsUp says that a call was answered. From then on, an attached process counts as ended when its connection breaks: the
+// host has no other way to notice. It does nothing for other processes.
+func (p *Process) ConnectionIsUp() {
+	if p.spec.Binary.Attached {
+		p.watched = true
+		go p.child.leaveWith(p.conn.conn)
+	}
+}
+
+// leaveWith waits for the connection, which is up, to break.
+func (c *child) leaveWith(conn *grpc.ClientConn) {
+	conn.WaitForStateChange(context.Background(), connectivity.Ready) // returns at the latest when the connection is closed
+	c.exit.leave()
+}

@@ -1,0 +1,292 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+const (
+	// drainTime is how long output is still read after the process ended, in case something that it started holds it open.
+	drainTime = 250 * time.Millisecond
+	// killTime is how long a process may take to be gone after SIGKILL.
+	killTime = 2 * time.Second
+	// dyingTime is how long a process that cannot be talked to may take to end by itself: its exit status explains why.
+	dyingTime = 100 * time.Millisecond
+
+	// A binary that is still open for writing (ETXTBSY) is tried again, busyRetries times with busyDelay between.
+	busyRetries = 10
+	busyDelay   = 20 * time.Millisecond
+)
+
+// child is one operating system process of a plugin. It is go-plugin's runner: go-plugin reads the handshake from it, and is
+// otherwise kept away from the process (runner.go).
+type child struct {
+	binary  *discover.Binary
+	sandbox Sandbox
+	starter *starter
+	log     hclog.Logger
+
+	env []string
+	dir string // sockets, working directory, TMPDIR
+
+	attempt attempt
+	running
+	handshake handshake // what it wrote to its standard output
+	stderr    tail      // the end of what it wrote to its standard error
+	exit      exit
+}
+
+// attempt is whether a start was tried. Its methods are safe for concurrent use.
+type attempt struct {
+	settle func()        // records that Start has returned, or will never be called
+	done   chan struct{} // closed by settle
+}
+
+// running is the process, valid once the attempt is done.
+type running struct {
+	cmd      *exec.Cmd // nil: it could not be started
+	lifeline *os.File  // the host's end of the pipe: closing it tells the plugin to end
+}
+
+// exit is how the process ended.
+type exit struct {
+	done   chan struct{} // closed once the process is gone and reaped, and its output read
+	state  string        // for people; valid after done
+	killed atomic.Bool   // the host killed it, or tried to
+	leave  func()        // for an attached process: records that it is gone
+}
+
+func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter) *child {
+	attempted := make(chan struct{})
+	c := &child{
+		binary: b, sandbox: sandbox, log: log, starter: s,
+		handshake: newHandshake(),
+		attempt:   attempt{done: attempted, settle: sync.OnceFunc(func() { close(attempted) })},
+	}
+	c.exit.done = make(chan struct{})
+	return c
+}
+
+// prepare sets what go-plugin decides: its part of the environment, and the directory for sockets that it made.
+func (c *child) prepare(goPluginEnv []string, dir string) {
+	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.sandbox.env()...), dir
+}
+
+// passedOn are the host's environment variables that a plugin sees: they decide how its texts and times look. It sees no others,
+// since they may hold secrets.
+var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
+
+// childEnv is the whole environment of a plugin: go-plugin's variables, the lifeline, and those passed on.
+func childEnv(goPlugin []string, dir string) []string {
+	env := append([]string{}, goPlugin...)
+	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(lifelineFD), "TMPDIR="+dir)
+	for _, key := range passedOn {
+		if value, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+value)
+		}
+	}
+	return env
+}
+
+// lifelineFD is the descriptor of the lifeline in the child: the first after the standard three.
+const lifelineFD = 3
+
+// Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting often follow
+// each other closely, and any fork of the host may hold the file open meanwhile.
+func (c *child) Start(ctx context.Context) error {
+	select {
+	case <-c.attempt.done:
+		return errors.New("the start was abandoned")
+	default:
+	}
+	defer c.attempt.settle()
+	for attempt := 0; ; attempt++ {
+		err := c.start()
+		if !errors.Is(err, syscall.ETXTBSY) || attempt == busyRetries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyDelay):
+		}
+	}
+}
+
+func (c *child) start() (err error) {
+	var files []*os.File
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			if r, w, err = os.Pipe(); err == nil {
+				files = append(files, r, w)
+			}
+		}
+		return r, w
+	}
+	outR, outW := pipe()
+	errR, errW := pipe()
+	lifeR, lifeW := pipe()
+	if err == nil {
+		c.cmd, err = c.execute(outW, errW, lifeR)
+	}
+	if err != nil {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return err
+	}
+	for _, f := range []*os.File{outW, errW, lifeR} {
+		_ = f.Close()
+	}
+	c.lifeline = lifeW
+	c.log = c.log.With("pid", c.cmd.Process.Pid)
+	go c.run(outR, errR)
+	return nil
+}
+
+// execute starts the binary that was opened, even if its path leads elsewhere by now.
+func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
+	begin := c.begin
+	if len(c.sandbox.Apply) > 0 {
+		begin = c.launch
+	}
+	cmd, err := begin(stdout, stderr, lifeline)
+	if err != nil {
+		return nil, err
+	}
+	// The system lets no one write to a program while it runs. This check covers the moments before.
+	if err := c.binary.Untouched(); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
+	return cmd, nil
+}
+
+// begin starts the opened binary without isolating it.
+func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
+	path, inherit, done, err := c.binary.Executable(c.dir, lifelineFD+1)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	// No Stdin: that makes it /dev/null.
+	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
+	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
+	cmd.SysProcAttr = processAttributes()
+	return cmd, c.starter.start(cmd)
+}
+
+// run reads the output until the process has ended, then reaps it.
+func (c *child) run(stdout, stderr *os.File) {
+	outDone, errDone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(outDone)
+		c.handshake.read(stdout, c.log.Named("stdout"))
+	}()
+	go func() {
+		defer close(errDone)
+		lines := lineLogger{log: c.log}
+		eachLine(io.TeeReader(stderr, &c.stderr), maxLogLine, lines.line)
+	}()
+
+	reap(c.cmd)
+	c.exit.state = c.cmd.ProcessState.String()
+
+	deadline := time.Now().Add(drainTime)
+	_ = stdout.SetReadDeadline(deadline)
+	_ = stderr.SetReadDeadline(deadline)
+	<-outDone
+	<-errDone
+	_ = stdout.Close()
+	_ = stderr.Close()
+	_ = c.lifeline.Close()
+	close(c.exit.done)
+}
+
+// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls Start before
+// anything else that takes time, and Start retries only for a moment.
+func (c *child) started() bool {
+	select {
+	case <-c.attempt.done:
+		return c.cmd != nil
+	case <-time.After(killTime):
+		c.attempt.settle() // from now on, Start refuses
+		return false
+	}
+}
+
+// terminate ends the whole process group: SIGTERM, and after grace SIGKILL. Without grace there is no SIGTERM. It returns when
+// the process is gone or, if even SIGKILL does not end it, after a bounded time with an error.
+func (c *child) terminate(grace time.Duration) error {
+	if !c.started() {
+		return nil
+	}
+	if grace > 0 && !c.gone(0) {
+		_ = signalGroup(c.cmd.Process, syscall.SIGTERM) // an error means that it is gone
+		if c.gone(grace) {
+			return nil
+		}
+		c.log.Warn("plugin process did not end after SIGTERM, sending SIGKILL", "grace", grace)
+	}
+	return c.kill()
+}
+
+// kill sends SIGKILL to the whole process group and waits for the process to be gone.
+func (c *child) kill() error {
+	if !c.gone(0) {
+		c.exit.killed.Store(true)
+		killGroup(c.cmd.Process)
+	}
+	if !c.gone(killTime) {
+		return fmt.Errorf("process %d (%s) still exists after SIGKILL", c.cmd.Process.Pid, c.binary.Path)
+	}
+	return nil
+}
+
+// killedByOthers reports whether something other than the host killed the process. It is false while the process exists.
+func (c *child) killedByOthers() bool {
+	if !c.gone(0) || c.exit.killed.Load() || c.cmd == nil {
+		return false
+	}
+	return killedBySIGKILL(c.cmd.ProcessState)
+}
+
+func killedBySIGKILL(s *os.ProcessState) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// gone waits up to d for the process to have ended.
+func (c *child) gone(d time.Duration) bool {
+	select {
+	case <-c.exit.done:
+		return true
+	default:
+	}
+	if d == 0 {
+		return false
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c.exit.done:
+		return true
+	case <-t.C:
+		return false
+	}
+}

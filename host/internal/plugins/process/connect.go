@@ -1,0 +1,131 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// MaxReceive is the largest single message that the host accepts from a plugin, in bytes.
+const MaxReceive = wire.MaxGRPCMessage
+
+// connection is what go-plugin dispenses: the connection itself.
+type connection struct {
+	plugin.NetRPCUnsupportedPlugin
+	conn   *grpc.ClientConn
+	broker *plugin.GRPCBroker
+}
+
+var _ plugin.GRPCPlugin = (*connection)(nil)
+
+// GRPCServer is for the plugin's side, which package sdk implements.
+func (*connection) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("this is the host's side")
+}
+
+// GRPCClient returns the connection.
+func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return &connection{conn: conn, broker: broker}, nil
+}
+
+// Start starts a process and completes go-plugin's handshake, or connects to an attached one. ctx bounds both; if its cause is
+// [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is left, and the error is a
+// [*fault.Error].
+func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
+	p := &Process{spec: spec, child: newChild(spec.Binary, spec.Sandbox, spec.Log, s.starter)}
+	if spec.Binary.Attached {
+		p.child.attach()
+	}
+	if err := p.connect(ctx, s.run.path); err != nil {
+		p.Close(0)
+		return nil, p.AddStderr(err) // all of it, now that the process is gone
+	}
+	return p, nil
+}
+
+// connect starts the process and goes through go-plugin's handshake.
+func (p *Process) connect(ctx context.Context, runDir string) error {
+	stdio := &stdioLogger{log: p.child.log.Named("stdio")}
+	settings := &plugin.ClientConfig{
+		HandshakeConfig:  wire.Handshake(),
+		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
+		SkipHostEnv:      true,
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive))},
+		Logger:           hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
+		SyncStdout:       stdio,
+		SyncStderr:       stdio,
+	}
+	if p.spec.Binary.Attached {
+		settings.Reattach = p.child.reattach()
+	} else {
+		settings.RunnerFunc = func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
+			p.child.prepare(cmd.Env, dir)
+			return p.child, nil
+		}
+	}
+	p.client = plugin.NewClient(settings)
+	type result struct {
+		conn *connection
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // go-plugin opens streams without a deadline
+		var r result
+		rpc, err := p.client.Client()
+		p.child.attempt.settle() // if the process was not started by now, it never will be
+		if err == nil {
+			var raw any
+			raw, err = rpc.Dispense(wire.PluginName)
+			r.conn, _ = raw.(*connection)
+		}
+		r.err = err
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return p.startFailed(ctx, r.err)
+		}
+		p.conn = r.conn
+		return nil
+	case <-ctx.Done():
+		return p.startFailed(ctx, nil)
+	}
+}
+
+// Accept listens for connections of the plugin on go-plugin's broker, under the returned id. ctx bounds the wait for the broker's
+// stream, which a plugin may never open.
+func (p *Process) Accept(ctx context.Context) (id uint32, l net.Listener, err error) {
+	type result struct {
+		listener net.Listener
+		err      error
+	}
+	id = p.conn.broker.NextId()
+	done := make(chan result, 1)
+	go func() {
+		l, err := p.conn.broker.Accept(id)
+		done <- result{l, err}
+	}()
+	select {
+	case r := <-done:
+		return id, r.listener, r.err
+	case <-ctx.Done():
+		go func() { // ends when Close closes the broker
+			if r := <-done; r.listener != nil {
+				_ = r.listener.Close()
+			}
+		}()
+		return 0, nil, ctx.Err()
+	}
+}

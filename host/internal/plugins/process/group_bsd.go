@@ -1,0 +1,20 @@
+//go:build unix && !linux
+
+package process
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// processAttributes puts a plugin into a process group of its own. There is nothing like Pdeathsig on these systems: only the
+// lifeline ends a plugin with its host.
+func processAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// reap waits for the process to end and then kills what is left of its group.
+func reap(cmd *exec.Cmd) {
+	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	killGroup(cmd.Process)
+}

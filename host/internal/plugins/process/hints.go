@@ -1,0 +1,64 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+)
+
+// endedHint is what to do about a process that ended before it said anything.
+func (c *child) endedHint() string {
+	const byHand = "run it by hand to see what it is"
+	switch {
+	case c.binary.Script && filepath.Base(c.binary.Interpreter()) == "env":
+		return "its #! line has env look for a program in PATH, which plugins do not get: name the program by its absolute path"
+	case c.isolated():
+		return byHand + "; if it works there, isolation keeps something from it: see plugins.grants." + c.binary.Name + " and 'thresh doctor'"
+	}
+	return byHand
+}
+
+// isolated reports whether files are kept from the process.
+func (c *child) isolated() bool { return slices.Contains(c.sandbox.Apply, isolate.Files) }
+
+// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation keeps it from the
+// plugin, and what would have to be granted. It returns "" where that is not the problem.
+func (c *child) hiddenInterpreter() (path, grant string) {
+	if !c.isolated() {
+		return "", ""
+	}
+	named := c.binary.Interpreter()
+	if !filepath.IsAbs(named) {
+		return "", ""
+	}
+	real, err := filepath.EvalSymlinks(named)
+	if err != nil || isolate.Readable(real) || c.granted(real) {
+		return "", ""
+	}
+	return named, surroundings(real)
+}
+
+// granted reports whether the plugin may read a file because of a grant.
+func (c *child) granted(path string) bool {
+	return slices.ContainsFunc(c.sandbox.Grant.Read, func(tree string) bool {
+		real, err := filepath.EvalSymlinks(tree)
+		if err != nil {
+			return false
+		}
+		rel, err := filepath.Rel(real, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// surroundings returns what a program most likely needs besides itself: for one in a folder bin, the folder that bin is in. That
+// is not suggested where it would open a home directory, or everything.
+func surroundings(program string) string {
+	dir := filepath.Dir(program)
+	home, _ := os.UserHomeDir() // "": no path is below it
+	if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && prefix != home && filepath.Dir(prefix) != "/" && prefix != "/" {
+		return prefix
+	}
+	return program
+}

@@ -1,0 +1,95 @@
+package process
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	runDirPrefix = "thresh-"
+	runDirRandom = 6 // letters after the prefix; MkdirTemp's ten digits would not fit below macOS's long TMPDIR
+	hostLock     = "host.lock"
+
+	// maxSocketPath is what sun_path holds on the strictest system we run on (macOS), without the closing NUL.
+	maxSocketPath = 103
+	// socketSuffix is the longest that go-plugin appends to a run directory: its own directory and a socket in it.
+	socketSuffix = "/plugin-dir4294967295/plugin4294967295"
+)
+
+// runDir is the private directory of one spawner. Each process gets a directory in it, which holds its sockets and is its working
+// and temporary directory.
+type runDir struct {
+	path string
+	lock *os.File // locked for as long as the spawner lives: that is how other hosts know that the directory is in use
+}
+
+// newRunDir makes a run directory below base ("": the system's temporary directory), after removing those that killed hosts have
+// left there.
+func newRunDir(base string) (*runDir, error) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(base) + len("/") + len(runDirPrefix) + runDirRandom + len(socketSuffix); n > maxSocketPath {
+		return nil, fmt.Errorf("the temporary directory %s is too long a path for sockets: %d bytes, at most %d fit; "+
+			"set TMPDIR to a shorter one", base, len(base), len(base)-(n-maxSocketPath))
+	}
+	sweepRunDirs(base)
+	path, err := mkdirRandom(base)
+	if err != nil {
+		return nil, fmt.Errorf("making a run directory: %w", err)
+	}
+	// The lock file gets its name only once it is locked. Otherwise another host could take the directory for an abandoned one.
+	lock, err := lockFile(filepath.Join(path, hostLock+".new"), os.O_CREATE|os.O_EXCL)
+	if err == nil {
+		err = os.Rename(lock.Name(), filepath.Join(path, hostLock))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the run directory: %w", err), os.RemoveAll(path))
+	}
+	return &runDir{path: path, lock: lock}, nil
+}
+
+// mkdirRandom makes a directory with a random name that no one else has.
+func mkdirRandom(base string) (string, error) {
+	for {
+		path := filepath.Join(base, runDirPrefix+strings.ToLower(rand.Text()[:runDirRandom]))
+		if err := os.Mkdir(path, 0o700); !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+	}
+}
+
+// remove deletes the directory and releases the lock.
+func (d *runDir) remove() error {
+	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
+}
+
+// sweepRunDirs removes run directories below base that no living host holds. What cannot be removed stays: it belongs to another
+// user, or is in use.
+func sweepRunDirs(base string) {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return // mkdirRandom will report what is wrong with base
+	}
+	for _, e := range entries {
+		if e.Type() != fs.ModeDir || !strings.HasPrefix(e.Name(), runDirPrefix) {
+			continue
+		}
+		path := filepath.Join(base, e.Name())
+		lock, err := lockFile(filepath.Join(path, hostLock), 0)
+		if err != nil {
+			continue
+		}
+		_ = os.RemoveAll(path)
+		_ = lock.Close()
+	}
+}

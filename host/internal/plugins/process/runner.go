@@ -1,0 +1,87 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+var _ runner.Runner = (*child)(nil)
+
+// Wait returns when the process has ended. go-plugin calls it.
+func (c *child) Wait(ctx context.Context) error {
+	select {
+	case <-c.exit.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Kill is called by go-plugin when it could not connect.
+func (c *child) Kill(context.Context) error {
+	if !c.started() || c.gone(dyingTime) {
+		return nil
+	}
+	return c.kill()
+}
+
+// ID is the process id, "" before the start.
+func (c *child) ID() string {
+	switch {
+	case c.binary.Attached:
+		return c.binary.Path // go-plugin cleans up only after what has an id
+	case c.cmd == nil:
+		return ""
+	}
+	return strconv.Itoa(c.cmd.Process.Pid)
+}
+
+// Name is the binary's path.
+func (c *child) Name() string { return c.binary.Path }
+
+// Stdout gives go-plugin the handshake line and nothing else.
+func (c *child) Stdout() io.ReadCloser { return c.handshake.forGoPlugin() }
+
+// Stderr gives go-plugin nothing: what comes there is read and logged here.
+func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
+
+// Diagnose adds nothing: this package makes its own errors from what the child knows.
+func (c *child) Diagnose(context.Context) string { return "" }
+
+// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port: a plugin must not make the
+// host connect elsewhere.
+func (c *child) PluginToHost(network, address string) (string, string, error) {
+	switch network {
+	case "unix":
+		if sameDir(filepath.Dir(address), c.dir) {
+			return network, address, nil
+		}
+		return "", "", fmt.Errorf("its socket %q is not in the directory that PLUGIN_UNIX_SOCKET_DIR names", address)
+	case "tcp":
+		host, _, err := net.SplitHostPort(address)
+		if err == nil && net.ParseIP(host).IsLoopback() {
+			return network, address, nil
+		}
+	}
+	return "", "", fmt.Errorf("it listens on %s %q, not on a unix socket or the loopback address", network, address)
+}
+
+// sameDir reports whether two paths lead to the same directory.
+func sameDir(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// HostToPlugin changes nothing: both sides see the same files.
+func (c *child) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}

@@ -1,0 +1,96 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"syscall"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// startFailed says why there is no connection. err is go-plugin's view of it, nil if the time was up.
+func (p *Process) startFailed(ctx context.Context, err error) error {
+	c, h := p.child, &p.child.handshake
+	running := c.started()
+	if running && err != nil && c.gone(dyingTime) && c.killedByOthers() {
+		return p.Killed(fault.OpStart)
+	}
+	if running {
+		_ = c.kill() // from then on the output is complete, which may be the only explanation
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
+		return p.Failure(fault.OpStart, cause, "")
+	case p.spec.Binary.Attached:
+		if err == nil {
+			err = cause
+		}
+		return p.spec.NotAttached(fault.OpStart, err)
+	case !running && err != nil:
+		return p.cannotRun(err)
+	case h.complete():
+		return p.noConnection(err)
+	case err != nil:
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: it ended (%s) before the handshake was complete%s",
+			fault.ErrNotPlugin, c.exit.state, h.printed()), c.endedHint())
+	default:
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: no handshake line within %v%s", fault.ErrTimeout, p.spec.StartTimeout, h.printed()),
+			"it may be waiting for something that plugins do not get: input, the network, environment variables")
+	}
+}
+
+// noConnection says why there is no connection although the plugin said where it listens.
+func (p *Process) noConnection(err error) error {
+	h := &p.child.handshake
+	switch {
+	case h.core != strconv.Itoa(plugin.CoreProtocolVersion):
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: it speaks version %s of go-plugin's protocol, this host speaks %d",
+			fault.ErrIncompatible, h.core, plugin.CoreProtocolVersion), "rebuild the plugin with a current SDK")
+	case h.app != strconv.Itoa(wire.ProtocolVersion):
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: it speaks version %s of the strategy protocol, this host speaks %d",
+			fault.ErrIncompatible, h.app, wire.ProtocolVersion), "use a plugin that was built for this version of thresh")
+	case h.protocol != string(plugin.ProtocolGRPC):
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: it does not speak gRPC", fault.ErrIncompatible),
+			"rebuild the plugin with the thresh SDK")
+	case err != nil:
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, err), "")
+	default:
+		return p.Failure(fault.OpStart, fmt.Errorf("%w: no connection within %v, though it printed where it listens",
+			fault.ErrTimeout, p.spec.StartTimeout), "")
+	}
+}
+
+// cannotRun says why the system did not start the file.
+func (p *Process) cannotRun(err error) error {
+	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
+	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {
+		failure.Err = fmt.Errorf("%w: isolation keeps %s from it, which it is run by (%w)", fault.ErrNotPlugin, hidden, fault.System(err))
+		failure.Hint = fmt.Sprintf("if it may have that: plugins.grants.%s.read: [%s]", failure.Plugin, grant)
+		return failure
+	}
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		failure.Hint = "was it built for this system?"
+	case errors.Is(err, syscall.ENOENT):
+		failure.Hint = "does the program in its #! line exist?"
+	case errors.Is(err, syscall.ETXTBSY):
+		failure.Hint = "it is still being written; install plugins by renaming them into place"
+		failure.Retryable = true
+	}
+	return failure
+}
+
+// Killed is the error for a process that was killed with SIGKILL before it was ready. The plugin is not the cause, so another start
+// may succeed.
+func (p *Process) Killed(op fault.Op) *fault.Error {
+	failure := p.Failure(op, fmt.Errorf("%w: %s before it was ready", fault.ErrPluginCrashed, p.child.exit.state),
+		"killed (SIGKILL), possibly by the OOM killer")
+	failure.Retryable = true
+	return failure
+}

@@ -1,0 +1,58 @@
+package process
+
+import (
+	"os/exec"
+	"runtime"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+)
+
+// starter starts all processes from one operating system thread that lives as long as the starter. On Linux a child is killed
+// when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it likes.
+type starter struct {
+	requests chan startRequest
+	quit     chan struct{} // closed: the thread is to end
+	ended    chan struct{} // closed: it has
+}
+
+type startRequest struct {
+	cmd    *exec.Cmd
+	result chan error
+}
+
+func newStarter() *starter {
+	s := &starter{requests: make(chan startRequest), quit: make(chan struct{}), ended: make(chan struct{})}
+	go s.loop()
+	return s
+}
+
+func (s *starter) loop() {
+	defer close(s.ended)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		select {
+		case r := <-s.requests:
+			r.result <- r.cmd.Start()
+		case <-s.quit:
+			return
+		}
+	}
+}
+
+// start is cmd.Start on the starter's thread.
+func (s *starter) start(cmd *exec.Cmd) error {
+	r := startRequest{cmd: cmd, result: make(chan error, 1)}
+	select {
+	case s.requests <- r:
+		return <-r.result
+	case <-s.ended:
+		return fault.ErrClosed
+	}
+}
+
+// close ends the thread, which kills every process that still runs. A start after it fails.
+func (s *starter) close() {
+	close(s.quit)
+	<-s.ended
+}

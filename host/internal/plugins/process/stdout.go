@@ -1,0 +1,89 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	// keptNoise is how many lines are kept of those that a plugin prints to standard output besides the handshake.
+	keptNoise = 3
+	// keptNoiseLine is where each of them is cut, in bytes.
+	keptNoiseLine = 200
+)
+
+// handshakeLine is what go-plugin servers print: CORE|APP|NETWORK|ADDRESS|PROTOCOL|…
+var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
+
+// handshake picks the handshake line out of a plugin's standard output. Libraries like to print a greeting there: lines before
+// the handshake are logged and dropped, and so is everything after it, for as long as the process lives.
+type handshake struct {
+	found chan struct{} // closed when the line was seen
+	r     *io.PipeReader
+	w     *io.PipeWriter
+
+	// Valid after found:
+	line, core, app, protocol string
+	// Valid once the output has ended: what was printed instead of the handshake, or before it; what was printed after it; and
+	// how many other lines there were in all.
+	noise, late []string
+	others      int
+}
+
+func newHandshake() handshake {
+	r, w := io.Pipe()
+	return handshake{found: make(chan struct{}), r: r, w: w}
+}
+
+// forGoPlugin gives go-plugin the handshake line and nothing else.
+func (h *handshake) forGoPlugin() io.ReadCloser { return h.r }
+
+// read reads stdout to its end.
+func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
+	defer h.w.Close()
+	seen := false
+	eachLine(stdout, maxLogLine, func(line []byte) {
+		if !seen {
+			if m := handshakeLine.FindSubmatch(line); m != nil {
+				seen = true
+				h.line, h.core, h.app, h.protocol = string(line), string(m[1]), string(m[2]), string(m[4])
+				close(h.found)
+				_, _ = h.w.Write(append(line, '\n')) // fails only if go-plugin has stopped reading
+				_ = h.w.Close()
+				return
+			}
+		}
+		h.others++
+		text := strings.ToValidUTF8(string(line), "�")
+		if strings.TrimSpace(text) != "" {
+			if kept := text[:min(len(text), keptNoiseLine)]; seen && len(h.late) < keptNoise {
+				h.late = append(h.late, kept)
+			} else if !seen && len(h.noise) < keptNoise {
+				h.noise = append(h.noise, kept)
+			}
+		}
+		log.Debug(text)
+	})
+}
+
+// complete reports whether the line came.
+func (h *handshake) complete() bool {
+	select {
+	case <-h.found:
+		return true
+	default:
+		return false
+	}
+}
+
+// printed quotes what came instead of the handshake, as the end of a sentence. It is valid once the output has ended.
+func (h *handshake) printed() string {
+	if len(h.noise) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it printed %q", h.noise)
+}

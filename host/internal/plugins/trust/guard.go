@@ -1,0 +1,140 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+)
+
+// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that come with the
+// host the owner of the host's executable: anyone else who can write to a plugin or replace it can run code as the user.
+type guard struct {
+	user uint32
+	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the executable.
+	bundle  string
+	bundler uint32
+	groups  string // path of /etc/group
+}
+
+// newGuard makes the guard of the running user. executable is the host's path, "" if it is unknown.
+func newGuard(executable string) *guard {
+	g := &guard{user: uint32(os.Geteuid()), groups: "/etc/group"}
+	var stat unix.Stat_t
+	real, err := filepath.EvalSymlinks(executable)
+	if executable == "" || err != nil || unix.Stat(real, &stat) != nil {
+		return g
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(real), "plugins")); err == nil {
+		g.bundle, g.bundler = dir, stat.Uid
+	}
+	return g
+}
+
+// bundled reports whether a plugin came with the host: it is in the folder next to the executable and has the same owner, so who
+// can change it can change the host itself.
+func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
+	if g.bundle == "" || stat.Uid != g.bundler {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && filepath.Dir(real) == g.bundle
+}
+
+// Directory says why nothing in a plugin directory can be trusted, "" if there is no reason.
+func (g *guard) Directory(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return fault.System(err).Error()
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(real, &stat); err != nil {
+		return err.Error()
+	}
+	if problem := g.status(&stat, real == g.bundle); problem != "" {
+		return "the directory " + problem
+	}
+	for parent := filepath.Dir(real); ; parent = filepath.Dir(parent) {
+		if err := unix.Stat(parent, &stat); err != nil {
+			return parent + ": " + err.Error()
+		}
+		// In a sticky directory users cannot replace each other's files.
+		if problem := g.writable(&stat); problem != "" && stat.Mode&unix.S_ISVTX == 0 {
+			return "the directory above it, " + parent + ", " + problem
+		}
+		if parent == filepath.Dir(parent) {
+			return ""
+		}
+	}
+}
+
+// File says why a plugin's file cannot be trusted, "" if there is no reason. Its directory dir has passed Directory.
+func (g *guard) File(dir, path string) string {
+	realDir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return fault.System(err).Error()
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fault.System(err).Error()
+	}
+	if inside, err := filepath.Rel(realDir, real); err != nil || !filepath.IsLocal(inside) {
+		return "is a symbolic link that leaves the directory, to " + real
+	}
+	if sub := filepath.Dir(real); sub != realDir {
+		if problem := g.Directory(sub); problem != "" {
+			return "is a symbolic link into " + sub + ": " + problem
+		}
+	}
+	var stat unix.Stat_t
+	if err := unix.Stat(real, &stat); err != nil {
+		return err.Error()
+	}
+	return g.status(&stat, realDir == g.bundle)
+}
+
+// status says why an existing file or directory cannot be trusted, "" if there is no reason.
+func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
+	if stat.Uid != 0 && stat.Uid != g.user && !(bundled && stat.Uid == g.bundler) {
+		return fmt.Sprintf("belongs to user %d, not to root or to user %d", stat.Uid, g.user)
+	}
+	return g.writable(stat)
+}
+
+// writable says who besides the owner can write to the file, "" if no one can.
+func (g *guard) writable(stat *unix.Stat_t) string {
+	const group, other = 0o020, 0o002
+	switch {
+	case stat.Mode&other != 0:
+		return fmt.Sprintf("can be written to by everybody (mode %04o): chmod o-w", stat.Mode&0o7777)
+	case stat.Mode&group != 0 && !g.private(stat.Uid, stat.Gid):
+		return fmt.Sprintf("can be written to by its group %d (mode %04o): chmod g-w", stat.Gid, stat.Mode&0o7777)
+	}
+	return ""
+}
+
+// private reports whether the user is the only member of a group. Systems that give each user a group of their own (umask 002)
+// make files writable by it, which lets no one else in.
+func (g *guard) private(uid, gid uint32) bool {
+	if uid != gid {
+		return false
+	}
+	text, err := os.ReadFile(g.groups)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for line := range strings.Lines(string(text)) {
+		field := strings.Split(strings.TrimSpace(line), ":") // name, password, number, members
+		if len(field) == 4 && field[2] == strconv.FormatUint(uint64(gid), 10) {
+			return field[3] == "" || field[3] == field[0]
+		}
+	}
+	return true
+}

@@ -1,0 +1,166 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/internal/atomicfile"
+)
+
+// lockFile records what each plugin was when it was first seen, or when a person last locked it.
+type lockFile struct {
+	path string // "": there is none
+}
+
+// Entry is one plugin in the lock file.
+type Entry struct {
+	// SHA256 of the file, in hexadecimal.
+	SHA256 string `json:"sha256"`
+	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with the
+	// directory's real path.
+	Path string `json:"path,omitempty"`
+	// Info is what the plugin reports about itself; see [Record].
+	Info json.RawMessage `json:"info"`
+	// At is when the plugin was locked.
+	At time.Time `json:"at"`
+}
+
+// NewEntry is the entry of a plugin that is locked now.
+func NewEntry(path, sum string, info json.RawMessage) Entry {
+	return Entry{SHA256: sum, Path: path, Info: info, At: time.Now().UTC().Truncate(time.Second)}
+}
+
+// lockFileContent is the lock file's JSON. Plugins are by lockKey: two directories may well hold plugins of the same name.
+type lockFileContent struct {
+	Version int              `json:"version"`
+	Plugins map[string]Entry `json:"plugins"`
+}
+
+const (
+	lockFileVersion = 2
+	// maxLockFile bounds what is read, in bytes: a thousand plugins with a thousand settings each fit.
+	maxLockFile = 64 << 20
+	// lockTimeout is how long a change waits for another host's.
+	lockTimeout = 5 * time.Second
+)
+
+// lockKey is the key of a plugin's file in the lock file: its name in the real directory, however the path was spelled. The name
+// itself may be a symbolic link, as from steady to steady-1.2.3.
+func lockKey(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path // the directory does not exist
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// read returns the file's entries by lockKey; none if there is no file yet.
+func (l lockFile) read() (map[string]Entry, error) {
+	if l.path == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
+		return nil, fmt.Errorf("the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile)
+	}
+	raw, err := os.ReadFile(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the lock file: %w", err)
+	}
+	var content lockFileContent
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return nil, fmt.Errorf("the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err)
+	}
+	if content.Version != lockFileVersion {
+		return nil, fmt.Errorf("the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion)
+	}
+	for key, e := range content.Plugins {
+		e.Path = key
+		content.Plugins[key] = e
+	}
+	return content.Plugins, nil
+}
+
+// find returns what is locked for a plugin's file: the entry with its key, else one with the same file name and the same hash,
+// as a file that was moved or copied is still trusted. Another plugin that happens to have the name in another directory is
+// another plugin; others are the keys of those.
+func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others []string) {
+	if e, ok := plugins[key]; ok {
+		return e, true, nil
+	}
+	for other, e := range plugins {
+		if filepath.Base(other) != filepath.Base(key) {
+			continue
+		}
+		if e.SHA256 == sum {
+			return e, true, nil
+		}
+		others = append(others, other)
+	}
+	slices.Sort(others)
+	return Entry{}, false, others
+}
+
+// change reads the file, lets f change the entries, and replaces the file. Hosts that do so at the same time wait for one another,
+// and a reader sees either the old file or the new one.
+func (l lockFile) change(f func(map[string]Entry)) error {
+	dir := filepath.Dir(l.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockDirectory(dir)
+	if err != nil {
+		return fmt.Errorf("locking %s: %w", dir, err)
+	}
+	defer unlock()
+	plugins, err := l.read()
+	if err != nil {
+		return err
+	}
+	if plugins == nil {
+		plugins = make(map[string]Entry)
+	}
+	f(plugins)
+	for path, e := range plugins {
+		e.Path = "" // the key says it
+		plugins[path] = e
+	}
+	raw, err := json.MarshalIndent(lockFileContent{Version: lockFileVersion, Plugins: plugins}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(l.path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(raw, '\n'))
+		return err
+	})
+}
+
+// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to give it up.
+func lockDirectory(dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(lockTimeout)
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
+			return nil, errors.Join(err, f.Close())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,51 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a person looked at
+// before locking a plugin would mean nothing.
+type Snapshot struct {
+	// Sum is the binary's [discover.Binary.Sum]; "": nothing is known.
+	Sum string
+	// Info is what [Record] returned.
+	Info json.RawMessage
+}
+
+// infoRecord is an [contract.Info] as the lock file holds it. The name is not in it: the file's name says it.
+type infoRecord struct {
+	Version          string                 `json:"version"`
+	Description      string                 `json:"description,omitempty"`
+	Trigger          contract.TriggerMode   `json:"trigger"`
+	DefaultThreshold float64                `json:"defaultThreshold"`
+	RequiresLLM      bool                   `json:"requiresLLM,omitempty"`
+	NeedsNetwork     bool                   `json:"needsNetwork,omitempty"`
+	Settings         []contract.ConfigField `json:"settings,omitempty"`
+}
+
+// Record writes info down so that it can be stored and compared byte by byte. It fails for numbers that JSON does not have.
+func Record(info contract.Info) (json.RawMessage, error) {
+	return json.Marshal(infoRecord{
+		Version: info.Version, Description: info.Description,
+		Trigger: info.Trigger.Mode, DefaultThreshold: info.Trigger.DefaultThreshold,
+		RequiresLLM: info.RequiresLLM, NeedsNetwork: info.NeedsNetwork, Settings: info.Config,
+	})
+}
+
+// Contradicts reports whether info, as [Record] returned it, is not what the same binary reported before.
+func (s Snapshot) Contradicts(sum string, info json.RawMessage) bool {
+	return s.Sum != "" && s.Sum == sum && !bytes.Equal(s.Info, info)
+}
+
+// compact undoes the indentation of a lock file, so that the JSON is as Record returned it.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}

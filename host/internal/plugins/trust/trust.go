@@ -1,0 +1,166 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+)
+
+// The modes of the setting plugins.integrity.
+//
+// Plugins that came with the host are trusted like the host itself unless the mode is [Locked]: those in the folder plugins next to
+// its executable that belong to the executable's owner.
+const (
+	// TOFU (trust on first use) records a plugin when it is first seen, and refuses it when it has changed since, until a person
+	// locks it again. It is the default.
+	TOFU = "tofu"
+	// Locked refuses every plugin that is not in the lock file exactly as it is.
+	Locked = "locked"
+	// Off runs anything, with a warning at each start.
+	Off = "off"
+)
+
+// Policy decides which files may be run. It is safe for concurrent use.
+type Policy struct {
+	mode  string
+	guard *guard // nil: objects to nothing
+	lock  lockFile
+	log   hclog.Logger
+
+	mu   sync.Mutex
+	seen map[string]Entry // by lockKey: plugins seen for the first time that could not be written to the lock file
+}
+
+// New makes a policy. path is the lock file's, "" for none: then what a plugin was is remembered only for as long as the policy
+// lives. executable is the host's own, "" if it is unknown.
+func New(mode, path, executable string, log hclog.Logger) *Policy {
+	p := &Policy{mode: mode, lock: lockFile{path: path}, log: log, seen: make(map[string]Entry)}
+	if mode != Off {
+		p.guard = newGuard(executable)
+	}
+	return p
+}
+
+// Guard is what [discover.Scan] asks about directories and files; nil if it need not ask.
+func (p *Policy) Guard() discover.Guard {
+	if p.guard == nil {
+		return nil
+	}
+	return p.guard
+}
+
+// NeedsNoHash reports whether a file may be run whatever it holds: it came with the host.
+func (p *Policy) NeedsNoHash(path string, stat *unix.Stat_t) bool {
+	return p.mode == TOFU && p.guard.bundled(path, stat)
+}
+
+// Verdict is what is known of a binary before it is started.
+type Verdict struct {
+	// Known is what the lock file says about the binary; empty if it says nothing.
+	Known Snapshot
+	// First says that the binary is new where it is, and is to be recorded with [Policy.Remember] once it has started.
+	First bool
+}
+
+// Judge says whether a binary may be run. Errors wrap [fault.ErrUntrusted].
+func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
+	if p.mode == Off {
+		p.log.Warn("plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path, "sha256", b.Sum)
+		return Verdict{}, nil
+	}
+	stat, err := b.Stat()
+	if err != nil {
+		return Verdict{}, err
+	}
+	bundled := p.guard.bundled(b.Path, stat)
+	if problem := p.guard.status(stat, bundled); problem != "" { // the file may have been replaced since the scan
+		return Verdict{}, fmt.Errorf("%w: it %s", fault.ErrUntrusted, problem)
+	}
+	if bundled && p.mode == TOFU {
+		return Verdict{}, nil
+	}
+	key := lockKey(b.Path)
+	entry, ok, others, err := p.lookUp(key, b.Sum)
+	switch {
+	case err != nil:
+		return Verdict{}, fmt.Errorf("%w: %w", fault.ErrUntrusted, err)
+	case !ok && p.mode == Locked:
+		return Verdict{}, fmt.Errorf("%w: it is not in the lock file %s", fault.ErrUntrusted, p.lock.path)
+	case !ok:
+		if len(others) > 0 {
+			p.log.Warn("new plugin has the name of one that is locked elsewhere with other content",
+				"strategy", b.Name, "path", b.Path, "sha256", b.Sum, "locked", others)
+		}
+		return Verdict{First: true}, nil
+	case entry.SHA256 != b.Sum:
+		return Verdict{}, fmt.Errorf("%w: the file has changed: its SHA-256 is %s, when it was locked it was %s",
+			fault.ErrUntrusted, b.Sum, entry.SHA256)
+	}
+	moved := lockKey(entry.Path) != key
+	return Verdict{Known: Snapshot{Sum: entry.SHA256, Info: compact(entry.Info)}, First: moved && p.mode == TOFU}, nil
+}
+
+// lookUp finds a plugin in the lock file, and among those that could not be written there. It returns what find does.
+func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err error) {
+	p.mu.Lock()
+	e, ok, unwritten := find(p.seen, key, sum)
+	p.mu.Unlock()
+	if ok {
+		return e, true, nil, nil
+	}
+	plugins, err := p.lock.read()
+	e, ok, others = find(plugins, key, sum)
+	return e, ok, append(others, unwritten...), err
+}
+
+// Remember records a plugin that was seen for the first time.
+func (p *Policy) Remember(e Entry) {
+	if p.lock.path != "" {
+		err := p.lock.change(func(plugins map[string]Entry) {
+			if _, taken := plugins[lockKey(e.Path)]; !taken { // another host may have been quicker
+				plugins[lockKey(e.Path)] = e
+			}
+		})
+		if err == nil {
+			p.log.Info("new plugin locked", "path", e.Path, "sha256", e.SHA256, "lockFile", p.lock.path)
+			return
+		}
+		p.log.Warn("new plugin cannot be written to the lock file: a change of its file is noticed only while this host runs",
+			"path", e.Path, "lockFile", p.lock.path, "error", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen[lockKey(e.Path)] = e
+}
+
+// CanLock returns an error if there is no lock file to write to.
+func (p *Policy) CanLock() error {
+	if p.lock.path == "" {
+		return errors.New("no lock file is configured: set plugins.lockFile")
+	}
+	return nil
+}
+
+// Lock writes entries to the lock file, in place of what it said about the same files.
+func (p *Policy) Lock(entries []Entry) error {
+	err := p.lock.change(func(plugins map[string]Entry) {
+		for _, e := range entries {
+			plugins[lockKey(e.Path)] = e
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("writing the lock file %s: %w", p.lock.path, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range entries {
+		delete(p.seen, lockKey(e.Path))
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package prepare
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Strategy is what a turn needs of a strategy: a plugin's process in the host, a plain value in tests. It is the port of
+// this package: what implements it is chosen elsewhere.
+//
+// An error that has a method MayRetry() bool says with it whether the same call may succeed if it is made again.
+type Strategy interface {
+	Info() contract.Info
+	// Optimize asks what to prune. It changes nothing.
+	Optimize(ctx context.Context, call OptimizeCall) (OptimizeAnswer, error)
+	// Compress asks for a smaller history. While it runs, the strategy can use services.
+	Compress(ctx context.Context, call CompressCall, services contract.Host) (CompressAnswer, error)
+}
+
+// Call is what [OptimizeCall] and [CompressCall] have in common. Without a Config, the strategy's defaults hold.
+type Call struct {
+	contract.CallParams
+	// Epoch changes whenever the host rewrote the history.
+	Epoch uint64
+	// Entries are only read, and only until the call returns.
+	Entries []*history.Entry
+	// Tools is the tool taxonomy in force, as JSON.
+	Tools []byte
+}
+
+// OptimizeCall is what a [Strategy] is told in an Optimize.
+type OptimizeCall struct {
+	Call
+	contract.OptimizeParams
+}
+
+// OptimizeAnswer is what a strategy wants to be pruned. Whether the edits fit the history is still to be checked.
+type OptimizeAnswer struct {
+	Edits    []rewrite.Edit
+	Metadata contract.DensityMetadata
+	// Duration is the time of the whole call, without the start of a process.
+	Duration time.Duration
+}
+
+// CompressCall is what a [Strategy] is told in a Compress.
+type CompressCall struct {
+	Call
+	contract.CompressParams
+}
+
+// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is still to
+// be checked.
+type CompressAnswer struct {
+	// NoOp is not empty if nothing was done.
+	NoOp     contract.NoOpReason
+	Pieces   []rewrite.Piece
+	Metadata contract.CompressMetadata
+	// Duration is the time of the whole call, without the start of a process.
+	Duration time.Duration
+}

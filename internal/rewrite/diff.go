@@ -1,0 +1,111 @@
+package rewrite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// ErrBadResult is wrapped by errors about a result that a strategy may not return. They are sentences for its author.
+var ErrBadResult = errors.New("the strategy returned a bad result")
+
+// Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement that
+// changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
+func Edits(
+	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
+) ([]Edit, error) {
+	edits := make([]Edit, 0, len(removals)+len(replacements))
+	removed := make([]bool, len(history))
+	for i, index := range removals {
+		if err := inHistory("Removals", index, len(history)); err != nil {
+			return nil, err
+		}
+		if i > 0 && index <= removals[i-1] {
+			return nil, fmt.Errorf("%w: Removals must ascend without repeats, but %d follows %d", ErrBadResult, index, removals[i-1])
+		}
+		removed[index] = true
+	}
+	for index := range replacements {
+		if err := inHistory("Replacements", index, len(history)); err != nil {
+			return nil, err
+		}
+		if removed[index] {
+			return nil, fmt.Errorf("%w: entry %d stands in Removals and in Replacements; it can only be in one of them", ErrBadResult, index)
+		}
+	}
+	for index, original := range history {
+		if removed[index] {
+			edits = append(edits, Edit{Index: index, Remove: true, Reason: reasons[index].Clean(len(history))})
+			continue
+		}
+		replacement, ok := replacements[index]
+		if !ok || replacement.Equal(original) {
+			continue
+		}
+		if what := changedField(original, replacement); what != "" {
+			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult, index, what)
+		}
+		edits = append(edits, Edit{
+			Index: index, Blocks: blockPieces(original.Blocks, replacement.Blocks), Reason: reasons[index].Clean(len(history)),
+		})
+	}
+	return edits, nil
+}
+
+func inHistory(where string, index, length int) error {
+	if index >= 0 && index < length {
+		return nil
+	}
+	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where, index, length)
+}
+
+// changedField names what differs between two entries apart from their blocks; "" if nothing does.
+func changedField(a, b content.Content) string {
+	switch {
+	case a.Speaker != b.Speaker:
+		return fmt.Sprintf("speaker from %q to %q", a.Speaker, b.Speaker)
+	case !bytes.Equal(a.Metadata, b.Metadata):
+		return "metadata"
+	case !a.Extra.Equal(b.Extra):
+		return "extra fields"
+	}
+	return ""
+}
+
+// Pieces turns a compressed history into pieces. An entry that says where it stood ([content.Content.Origin]) and is as it
+// was is kept; one with other blocks is edited; every other one is new, and so is one that stands behind an entry that
+// followed it in the input, or for the second time.
+func Pieces(history, result []content.Content) []Piece {
+	var pieces []Piece
+	var run Keep // the entries that are being kept, not yet in pieces
+	flush := func() {
+		if run.From < run.To {
+			pieces = append(pieces, run)
+		}
+		run = Keep{}
+	}
+	next := 0 // the first entry that may still be kept
+	for _, c := range result {
+		origin, ok := c.Origin()
+		switch {
+		case !ok || origin < next || origin >= len(history) || changedField(history[origin], c) != "":
+			flush()
+			pieces = append(pieces, Added{Content: c})
+			continue
+		case !c.Equal(history[origin]):
+			flush()
+			pieces = append(pieces, Edited{Index: origin, Blocks: blockPieces(history[origin].Blocks, c.Blocks)})
+		case run.To == origin && run.From < run.To:
+			run.To++
+		default:
+			flush()
+			run = Keep{From: origin, To: origin + 1}
+		}
+		next = origin + 1
+	}
+	flush()
+	return pieces
+}

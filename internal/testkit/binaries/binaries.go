@@ -1,0 +1,133 @@
+// Package binaries builds the programs that tests run as real processes, once for the whole test run.
+//
+// The packages of a test run are separate processes, and linking a program takes seconds. So all of them build into one directory of the
+// repository (.bin/test, which git ignores), one at a time under a file lock: go build leaves a program that is up to date as it is.
+// Tests get copies or links of what was built, never the path to build into.
+package binaries
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+)
+
+// Shipped are the packages of the strategies that ship, by the strategy's name.
+var Shipped = map[string]string{
+	"high-density":        "plugins/highdensity",
+	"top-down-truncation": "plugins/topdown",
+	"middle-out":          "plugins/middleout",
+	"one-shot":            "plugins/oneshot",
+}
+
+// Build builds packages, given by their directories from the root of the repository, as they ship: without cgo and without debug
+// information. It returns the paths of the programs in the same order. Do not write to them: other tests run them too.
+func Build(packages ...string) ([]string, error) {
+	return build("plain", []string{"CGO_ENABLED=0"}, nil, packages)
+}
+
+// BuildRace is [Build] with the race detector, for which there must be a C compiler.
+func BuildRace(packages ...string) ([]string, error) {
+	return build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, packages)
+}
+
+func build(kind string, env, flags, packages []string) (programs []string, err error) {
+	root, err := repo.Root()
+	if err != nil {
+		return nil, err
+	}
+	top := filepath.Join(root, ".bin", "test", kind)
+	if err := os.MkdirAll(top, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(filepath.Join(top, ".lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+
+	// go build -o DIR/ names a program after the last element of its package's path. A directory for each parent keeps programs
+	// of the same name apart, and the packages of one parent take one call.
+	byParent := map[string][]string{}
+	for _, pkg := range packages {
+		dir := filepath.Join(top, strings.ReplaceAll(path.Dir(pkg), "/", "-"))
+		programs = append(programs, filepath.Join(dir, path.Base(pkg)))
+		byParent[dir] = append(byParent[dir], "./"+pkg)
+	}
+	for dir, pkgs := range byParent {
+		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}, flags, pkgs)
+		cmd := exec.Command("go", args...)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), env...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("build %s: %w\n%s", strings.Join(pkgs, ", "), err, text)
+		}
+	}
+	return programs, nil
+}
+
+// Strategies builds shipped strategies and copies them into dir as a release has them, each as thresh-strategy-<name>.
+// Without names it copies all that ship.
+func Strategies(dir string, names ...string) error {
+	if len(names) == 0 {
+		for name := range Shipped {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	packages := map[string]string{}
+	for _, name := range names {
+		pkg, ok := Shipped[name]
+		if !ok {
+			return fmt.Errorf("no strategy %q ships", name)
+		}
+		packages[name] = pkg
+	}
+	return Plugins(dir, packages)
+}
+
+// Plugins builds packages and copies them into dir as plugins, by the strategy's name.
+func Plugins(dir string, packages map[string]string) error {
+	var names, dirs []string
+	for name, pkg := range packages {
+		names, dirs = append(names, name), append(dirs, pkg)
+	}
+	programs, err := Build(dirs...)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for i, program := range programs {
+		if err := Copy(program, filepath.Join(dir, "thresh-strategy-"+names[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Copy installs a program as people do: under another name first, then renamed, so that none is run half written.
+func Copy(program, to string) error {
+	in, err := os.Open(program)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
+}

@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Call is what opens every Optimize and Compress: the parameters that an author sees, and what only travels.
+type Call struct {
+	contract.CallParams
+	// ID is unique among all calls of the host. Every call back to the host's services carries it.
+	ID string
+	// Epoch changes whenever the host rewrote the history.
+	Epoch uint64
+	// Held is how many entries the plugin is expected to hold already; 0: the whole history follows.
+	Held uint64
+	// Entries is how many entries follow.
+	Entries int
+	// Tools is the tool taxonomy in force, as JSON.
+	Tools []byte
+}
+
+func toCallHeader(c Call) *threshv1.CallHeader {
+	return &threshv1.CallHeader{
+		CallId:        validUTF8(c.ID),
+		SessionId:     validUTF8(c.SessionID),
+		Revision:      c.Revision,
+		Base:          &threshv1.Base{Epoch: c.Epoch, Length: c.Held},
+		Entries:       uint64(c.Entries),
+		WorkspaceRoot: validUTF8(c.WorkspaceRoot),
+		Tools:         c.Tools,
+		Config:        c.Config,
+	}
+}
+
+// fromCallHeader refuses a header that is missing and one that announces more entries than can be counted.
+func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
+	if h == nil {
+		return Call{}, noCallHeader(nil)
+	}
+	c := Call{
+		CallParams: contract.CallParams{
+			SessionID:    h.GetSessionId(),
+			Revision:     h.GetRevision(),
+			CallSettings: contract.CallSettings{WorkspaceRoot: h.GetWorkspaceRoot(), Config: h.GetConfig()},
+		},
+		ID:      h.GetCallId(),
+		Epoch:   h.GetBase().GetEpoch(),
+		Held:    h.GetBase().GetLength(),
+		Entries: int(min(h.GetEntries(), math.MaxInt32)),
+		Tools:   h.GetTools(),
+	}
+	if h.GetEntries() > math.MaxInt32 {
+		return c, fmt.Errorf("%w: CallHeader.entries is %d, at most %d are allowed",
+			ErrTooLarge, h.GetEntries(), math.MaxInt32)
+	}
+	return c, nil
+}
+
+func toOptimizeHeader(c Call, p contract.OptimizeParams) *threshv1.OptimizeHeader {
+	return &threshv1.OptimizeHeader{Call: toCallHeader(c), Density: toDensityConfig(p.Density)}
+}
+
+func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, contract.OptimizeParams, error) {
+	c, err := fromCallHeader(h.GetCall())
+	return c, contract.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
+}
+
+func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
+	out := &threshv1.DensityConfig{
+		ReadWritePruning: d.ReadWritePruning,
+		FileDedupe:       d.FileDedupe,
+		RecencyPruning:   d.RecencyPruning,
+		RecencyRetention: int64(d.RecencyRetention),
+		PartialWrites:    threshv1.PartialWrites_PARTIAL_WRITES_PRUNE,
+	}
+	if d.PartialWrites == contract.PartialWritesKeep {
+		out.PartialWrites = threshv1.PartialWrites_PARTIAL_WRITES_KEEP
+	}
+	return out
+}
+
+// fromDensityConfig takes a value of PartialWrites that it does not know for the default.
+func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
+	out := contract.DensityConfig{
+		ReadWritePruning: d.GetReadWritePruning(),
+		FileDedupe:       d.GetFileDedupe(),
+		RecencyPruning:   d.GetRecencyPruning(),
+		RecencyRetention: int(d.GetRecencyRetention()),
+		PartialWrites:    contract.PartialWritesPrune,
+	}
+	if d.GetPartialWrites() == threshv1.PartialWrites_PARTIAL_WRITES_KEEP {
+		out.PartialWrites = contract.PartialWritesKeep
+	}
+	return out
+}
+
+func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeader {
+	return &threshv1.CompressHeader{
+		Call:                 toCallHeader(c),
+		CurrentTokens:        int64(p.CurrentTokens),
+		PendingTokens:        int64(p.PendingTokens),
+		ContextLimit:         int64(p.ContextLimit),
+		CompletionBudget:     int64(p.CompletionBudget),
+		Threshold:            p.Threshold,
+		PreserveThreshold:    p.PreserveThreshold,
+		TopPreserveThreshold: p.TopPreserveThreshold,
+		Reason:               compressReasons.to(p.Reason),
+		ActiveTodos:          toTodos(p.Todos),
+		TranscriptPath:       validUTF8(p.TranscriptPath),
+		Profile:              validUTF8(p.Profile),
+		Model:                toModel(p.Model),
+		UserMessageBudget:    int64(p.UserMessageBudget),
+		Verification:         p.Verification,
+	}
+}
+
+func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressParams, error) {
+	c, err := fromCallHeader(h.GetCall())
+	reason, known := compressReasons.from(h.GetReason())
+	if !known { // from a newer host
+		reason = contract.ReasonThreshold
+	}
+	return c, contract.CompressParams{
+		CompressSettings: contract.CompressSettings{
+			ContextLimit:         int(h.GetContextLimit()),
+			CompletionBudget:     int(h.GetCompletionBudget()),
+			PreserveThreshold:    h.GetPreserveThreshold(),
+			TopPreserveThreshold: h.GetTopPreserveThreshold(),
+			Todos:                fromTodos(h.GetActiveTodos()),
+			TranscriptPath:       h.GetTranscriptPath(),
+			UserMessageBudget:    int(h.GetUserMessageBudget()),
+			Verification:         h.GetVerification(),
+		},
+		CurrentTokens: int(h.GetCurrentTokens()),
+		PendingTokens: int(h.GetPendingTokens()),
+		Threshold:     h.GetThreshold(),
+		Reason:        reason,
+		Profile:       h.GetProfile(),
+		Model:         fromModel(h.GetModel()),
+	}, err
+}
+
+func toModel(m *contract.Model) *threshv1.Model {
+	if m == nil {
+		return nil
+	}
+	return &threshv1.Model{
+		Name: validUTF8(m.Name), ContextLimit: int64(m.ContextLimit), MaxOutput: int64(m.MaxOutput),
+	}
+}
+
+func fromModel(m *threshv1.Model) *contract.Model {
+	if m == nil {
+		return nil
+	}
+	return &contract.Model{
+		Name: m.GetName(), ContextLimit: int(m.GetContextLimit()), MaxOutput: int(m.GetMaxOutput()),
+	}
+}
+
+func toTodos(in []contract.Todo) []*threshv1.Todo {
+	var out []*threshv1.Todo
+	for _, t := range in {
+		out = append(out, &threshv1.Todo{
+			Id:       validUTF8(t.ID),
+			Content:  validUTF8(t.Content),
+			Status:   validUTF8(t.Status),
+			Subtasks: toTodos(t.Subtasks),
+		})
+	}
+	return out
+}
+
+func fromTodos(in []*threshv1.Todo) []contract.Todo {
+	var out []contract.Todo
+	for _, t := range in {
+		out = append(out, contract.Todo{
+			ID: t.GetId(), Content: t.GetContent(), Status: t.GetStatus(), Subtasks: fromTodos(t.GetSubtasks()),
+		})
+	}
+	return out
+}

@@ -1,0 +1,234 @@
+package wire
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// transported sends a message through its encoding.
+func transported[M proto.Message](t *rapid.T, m, into M) M {
+	raw, err := proto.Marshal(m)
+	if err == nil {
+		err = proto.Unmarshal(raw, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+// same compares what came back with what went; empty and nil are the same on the wire.
+func same[T any](t *rapid.T, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("(-sent +received):\n%s", diff)
+	}
+}
+
+func drawTodos(t *rapid.T, depth int) []contract.Todo {
+	var out []contract.Todo
+	for range rapid.IntRange(0, depth).Draw(t, "todos") {
+		out = append(out, contract.Todo{
+			ID: genString().Draw(t, "id"), Content: genString().Draw(t, "content"), Status: genString().Draw(t, "status"),
+			Subtasks: drawTodos(t, depth-1),
+		})
+	}
+	return out
+}
+
+func drawCall(t *rapid.T) Call {
+	return Call{
+		CallParams: contract.CallParams{
+			SessionID: genString().Draw(t, "session"), Revision: rapid.Uint64().Draw(t, "revision"),
+			CallSettings: contract.CallSettings{
+				WorkspaceRoot: genString().Draw(t, "root"), Config: contract.Config(genRaw().Draw(t, "config")),
+			},
+		},
+		ID: genString().Draw(t, "id"), Epoch: rapid.Uint64().Draw(t, "epoch"), Held: rapid.Uint64().Draw(t, "held"),
+		Entries: rapid.IntRange(0, math.MaxInt32).Draw(t, "entries"), Tools: genRaw().Draw(t, "tools"),
+	}
+}
+
+func drawCompressParams(t *rapid.T) contract.CompressParams {
+	n := rapid.Int()
+	share := rapid.Float64Range(0, 1)
+	p := contract.CompressParams{
+		CompressSettings: contract.CompressSettings{
+			ContextLimit: n.Draw(t, "limit"), CompletionBudget: n.Draw(t, "budget"),
+			PreserveThreshold: share.Draw(t, "preserve"), TopPreserveThreshold: share.Draw(t, "top"),
+			Todos: drawTodos(t, 3), TranscriptPath: genString().Draw(t, "path"),
+			UserMessageBudget: n.Draw(t, "messages"), Verification: rapid.Bool().Draw(t, "verification"),
+		},
+		CurrentTokens: n.Draw(t, "current"), PendingTokens: n.Draw(t, "pending"), Threshold: share.Draw(t, "threshold"),
+		Reason: rapid.SampledFrom([]contract.CompressReason{
+			contract.ReasonThreshold, contract.ReasonHardLimit, contract.ReasonManual,
+		}).Draw(t, "reason"),
+		Profile: genString().Draw(t, "profile"),
+	}
+	if rapid.Bool().Draw(t, "has a model") {
+		p.Model = &contract.Model{
+			Name: genString().Draw(t, "model"), ContextLimit: n.Draw(t, "its limit"), MaxOutput: n.Draw(t, "its output"),
+		}
+	}
+	return p
+}
+
+func TestCompressHeadersComeBackAsTheyWent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		call, params := drawCall(t), drawCompressParams(t)
+		gotCall, got, err := fromCompressHeader(transported(t, toCompressHeader(call, params), &threshv1.CompressHeader{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, call, gotCall)
+		same(t, params, got)
+	})
+}
+
+func TestOptimizeHeadersComeBackAsTheyWent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		call := drawCall(t)
+		params := contract.OptimizeParams{Density: contract.DensityConfig{
+			ReadWritePruning: rapid.Bool().Draw(t, "rw"), FileDedupe: rapid.Bool().Draw(t, "dedupe"),
+			RecencyPruning: rapid.Bool().Draw(t, "recency"), RecencyRetention: rapid.Int().Draw(t, "retention"),
+			PartialWrites: rapid.SampledFrom([]contract.PartialWrites{
+				contract.PartialWritesPrune, contract.PartialWritesKeep,
+			}).Draw(t, "partial"),
+		}}
+		gotCall, got, err := fromOptimizeHeader(transported(t, toOptimizeHeader(call, params), &threshv1.OptimizeHeader{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, call, gotCall)
+		same(t, params, got)
+	})
+}
+
+func TestResultsComeBackAsTheyWent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int()
+		maybe := func(label string) *int {
+			if !rapid.Bool().Draw(t, "has "+label) {
+				return nil
+			}
+			return new(n.Draw(t, label))
+		}
+		optimize := Result[contract.DensityMetadata]{
+			Revision: rapid.Uint64().Draw(t, "revision"), Parts: rapid.Uint64().Draw(t, "parts"),
+			Resync: rapid.Bool().Draw(t, "resync"),
+			Metadata: contract.DensityMetadata{
+				ReadWritePairsPruned: n.Draw(t, "pairs"), FileDeduplicationsPruned: n.Draw(t, "inclusions"),
+				RecencyPruned: n.Draw(t, "recency"),
+			},
+		}
+		same(t, optimize, fromOptimizeResult(transported(t, toOptimizeResult(optimize), &threshv1.OptimizeResult{})))
+		compress := Result[contract.CompressMetadata]{
+			Revision: optimize.Revision, Parts: optimize.Parts, Resync: optimize.Resync,
+			NoOp: contract.NoOpReason(genString().Draw(t, "no-op")),
+			Metadata: contract.CompressMetadata{
+				LLMCallMade: rapid.Bool().Draw(t, "llm"), TopPreserved: maybe("top"), BottomPreserved: maybe("bottom"),
+				MiddleCompressed: maybe("middle"), TargetMissed: rapid.Bool().Draw(t, "missed"),
+				Counts: rapid.MapOf(genString(), rapid.Int64()).Draw(t, "counts"),
+			},
+		}
+		same(t, compress, fromCompressResult(transported(t, toCompressResult(compress), &threshv1.CompressResult{})))
+	})
+}
+
+func TestInfoComesBackAsItWent(t *testing.T) {
+	defaults := []any{nil, true, "text", 1.5, float64(7)} // numbers come back as JSON has them
+	rapid.Check(t, func(t *rapid.T) {
+		bound := func(label string) *float64 {
+			if !rapid.Bool().Draw(t, "has "+label) {
+				return nil
+			}
+			return new(rapid.Float64().Draw(t, label))
+		}
+		info := contract.Info{
+			Name: genString().Draw(t, "name"), Version: genString().Draw(t, "version"),
+			Description: genString().Draw(t, "description"),
+			Trigger: contract.Trigger{
+				Mode: rapid.SampledFrom([]contract.TriggerMode{
+					contract.ModeContinuous, contract.ModeThreshold,
+				}).Draw(t, "mode"),
+				DefaultThreshold: rapid.Float64().Draw(t, "threshold"),
+			},
+			RequiresLLM: rapid.Bool().Draw(t, "llm"), NeedsNetwork: rapid.Bool().Draw(t, "network"),
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "fields") {
+			info.Config = append(info.Config, contract.ConfigField{
+				Key: genString().Draw(t, "key"),
+				Type: rapid.SampledFrom([]contract.ConfigType{
+					contract.Boolean, contract.Integer, contract.Number, contract.String,
+				}).Draw(t, "type"),
+				Default:     rapid.SampledFrom(defaults).Draw(t, "default"),
+				Description: genString().Draw(t, "meaning"), Allowed: rapid.SliceOf(genString()).Draw(t, "allowed"),
+				Minimum: bound("minimum"), Maximum: bound("maximum"),
+			})
+		}
+		sent, err := ToInfo(info, "sdk 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := FromInfo(transported(t, sent, &threshv1.GetInfoResponse{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, info, got)
+	})
+}
+
+func TestConfigurationAndCompletionComeBackAsTheyWent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		conf := Configuration{
+			HostServiceID: rapid.Uint32().Draw(t, "id"), Config: contract.Config(genRaw().Draw(t, "config")),
+			LogLevel: genString().Draw(t, "level"),
+		}
+		same(t, conf, FromConfigure(transported(t, ToConfigure(conf), &threshv1.ConfigureRequest{})))
+		end := contract.Completion{
+			FinishReason: genString().Draw(t, "finish"), Model: genString().Draw(t, "model"),
+			InputTokens: rapid.Int().Draw(t, "in"), OutputTokens: rapid.Int().Draw(t, "out"),
+		}
+		same(t, end, fromGenerateEnd(transported(t, toGenerateEnd(end), &threshv1.GenerateEnd{})))
+	})
+}
+
+// A newer or a broken peer sends what this version has no word for.
+func TestWhatIsNotKnownIsReadAsTheProtocolSays(t *testing.T) {
+	header := toCompressHeader(Call{}, contract.CompressParams{})
+	header.Reason = 99
+	if _, p, err := fromCompressHeader(header); err != nil || p.Reason != contract.ReasonThreshold {
+		t.Errorf("an unknown reason is %q, %v", p.Reason, err)
+	}
+	optimize := toOptimizeHeader(Call{}, contract.OptimizeParams{})
+	optimize.Density.PartialWrites = threshv1.PartialWrites_PARTIAL_WRITES_UNSPECIFIED
+	if _, p, err := fromOptimizeHeader(optimize); err != nil || p.Density.PartialWrites != contract.PartialWritesPrune {
+		t.Errorf("unspecified partial writes are %q, %v", p.Density.PartialWrites, err)
+	}
+	for name, call := range map[string]*threshv1.CallHeader{
+		"no header": nil, "too many entries": {Entries: math.MaxInt32 + 1},
+	} {
+		if _, _, err := fromCompressHeader(&threshv1.CompressHeader{Call: call}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	info, err := FromInfo(&threshv1.GetInfoResponse{Config: []*threshv1.ConfigField{{Type: 9}}})
+	if err != nil || info.Trigger.Mode.Known() || info.Config[0].Type.Known() {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	for _, raw := range []string{"{", "null"} {
+		if _, err := FromInfo(&threshv1.GetInfoResponse{
+			Config: []*threshv1.ConfigField{{Key: "k", DefaultValue: []byte(raw)}},
+		}); err == nil {
+			t.Errorf("the default %s: no error", raw)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// EstimateTokens asks the host, for the call with the given id, what entries count.
+func EstimateTokens(
+	ctx context.Context, client threshv1.HostServiceClient, call string, entries []content.Content,
+) ([]int, error) {
+	stream, err := client.EstimateTokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The host may answer with an error at any time. Send then returns io.EOF, and CloseAndRecv the error itself.
+	err = stream.Send(&threshv1.EstimateTokensRequest{CallId: call})
+	if err == nil {
+		err = sendContents(entries, func(chunk []byte) error {
+			return stream.Send(&threshv1.EstimateTokensRequest{Chunk: chunk})
+		})
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	answer, err := stream.CloseAndRecv()
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.GetTokens()) != len(entries) {
+		return nil, fmt.Errorf("%w: the host counted %d entries of %d", ErrProtocol, len(answer.GetTokens()), len(entries))
+	}
+	counts := make([]int, len(entries))
+	for i, n := range answer.GetTokens() {
+		counts[i] = int(n)
+	}
+	return counts, nil
+}
+
+// Generate asks the host, for the call with the given id, for a completion. onText may be nil.
+func Generate(
+	ctx context.Context, client threshv1.HostServiceClient, call string, r contract.GenerateRequest,
+	onText func(string),
+) (contract.Completion, error) {
+	if err := onlyText(r.Entries); err != nil {
+		return contract.Completion{}, err
+	}
+	stream, err := client.Generate(ctx)
+	if err != nil {
+		return contract.Completion{}, err
+	}
+	if err := sendGenerate(stream, call, r); err != nil && !errors.Is(err, io.EOF) { // io.EOF: see EstimateTokens
+		return contract.Completion{}, err
+	}
+	return receiveCompletion(stream, onText)
+}
+
+// onlyText refuses what a GenerateRequest must not hold.
+func onlyText(entries []content.Content) error {
+	for i, e := range entries {
+		if e.Speaker != content.Human && e.Speaker != content.AI {
+			return fmt.Errorf("%w: entry %d of the request is from %q; only human and ai may speak",
+				ErrBadContent, i, e.Speaker)
+		}
+		for j, b := range e.Blocks {
+			if _, ok := b.(content.Text); !ok {
+				return fmt.Errorf("%w: entry %d of the request, block %d is a %T; only text may be sent to a model",
+					ErrBadContent, i, j, b)
+			}
+		}
+	}
+	return nil
+}
+
+func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r contract.GenerateRequest) error {
+	h := &threshv1.GenerateRequest_Header{Header: &threshv1.GenerateHeader{
+		CallId: call, System: validUTF8(r.System), MaxOutputTokens: int64(r.MaxOutputTokens),
+	}}
+	if err := stream.Send(&threshv1.GenerateRequest{Part: h}); err != nil {
+		return err
+	}
+	err := sendContents(r.Entries, func(chunk []byte) error {
+		return stream.Send(&threshv1.GenerateRequest{Part: &threshv1.GenerateRequest_Chunk{Chunk: chunk}})
+	})
+	if err != nil {
+		return err
+	}
+	return stream.CloseSend()
+}
+
+func receiveCompletion(
+	stream threshv1.HostService_GenerateClient, onText func(string),
+) (contract.Completion, error) {
+	var text strings.Builder
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return contract.Completion{}, fmt.Errorf("%w: the host's answer has no end", ErrTruncated)
+		}
+		if err != nil {
+			return contract.Completion{}, err
+		}
+		switch part := part.GetPart().(type) {
+		case *threshv1.GenerateResponse_Text:
+			text.WriteString(part.Text)
+			if onText != nil {
+				onText(part.Text)
+			}
+		case *threshv1.GenerateResponse_End:
+			c := fromGenerateEnd(part.End)
+			c.Text = text.String()
+			return c, nil
+		}
+	}
+}
+
+// ResolvePrompt asks the host, for the call with the given id, for the prompt in force.
+func ResolvePrompt(
+	ctx context.Context, client threshv1.HostServiceClient, call, name string,
+) (string, error) {
+	answer, err := client.ResolvePrompt(ctx, &threshv1.ResolvePromptRequest{CallId: call, Name: validUTF8(name)})
+	return answer.GetText(), err
+}
+
+func sendContents(entries []content.Content, send func(chunk []byte) error) error {
+	w := NewWriter(send)
+	for i, e := range entries {
+		if err := w.Content(e); err != nil {
+			return fmt.Errorf("entry %d: %w", i, err)
+		}
+	}
+	return w.Flush()
+}

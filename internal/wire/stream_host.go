@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Stream is the host's end of one Optimize or Compress: a header and the history go out, a [Result] with the metadata M
+// and then the parts P come back. Use it in this order: Send, Result, Parts.
+type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
+	of         string // what a part is called in errors
+	sendHeader func() error
+	sendChunk  func(chunk []byte) error
+	closeSend  func() error
+	recv       func() (message[M], error)
+	decode     func(msg []byte) (P, error)
+}
+
+// message is one message of an answer.
+type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
+	isHeader bool
+	header   Result[M]
+	chunk    []byte
+}
+
+// OpenOptimize begins an Optimize. Nothing is sent before [Stream.Send].
+func OpenOptimize(
+	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.OptimizeParams,
+) (*Stream[contract.DensityMetadata, rewrite.Edit], error) {
+	s, err := client.Optimize(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream[contract.DensityMetadata, rewrite.Edit]{
+		of: "edit",
+		sendHeader: func() error {
+			h := &threshv1.OptimizeRequest_Header{Header: toOptimizeHeader(c, p)}
+			return s.Send(&threshv1.OptimizeRequest{Part: h})
+		},
+		sendChunk: func(chunk []byte) error {
+			return s.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: chunk}})
+		},
+		closeSend: s.CloseSend,
+		recv: func() (message[contract.DensityMetadata], error) {
+			m, err := s.Recv()
+			h := m.GetHeader()
+			return message[contract.DensityMetadata]{h != nil, fromOptimizeResult(h), m.GetChunk()}, err
+		},
+		decode: DecodeEdit,
+	}, nil
+}
+
+// OpenCompress begins a Compress. Nothing is sent before [Stream.Send].
+func OpenCompress(
+	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.CompressParams,
+) (*Stream[contract.CompressMetadata, rewrite.Piece], error) {
+	s, err := client.Compress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream[contract.CompressMetadata, rewrite.Piece]{
+		of: "piece",
+		sendHeader: func() error {
+			h := &threshv1.CompressRequest_Header{Header: toCompressHeader(c, p)}
+			return s.Send(&threshv1.CompressRequest{Part: h})
+		},
+		sendChunk: func(chunk []byte) error {
+			return s.Send(&threshv1.CompressRequest{Part: &threshv1.CompressRequest_Chunk{Chunk: chunk}})
+		},
+		closeSend: s.CloseSend,
+		recv: func() (message[contract.CompressMetadata], error) {
+			m, err := s.Recv()
+			h := m.GetHeader()
+			return message[contract.CompressMetadata]{h != nil, fromCompressResult(h), m.GetChunk()}, err
+		},
+		decode: DecodePiece,
+	}, nil
+}
+
+// Of is what a part of the answer is called: "edit" or "piece".
+func (s *Stream[M, P]) Of() string { return s.of }
+
+// Send sends the whole request. A plugin that ended the call before it had all of it is no error here: Result says why.
+func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
+	err := s.sendHeader()
+	if err == nil {
+		err = s.sendEntries(entries)
+	}
+	if err == nil {
+		err = s.closeSend()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (s *Stream[M, P]) sendEntries(entries iter.Seq[Entry]) error {
+	w, i := NewWriter(s.sendChunk), 0
+	for e := range entries {
+		if err := w.Entry(e.ID, e.Tokens, e.Content); err != nil {
+			return fmt.Errorf("entry %d: %w", i, err)
+		}
+		i++
+	}
+	return w.Flush()
+}
+
+// Result receives the header of the answer. Its errors are gRPC's, or wrap [ErrProtocol].
+func (s *Stream[M, P]) Result() (Result[M], error) {
+	m, err := s.recv()
+	switch {
+	case errors.Is(err, io.EOF):
+		return m.header, fmt.Errorf("%w: it ended the call without an answer", ErrProtocol)
+	case err != nil:
+		return m.header, err
+	case !m.isHeader:
+		return m.header, fmt.Errorf("%w: it does not begin with a header", ErrProtocol)
+	}
+	return m.header, nil
+}
+
+// Parts receives the parts that the header announced, and the end of the answer. check refuses parts one by one, before
+// more are received.
+func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
+	limits.Of = s.of
+	return ReadAll(func() ([]byte, error) {
+		m, err := s.recv()
+		if err == nil && m.isHeader {
+			err = fmt.Errorf("%w: it sends a second header", ErrProtocol)
+		}
+		return m.chunk, err
+	}, limits, func(msg []byte) (P, error) {
+		part, err := s.decode(msg)
+		if err == nil {
+			err = check(part)
+		}
+		return part, err
+	})
+}
+
+// Drain receives the answer to its end and returns how the call ended. It judges nothing.
+func (s *Stream[M, P]) Drain() error {
+	for {
+		if _, err := s.recv(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
