@@ -17,8 +17,9 @@ func TestTheArchitectureIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	rooms := 0
+	roomLine := regexp.MustCompile(`^ {0,4}([a-z0-9/]+)  `) // lines that are indented further are headings
 	for line := range strings.SplitSeq(page.Blocks[0].Text, "\n") {
-		if room := regexp.MustCompile(`^ *([a-z0-9/]+)  `).FindStringSubmatch(line); room != nil && !strings.HasPrefix(line, strings.Repeat(" ", 20)) {
+		if room := roomLine.FindStringSubmatch(line); room != nil {
 			rooms++
 			if info, err := os.Stat(filepath.Join(root, room[1])); err != nil || !info.IsDir() {
 				t.Errorf("%s: there is no room %s", page.Path, room[1])

@@ -38,7 +38,8 @@ func inBlock(page *pages.Page, line int) bool {
 	return slices.ContainsFunc(page.Blocks, func(b pages.Block) bool { return line >= b.From && line < b.To })
 }
 
-// TestOutputFitsATerminal holds what the README shows to 80 columns, the width of a terminal and of a table that is piped.
+// TestOutputFitsATerminal holds what the README shows to 80 columns, the width of a terminal and of a table that is
+// piped.
 func TestOutputFitsATerminal(t *testing.T) {
 	for _, page := range all(t) {
 		for _, b := range page.Blocks {
@@ -67,7 +68,8 @@ func TestJSONAndYAML(t *testing.T) {
 				if err := os.WriteFile(file, []byte(b.Text), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := config.Load(config.Options{WorkDir: t.TempDir(), Env: []string{}, ConfigFile: file}); err != nil {
+				o := config.Options{WorkDir: t.TempDir(), Env: []string{}, ConfigFile: file}
+				if _, err := config.Load(o); err != nil {
 					t.Errorf("%s:%d: %v", page.Path, b.From+1, err)
 				}
 			}

@@ -18,8 +18,8 @@ var packages = map[string]string{
 	"sdk":    "github.com/thresh-dev/thresh/sdk", "content": "github.com/thresh-dev/thresh/sdk/content",
 }
 
-// TestGoCompiles vets the Go code of all pages. A block that is no whole program is the inside of a function that returns
-// an error, with the parameters of [wholeProgram].
+// TestGoCompiles vets the Go code of all pages. A block that is no whole program is the inside of a function that
+// returns an error, with the parameters of [wholeProgram].
 func TestGoCompiles(t *testing.T) {
 	for _, page := range all(t) {
 		for _, b := range page.Blocks {
@@ -62,6 +62,7 @@ func wholeProgram(code string) string {
 	}
 	b.WriteString(")\n\nfunc main() { _ = example }\n\n")
 	b.WriteString("func send([]content.Content) {}\n\n")
-	b.WriteString("func example(ctx context.Context, entry content.Content) error {\n" + code + "\nreturn " + last + "\n}\n")
+	b.WriteString("func example(ctx context.Context, entry content.Content) error {\n")
+	b.WriteString(code + "\nreturn " + last + "\n}\n")
 	return strings.Replace(b.String(), "import (\n", "import (\n\t\"github.com/thresh-dev/thresh/sdk/content\"\n", 1)
 }

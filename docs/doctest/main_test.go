@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // root is the directory of the checkout.
@@ -43,11 +43,8 @@ func TestMain(m *testing.M) {
 }
 
 func build() error {
-	if err := buildtest.Program(filepath.Join(bin, "thresh"), root+"/host/cmd/thresh"); err != nil {
+	if err := binaries.Program(filepath.Join(bin, "thresh"), "host/cmd/thresh"); err != nil {
 		return err
 	}
-	return buildtest.Strategies(filepath.Join(bin, "plugins"), map[string]string{
-		"high-density": root + "/plugins/highdensity", "top-down-truncation": root + "/plugins/topdown",
-		"middle-out": root + "/plugins/middleout", "one-shot": root + "/plugins/oneshot",
-	})
+	return binaries.Strategies(filepath.Join(bin, "plugins"))
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The reference pages name what the code has. Packages below host/internal cannot be imported here, so that their sources
-// are read.
+// The reference pages name what the code has. Packages below host/internal cannot be imported here, so that their
+// sources are read.
 
 func TestEveryMetricIsDocumented(t *testing.T) {
 	documented(t, "docs/production.md", "host/internal/metrics", regexp.MustCompile(`"(thresh\.[a-z.]+)"`), 15)
@@ -29,8 +29,8 @@ func TestEveryMethodIsDocumented(t *testing.T) {
 		regexp.MustCompile(`"((?:session|history|todos|usage|window)\.[a-z]+)"`), 9)
 }
 
-// documented fails the test for each name in the sources of a directory that a page does not have in code style. least is how
-// many names there must be: if there are fewer, the pattern does not fit the sources any more.
+// documented fails the test for each name in the sources of a directory that a page does not have in code style. least
+// is how many names there must be: if there are fewer, the pattern does not fit the sources any more.
 func documented(t *testing.T, page, dir string, pattern *regexp.Regexp, least int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, page))

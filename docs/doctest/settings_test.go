@@ -52,7 +52,8 @@ func settingsTables() string {
 			group = g
 			fmt.Fprintf(&b, "\n### %s\n\n| setting | meaning | values | default |\n|---|---|---|---|\n", group)
 		}
-		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", s.Key, marks(s), cell(s.Meaning), cell(values(s)), cell(defaultOf(s)))
+		cells := []any{s.Key, marks(s), cell(s.Meaning), cell(values(s)), cell(defaultOf(s))}
+		fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", cells...)
 	}
 	return b.String() + "\n"
 }

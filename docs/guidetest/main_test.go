@@ -1,8 +1,8 @@
-// Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty directory
-// to a release, and builds and uses the strategies of examples/strategies as their authors would.
+// Package guidetest tests what takes minutes in the documentation: it follows the guide for authors from an empty
+// directory to a release, and builds and uses the strategies of examples/strategies as their authors would.
 //
-// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot be
-// reached, the test skips and says so.
+// It needs bash, and node with npm for the example in TypeScript. Where one of these, or the registry behind it, cannot
+// be reached, the test skips and says so.
 package guidetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // root is the directory of the checkout.
@@ -38,10 +38,8 @@ func TestMain(m *testing.M) {
 }
 
 func build() error {
-	if err := buildtest.Program(filepath.Join(bin, "thresh"), root+"/host/cmd/thresh"); err != nil {
+	if err := binaries.Program(filepath.Join(bin, "thresh"), "host/cmd/thresh"); err != nil {
 		return err
 	}
-	return buildtest.Strategies(filepath.Join(bin, "plugins"), map[string]string{
-		"high-density": root + "/plugins/highdensity", "top-down-truncation": root + "/plugins/topdown",
-	})
+	return binaries.Strategies(filepath.Join(bin, "plugins"))
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -37,7 +37,7 @@ func TestRecordedSessions(t *testing.T) {
 	taxonomy := mustPresets(t, tools.PresetNames()...)
 	for file, want := range tests {
 		t.Run(file, func(t *testing.T) {
-			data, err := os.ReadFile(vectors.Path(t, "sessions", "normalized", file))
+			data, err := os.ReadFile(repo.Shared(t, "sessions", "normalized", file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// count returns what every entry counts once the squashed ones are in their place. Entries that did not change came with
-// their counts, so that the host is asked for the others alone, and for all of them at once.
+// count returns the tokens of every entry, with the squashed entries in place of the original ones. Entries that did
+// not change came with their counts. The host counts the others, in one call: each call is a round trip to its process.
 func count(ctx context.Context, host sdk.Host, in sdk.CompressInput, squashed map[int]sdk.Content) ([]int, error) {
 	tokens := make([]int, len(in.History))
 	var entries []sdk.Content
@@ -34,8 +34,9 @@ func count(ctx context.Context, host sdk.Host, in sdk.CompressInput, squashed ma
 	return tokens, nil
 }
 
-// oldest returns how many of the oldest entries must go, but for those that stay, so that the rest counts no more than
-// target, and what the rest then counts. No response is parted from its call.
+// oldest returns the position before which entries are removed, except those that stay, so that the rest has at most
+// target tokens; and the tokens of that rest. The cut never separates a response from its call: a provider would refuse
+// the history. A cut of 0 means that nothing is removed.
 func oldest(history []sdk.Content, tokens []int, target float64) (cut, total int) {
 	for _, n := range tokens {
 		total += n
@@ -49,7 +50,7 @@ func oldest(history []sdk.Content, tokens []int, target float64) (cut, total int
 	}
 	cut = turns.CutForward(history, cut)
 	if cut == len(history) {
-		cut = 0 // nothing but what people said would be left: rather let the host say that it does not fit
+		cut = 0 // only what the user said would be left: better let the host report that the history does not fit
 	}
 	for i := range cut {
 		if !stays(history[i]) {
@@ -59,7 +60,8 @@ func oldest(history []sdk.Content, tokens []int, target float64) (cut, total int
 	return cut, total
 }
 
-// stays reports whether an entry is kept however old it is: what people said, and what nobody here understands.
+// stays reports whether an entry is kept however old it is: what the user said, and entries of unknown speakers, which
+// this strategy must not judge.
 func stays(entry sdk.Content) bool {
 	return entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool
 }

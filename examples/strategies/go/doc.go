@@ -1,9 +1,12 @@
-// Command squash-logs is a strategy for thresh, for agents that run many commands: before each request it makes the old
-// output of commands short. Terminal escapes, overwritten progress lines and trailing blanks go, and a line that is
-// printed again and again stands once, with how often. The newest outputs stay as they came, since the agent is at work
-// on them. When the history is over the threshold, all outputs are squashed, and if that is not enough the oldest entries
-// go; what a person said stays.
+// Command squash-logs is a strategy for thresh, for agents that run many commands. Before each request it shortens old
+// command output: it removes terminal escapes, overwritten progress lines and trailing blanks, and writes a repeated
+// line once, with the number of repetitions. The newest outputs stay as they came, because the agent is working on
+// them. When the history is over the threshold, all outputs are squashed. If that is not enough, the oldest entries are
+// removed; what the user said stays.
 //
-// It is an example of a strategy by a third party: a module of its own that imports nothing of thresh but its sdk. Start
-// with [Strategy]; squash.go is what it does to a text and knows nothing of histories.
+// It is an example of a strategy by a third party: a module of its own that imports nothing of thresh but its SDK.
+//
+// Start with [Strategy] in strategy.go, which has the two steps that the host calls. compress.go chooses which entries
+// a Compress removes. squash.go shortens one text and knows nothing of histories. main.go runs the strategy as a
+// plugin.
 package main

@@ -2,4 +2,5 @@ package main
 
 import "github.com/thresh-dev/thresh/sdk"
 
+// main serves the strategy to the host that started the process. Started by hand, the program says what it is.
 func main() { sdk.Serve(Strategy{}) }

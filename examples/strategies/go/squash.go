@@ -5,19 +5,21 @@ import (
 	"strings"
 )
 
-// markerStart begins the line that stands in for repeated ones.
+// markerStart begins the line that replaces repeated ones.
 const markerStart = "[the line above came "
 
-// fewestRepeats is the fewest equal lines in a row that can become one. With two, line and marker would be no shorter.
+// fewestRepeats is the fewest equal lines in a row that can become one. With two, the line and the marker would not be
+// shorter.
 const fewestRepeats = 3
 
-// squash returns text as a terminal would leave it, with each run of at least minRepeats equal lines as one line and a
-// marker, and each run of blank lines as one. Squashing the result again changes nothing. It takes time in proportion to
-// the text, whatever the text is.
+// squash returns text as a terminal would show it. A run of at least minRepeats equal lines becomes one line and a
+// marker, and a run of blank lines becomes one. Squashing the result again changes nothing, which Optimize requires.
+// The time is proportional to the length of the text, for every text: tool output can be anything, and may be meant to
+// do harm.
 func squash(text string, minRepeats int) string {
 	minRepeats = max(minRepeats, fewestRepeats)
 	var out []string
-	last, times := "", 0
+	last, times := "", 0 // the current line, and how often it came in a row
 	flush := func() {
 		switch {
 		case times == 0:
@@ -44,14 +46,15 @@ func squash(text string, minRepeats int) string {
 	return strings.Join(out, "\n")
 }
 
-// shown returns what is left of a line that was written over: progress bars return to its start again and again.
+// shown returns what a terminal shows of a line after its carriage returns: a progress bar overwrites itself many
+// times.
 func shown(line string) string {
 	line = strings.TrimRight(line, " \t\r")
 	return line[strings.LastIndexByte(line, '\r')+1:]
 }
 
-// withoutEscapes removes the sequences that colour text and move the cursor. No escape character is left, not even of a
-// sequence that is incomplete.
+// withoutEscapes removes the sequences that colour text and move the cursor. No escape character is left, even if its
+// sequence is incomplete.
 func withoutEscapes(text string) string {
 	const esc = '\x1b'
 	at := strings.IndexByte(text, esc)
@@ -70,10 +73,12 @@ func withoutEscapes(text string) string {
 	return b.String()
 }
 
-// maxEscape bounds how far the end of a sequence is looked for, in bytes: a stray escape character must not eat a text.
+// maxEscape is how many bytes are searched for the end of a sequence. A stray escape character must not swallow the
+// text that follows, and must not make squash quadratic.
 const maxEscape = 256
 
-// escapeLength returns how long the sequence is that begins behind an escape character, 0 if there is none.
+// escapeLength returns the length in bytes of the sequence at the start of s, without its escape character. It is 0 if
+// s does not start with a sequence: then only the escape character is removed.
 func escapeLength(s string) int {
 	s = s[:min(len(s), maxEscape)]
 	if s == "" {
@@ -95,13 +100,13 @@ func escapeLength(s string) int {
 			case s[i] == '\a':
 				return i + 1
 			case s[i] == '\x1b':
-				return i // what follows is a sequence again
+				return i // another sequence follows
 			case s[i] == '\n':
 				return 0
 			}
 		}
 	case '(', ')': // a character set
-		if len(s) > 1 && s[1] < 0x80 { // else it is half of a character that would be eaten
+		if len(s) > 1 && s[1] < 0x80 { // a byte of 0x80 or more is part of a UTF-8 character, which must stay whole
 			return 2
 		}
 	case '7', '8', '=', '>', 'c', 'M', '\\':

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// marked is a text that was squashed before, with two more of the lines that were squashed.
+const marked = "w\n[the line above came 3 more times]\nw\nw"
+
 func TestSquash(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -28,7 +31,7 @@ func TestSquash(t *testing.T) {
 		"repeated only twice":            {"w\nw\nx", "w\nw\nx", 3},
 		"repeated less often than asked": {"w\nw\nw\nx", "w\nw\nw\nx", 4},
 		"blank lines":                    {"a\n\n \n\nb", "a\n\nb", 9},
-		"a marker of an earlier squash":  {"w\n[the line above came 3 more times]\nw\nw", "w\n[the line above came 3 more times]\nw\nw", 3},
+		"a marker of an earlier squash":  {marked, marked, 3},
 		"the fewest is three":            {"w\nw\nw", "w\n[the line above came 2 more times]", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +45,8 @@ func TestSquash(t *testing.T) {
 
 // FuzzSquash: what was squashed stays as it is, is no longer, and is text if it was.
 func FuzzSquash(f *testing.F) {
-	for _, s := range []string{"a\n\n\nb", "\x1b[0m\x1b]x\x1b(", "w\nw\nw\n[the line above came 2 more times]\n[the line above came 2 more times]", "a\rb\r\n"} {
+	const twice = "[the line above came 2 more times]"
+	for _, s := range []string{"a\n\n\nb", "\x1b[0m\x1b]x\x1b(", "w\nw\nw\n" + twice + "\n" + twice, "a\rb\r\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,45 +9,53 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Strategy is squash-logs. It keeps nothing between calls.
+// Strategy is squash-logs. It has no fields, because a strategy keeps nothing between calls: many sessions share the
+// process, and the host may replace it at any time. The zero value is ready to use.
 type Strategy struct{}
 
+// The compiler checks that both steps have the signatures that the SDK wants. Without the second assertion, a
+// misspelled Optimize would only be noticed when the host starts the plugin.
 var (
 	_ sdk.Strategy  = Strategy{}
 	_ sdk.Optimizer = Strategy{}
 )
 
-// settings are the strategy's own, as people write them under strategies.squash-logs.
+// settings are the strategy's own settings, as users write them under strategies.squash-logs. The defaults are in Info:
+// the host fills them in, so that every call brings all values.
 type settings struct {
 	// KeepRecent is how many of the newest outputs Optimize leaves as they came.
 	KeepRecent int `json:"keepRecent"`
-	// MinRepeats is from how many equal lines in a row on they become one.
+	// MinRepeats is how many equal lines in a row become one; at least 3.
 	MinRepeats int `json:"minRepeats"`
 }
 
-// Info declares the settings too: the host checks what people write before the strategy sees it.
+// Info declares what the strategy is and which settings it has. The host checks the users' values against this
+// declaration before the strategy sees them. The answer must not change while the file does not.
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
 		Name:        "squash-logs",
 		Version:     "0.1.0",
-		Description: "squashes the output of commands: terminal escapes, progress lines, repeated lines; needs no LLM",
+		Description: "shortens the output of commands: terminal escapes, progress lines, repeated lines; needs no LLM",
 		Trigger:     sdk.Continuous(0.85),
 		Config: []sdk.ConfigField{
 			{Key: "keepRecent", Type: sdk.Integer, Default: 3, Minimum: new(0.0),
 				Description: "how many of the newest outputs stay as they came"},
 			{Key: "minRepeats", Type: sdk.Integer, Default: 3, Minimum: new(float64(fewestRepeats)),
-				Description: "from how many equal lines in a row on they become one"},
+				Description: "how many equal lines in a row become one"},
 		},
 	}
 }
 
-// Optimize squashes the output of commands but for the newest. An output that was squashed before does not change any more.
+// Optimize squashes all command outputs except the newest. It is called before every request of the agent, so it must
+// be fast. It removes no entry. A squashed output does not change again, so that running Optimize on its own result
+// finds nothing to do, as the host demands.
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	var s settings
 	if err := in.Config.Decode(&s); err != nil {
 		return sdk.DensityResult{}, fmt.Errorf("settings: %w", err)
 	}
 	outputs := commandOutputs(in.History, in.Tools)
+	// The last KeepRecent outputs are left out; there may be fewer than that.
 	squashed, err := squashOutputs(ctx, in.History, outputs[:max(0, len(outputs)-s.KeepRecent)], s.MinRepeats)
 	if err != nil {
 		return sdk.DensityResult{}, err
@@ -56,7 +64,8 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.Density
 	return sdk.DensityResult{Replacements: squashed}, nil
 }
 
-// Compress squashes all outputs. If the history is still over its target, the oldest entries go, but for those of people.
+// Compress squashes all outputs. If the history is still over the target, it removes the oldest entries, but never what
+// the user said. It returns a no-op if nothing would be gained.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	if len(in.History) == 0 {
 		return sdk.NoOp(sdk.NoOpEmptyHistory), nil
@@ -73,6 +82,7 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	if err != nil {
 		return sdk.CompressResult{}, err
 	}
+	// The entries of the input must not be changed, so that the new history is built in a slice of its own.
 	history := make([]sdk.Content, len(in.History))
 	for i, entry := range in.History {
 		if changed, ok := squashed[i]; ok {
@@ -91,6 +101,8 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	if total >= in.Tokens(0, len(in.History)) {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
+	// What is dropped has to be counted, and a missed target has to be reported: users see both in the outcome of the
+	// turn.
 	return sdk.Applied(kept, sdk.CompressMetadata{
 		TargetMissed: float64(total) > in.Target(),
 		Counts: map[string]int64{
@@ -100,7 +112,8 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 	}), nil
 }
 
-// commandOutputs returns where the results of shell tools stand, in order. What a tool is for, the host's taxonomy knows.
+// commandOutputs returns the positions of the responses of shell tools, in order. The host's taxonomy says what a tool
+// is for: every agent has other names for its tools.
 func commandOutputs(history []sdk.Content, taxonomy *tools.Taxonomy) []turns.At {
 	pairs := turns.Pair(history)
 	var found []turns.At
@@ -112,7 +125,7 @@ func commandOutputs(history []sdk.Content, taxonomy *tools.Taxonomy) []turns.At 
 			at := turns.At{Entry: i, Block: j}
 			from, ok := pairs.Call(at)
 			if !ok {
-				continue // a response that lost its call: nobody knows what it is
+				continue // a response that lost its call: its tool's parameters are unknown
 			}
 			call := history[from.Entry].Blocks[from.Block].(sdk.ToolCall) // pairs are of a call and a response
 			if taxonomy.Use(call.Name, call.Parameters).Class == tools.ClassShell {
@@ -123,16 +136,18 @@ func commandOutputs(history []sdk.Content, taxonomy *tools.Taxonomy) []turns.At 
 	return found
 }
 
-// squashOutputs returns copies of the entries that hold one of the outputs and get shorter, by position.
-func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.At, minRepeats int) (map[int]sdk.Content, error) {
+// squashOutputs returns changed copies of the entries whose outputs get shorter, by position. Entries that do not
+// change are not in the map. The error is that of ctx, when the host no longer needs the answer.
+func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.At, minRepeats int,
+) (map[int]sdk.Content, error) {
 	changed := map[int]sdk.Content{}
 	for _, at := range outputs {
 		if err := ctx.Err(); err != nil {
-			return nil, err // nobody waits for the answer any more
+			return nil, err
 		}
 		response := history[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
 		if len(response.Result) == 0 || response.Result[0] != '"' {
-			continue // a structured result: its text is not ours to change
+			continue // a structured result (JSON): changing its text could break it
 		}
 		text := response.ResultText()
 		short := squash(text, minRepeats)
@@ -141,7 +156,9 @@ func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.A
 		}
 		entry, ok := changed[at.Entry]
 		if !ok {
-			entry = history[at.Entry] // a copy, which remembers where it came from; its blocks are shared until here
+			// A copy of an entry remembers its position, so that the SDK knows what it replaces. The blocks are still
+			// shared with the input; they are copied before one of them changes.
+			entry = history[at.Entry]
 			entry.Blocks = append([]sdk.Block{}, entry.Blocks...)
 		}
 		entry.Blocks[at.Block] = response.WithResultText(short)

@@ -22,8 +22,9 @@ func conversation(t *testing.T, n int, tool string) []sdk.Content {
 	for i := range n {
 		id := fmt.Sprint("c", i)
 		response := sdk.ToolResponse{CallID: id, ToolName: tool}
+		call := sdk.ToolCall{ID: id, Name: tool, Parameters: []byte(`{"command":"make"}`)}
 		history = append(history,
-			sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: id, Name: tool, Parameters: []byte(`{"command":"make"}`)}}},
+			sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{call}},
 			sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{response.WithResultText(noisy)}})
 	}
 	return history
@@ -54,7 +55,7 @@ func TestOptimizeSquashesAllButTheNewestOutputs(t *testing.T) {
 		settings map[string]any
 		squashed int
 	}{
-		"as it comes":        {"Bash", nil, 2},
+		"by default":         {"Bash", nil, 2},
 		"keep none":          {"Bash", map[string]any{"keepRecent": 0}, 5},
 		"keep more than all": {"Bash", map[string]any{"keepRecent": 9}, 0},
 		"more repeats":       {"Bash", map[string]any{"minRepeats": 300}, 0},
@@ -83,13 +84,15 @@ func TestOptimizeSquashesAllButTheNewestOutputs(t *testing.T) {
 func TestOptimizeLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	history, err := sdktest.ParseHistory([]byte(`[
-		{"speaker": "tool", "blocks": [{"type": "tool_response", "callId": "gone", "toolName": "Bash", "result": "x\nx\nx\nx\nx\nx\nx"}]},
+		{"speaker": "tool", "blocks": [
+			{"type": "tool_response", "callId": "gone", "toolName": "Bash", "result": "x\nx\nx\nx\nx\nx\nx"}]},
 		{"speaker": "ai", "blocks": [
 			{"type": "tool_call", "id": "1", "name": "Bash", "parameters": {"command": "a"}},
 			{"type": "hologram", "beam": 1},
 			{"type": "tool_call", "id": "2", "name": "Bash"}]},
 		{"speaker": "tool", "blocks": [
-			{"type": "tool_response", "callId": "1", "toolName": "Bash", "result": {"stdout": "x\nx\nx\nx\nx\nx\nx\nx\nx"}},
+			{"type": "tool_response", "callId": "1", "toolName": "Bash",
+				"result": {"stdout": "x\nx\nx\nx\nx\nx\nx\nx\nx"}},
 			{"type": "tool_response", "callId": "2", "toolName": "Bash", "error": "no such file"}]}
 	]`))
 	if err != nil {

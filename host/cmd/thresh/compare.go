@@ -25,32 +25,36 @@ type comparison struct {
 	sessions   bool
 }
 
-// typicalPrices are those by which is compared when no price list is in force: a provider whose prompt cache costs a fee to
-// write, one where it does not, and one without a cache.
+// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache, one
+// that does not, and one without a cache.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
-const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them saves, what it
-costs at a provider's prices, and what later turns would have missed. The first row is doing nothing.
+const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them
+saves, what it costs at a provider's prices, and what later turns would have missed. The first row is doing nothing.
 
-  SENT        tokens of all requests; SAVED is the share of them that doing nothing would have sent on top
-  PEAK        the largest request
-  REWRITES    requests that changed something of the one before: the provider's prompt cache is useless from there on
-  OPTIMIZED   turns in which something was pruned; COMPRESSED: in which the history was compressed
-  OVER LIMIT  requests that were too large for the model in the end
-  RECALL      of the names that later turns used and that stood in the unpruned history, the share that was still there
-  REREADS     later calls equal to one whose result was pruned
-  $           cost of the prompts, in USD, by a price list, the strategy's own model calls included, and against doing nothing
-  HOST        time in the host; PLUGIN: in the strategy
+  sent        tokens of all requests together; saved: the share that was not sent, against doing nothing
+  cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
+              doing nothing, for which it is in USD; usd: the same for all rows in USD
+  recall      of the names that later turns used and that were in the unpruned history, the share still there
+  over-limit  requests that were still too large for the model
+  peak        the largest request
+  rewrites    requests that changed something of the one before, so that the prompt cache is useless from there on
+  optimized   turns in which something was pruned; compressed: in which the history was compressed
+  rereads     later calls equal to one whose result had been pruned
+  host        time in the host; plugin: in the strategy
 
-Strategies are those that --strategy names, else all that are found. --vary tries values of a setting, and the values of
-several settings in all combinations; values are separated by commas. A setting of compression.density is tried with
-strategies that prune continuously only, a setting of strategies.NAME with that strategy only.
+The table shows the columns that fit. --columns chooses others by these names, and -o json has everything.
+
+Without --strategy, all strategies that are found are compared. --vary tries values of a setting, and the values of
+several settings in all combinations. A setting of compression.density is tried only with strategies that prune
+continuously, a setting of strategies.NAME only with that strategy.
 
 Prices are those of --prices, else the price list in force (model.priceList, model.name), else three typical ones:
-anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is there once for each list.
+anthropic-sonnet, openai-gpt-5, no-cache. 'thresh prices' shows them all. A variant that decides by prices is run once
+for each list.
 
-FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is reported,
-and the others are compared all the same. --report writes a page for the browser, with charts, that needs nothing else.`
+FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is
+reported, and the others are still compared. --report writes a self-contained HTML page with charts.`
 
 func compareCommand(a *app) *cobra.Command {
 	var c comparison
@@ -73,12 +77,13 @@ func compareCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error { return a.compare(cmd, c, files) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&c.strategies, "strategy", nil, "compare these `NAMES`, separated by commas, instead of all that are found")
+	f.StringSliceVar(&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)")
 	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
-	f.StringSliceVar(&c.prices, "prices", nil, "price by these `LISTS`, separated by commas")
-	f.StringVar(&c.report, "report", "", "write a page with charts to `FILE`, too")
-	f.IntVar(&c.parallel, "parallel", 0, "replay `N` at a time; 0 is as many as there are processors")
+	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
+	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")
+	f.IntVar(&c.parallel, "parallel", 0, "replay `N` sessions at a time; 0 means one per processor")
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
+	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
 	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, names)
@@ -92,14 +97,14 @@ func compareCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// compare does what the command line says. Nothing is read or run before all of it is known to make sense.
+// compare runs the command. All flags are checked before anything is read or run.
 func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	c.reported = cmd.Flags().Changed("report")
 	if err := c.check(a.output, files); err != nil {
 		return usage(cmd, err)
 	}
 	if c.report != "" {
-		if err := atomicfile.Check(c.report); err != nil { // better now than after all the work
+		if err := atomicfile.Check(c.report); err != nil { // fail before the work, not after it
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
@@ -148,7 +153,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	return failed
 }
 
-// check finds what is wrong with the flags by themselves.
+// check checks the flags that need no host to be checked.
 func (c comparison) check(output string, files []string) error {
 	stdin := 0
 	for _, f := range files {
@@ -162,11 +167,11 @@ func (c comparison) check(output string, files []string) error {
 	case stdin > 1:
 		return errors.New("'-' is standard input and can be read only once")
 	case c.report == "-":
-		return errors.New("--report needs the name of a file, not '-': standard output has the table")
+		return errors.New("--report needs the name of a file, not '-': the table goes to standard output")
 	case c.reported && c.report == "":
 		return errors.New("--report needs the name of a file")
 	case c.parallel < 0:
-		return fmt.Errorf("--parallel is how many replays run at a time, not %d", c.parallel)
+		return fmt.Errorf("--parallel: %d is not a number of replays", c.parallel)
 	}
 	return nil
 }
@@ -181,7 +186,7 @@ func anyFailed(r *compare.Report, lacking map[string]bool) bool {
 	return false
 }
 
-// reportStop says why a comparison ended before its time, and how far it came.
+// reportStop says why a comparison ended early, and how far it got.
 func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 	done, all := 0, 0
 	for i := range r.Sessions {
@@ -192,13 +197,13 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 		}
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(a.err, "thresh: interrupted after %d of %d replays: what follows is incomplete\n", done, all)
+		fmt.Fprintf(a.err, "thresh: interrupted after %d of %d replays: the results are incomplete\n", done, all)
 		return
 	}
 	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
 }
 
-// priceLists are those that were named, else the one in force, else the typical ones.
+// priceLists returns the lists with the given names, else the one in force, else the typical ones.
 func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	set := c.Settings().Model
 	catalog, err := pricing.Load(set.PriceFile)
@@ -251,7 +256,7 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		return err
 	}
 	if r.Incomplete {
-		fmt.Fprintln(a.err, "thresh: no report is written, as the comparison is incomplete")
+		fmt.Fprintln(a.err, "thresh: no report is written: the comparison is incomplete")
 		return err
 	}
 	return errors.Join(err, writeReport(c.report, r))

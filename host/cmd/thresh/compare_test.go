@@ -76,7 +76,7 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 	r := p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--sessions"}, samples(t)...)...).done(t)
 	lines := strings.Split(r.stdout, "\n")
 	for _, l := range lines {
-		if width := utf8.RuneCountInString(l); strings.Contains(l, "  ") && width > 160 { // rows of tables
+		if width := utf8.RuneCountInString(l); strings.Contains(l, "  ") && width > 80 { // rows of tables
 			t.Errorf("%d columns: %s", width, l)
 		}
 	}
@@ -89,9 +89,15 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 	if diff := cmp.Diff([]string{"nothing", "high-density", "middle-out", "one-shot", "top-down-truncation"}, names); diff != "" {
 		t.Errorf("rows:\n%s", diff)
 	}
-	for _, want := range []string{"RECALL", "REREADS", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries", "requests are over the context limit", "prices as of 20"} {
+	for _, want := range []string{"RECALL", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries", "requests are over the context limit", "prices as of 20"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
+		}
+	}
+	all := p.run(append([]string{"compare", "--strategy", "high-density", "--columns", "all"}, samples(t)[0])...).done(t).stdout
+	for _, want := range []string{"REREADS", "REWRITES", "PEAK", "COMPRESSED", "PLUGIN"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
 	// Those that need a model are no failure, and somebody says what to do.
@@ -169,6 +175,7 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 	}{
 		"no file":              {nil, 2, []string{"FILE", "thresh compare --help"}},
 		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
+		"no such column":       {[]string{"a", "--columns", "sent,reall"}, 2, []string{"--columns", `"reall"`, "did you mean recall?"}},
 		"no such form":         {[]string{"a", "-o", "yaml"}, 2, []string{"text, json or csv", "yaml"}},
 		"a page on stdout":     {[]string{"a", "--report", "-"}, 2, []string{"--report", "standard output"}},
 		"less than nothing":    {[]string{"a", "--parallel", "-1"}, 2, []string{"--parallel", "-1"}},
@@ -178,13 +185,13 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 		"a wrong value":        {[]string{"a", "--vary", "compression.density.cadence=gated,never"}, 2, []string{"--vary", "cadence", `"never"`, "every-turn"}},
 		"values that do not go together": {[]string{"a", "--vary", "model.contextLimit=1000,9000", "--vary", "model.completionBudget=2000"}, 2,
 			[]string{"model.completionBudget", "leaves nothing"}},
-		"a key twice":      {[]string{"a", "--vary", "compression.threshold=0.5", "--vary", "compression.threshold=0.6"}, 2, []string{"compression.threshold", "twice"}},
-		"a value twice":    {[]string{"a", "--vary", "compression.threshold=0.5,0.5"}, 2, []string{`"0.5"`, "twice"}},
+		"a key twice":      {[]string{"a", "--vary", "compression.threshold=0.5", "--vary", "compression.threshold=0.6"}, 2, []string{"compression.threshold", "more than once"}},
+		"a value twice":    {[]string{"a", "--vary", "compression.threshold=0.5,0.5"}, 2, []string{`"0.5"`, "more than once"}},
 		"a host's setting": {[]string{"a", "--vary", "plugins.stopTimeout=1s,2s"}, 2, []string{"plugins.stopTimeout", "whole host", "--set"}},
 		"strategies":       {[]string{"a", "--vary", "compression.strategy=x,y"}, 2, []string{"--strategy"}},
 		"too many":         {[]string{"a", "--vary", many}, 2, []string{"more than 200 variants"}},
 		"an empty name":    {[]string{"a", "--strategy", "high-density,"}, 2, []string{"--strategy", "empty"}},
-		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2, []string{"--strategy", "twice"}},
+		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2, []string{"--strategy", "more than once"}},
 		"no such strategy": {[]string{"a", "--strategy", "high-density,nosuch"}, 1, []string{`"nosuch"`, "high-density, top-down-truncation", p.plugins}},
 		"no such prices":   {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
 		"no strategies":    {[]string{"a", "--plugin-dir", "."}, 1, []string{"no strategies in " + p.path("work")}},

@@ -5,18 +5,48 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"time"
+	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// printCompared prints the totals, before them the sessions if they are asked for, and then what to read with care.
+// mostVariant bounds the width that variants' names get before other columns, in characters.
+const mostVariant = 32
+
+// compareColumns are those of a comparison: a cost and a sum in USD for each price list. variant is the longest name.
+func compareColumns(prices []*pricing.List, variant int) []table.Column {
+	columns := []table.Column{
+		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
+		{Name: "sent", Right: true},
+		{Name: "saved", Right: true},
+	}
+	for i, l := range prices {
+		columns = append(columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(i, 2)})
+	}
+	columns = append(columns, []table.Column{
+		{Name: "recall", Right: true, Rank: 1},
+		{Name: "over-limit", Head: "OVER\nLIMIT", Right: true, Rank: 4},
+		{Name: "peak", Right: true, Rank: 4},
+		{Name: "rewrites", Right: true, Rank: 5},
+		{Name: "optimized", Right: true, Rank: 6},
+		{Name: "compressed", Right: true, Rank: 6},
+		{Name: "rereads", Right: true, Rank: 6},
+	}...)
+	for _, l := range prices {
+		columns = append(columns, table.Column{Name: "usd", Head: twoLines("USD " + l.Name), Right: true, Rank: 7})
+	}
+	return append(columns, table.Column{Name: "host", Right: true, Rank: 8}, table.Column{Name: "plugin", Right: true, Rank: 7})
+}
+
+// printCompared prints the totals, before them the sessions if they are asked for, and then the warnings.
 func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	if sessions {
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
-			fmt.Fprintf(a.out, "%s (%d entries, %d tokens%s)\n", s.Name, s.Entries, s.Tokens, compactions(len(s.Boundaries)))
+			fmt.Fprintf(a.out, "%s (%d entries, %s tokens%s)\n", s.Name, s.Entries, table.Int(s.Tokens),
+				compactions(len(s.Boundaries)))
 			if err := a.printResults(r, &s.Results, 1); err != nil {
 				return err
 			}
@@ -54,65 +84,68 @@ func compactions(n int) string {
 }
 
 func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	above := strings.Repeat("\t", 7) + "OVER\t\t\t"
-	head := "VARIANT\tSENT\tSAVED\tPEAK\tREWRITES\tOPTIMIZED\tCOMPRESSED\tLIMIT\tRECALL\tREREADS\t"
-	for _, l := range r.Prices {
-		first, second := twoLines("$ " + l.Name)
-		above += first + "\t"
-		head += second + "\t"
-	}
-	fmt.Fprintln(w, above+"\t\t")
-	fmt.Fprintln(w, head+"HOST\tPLUGIN\t")
-	printResult(w, r, compare.NothingName, &res.Nothing, sessions, true)
+	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
-		printResult(w, r, r.Variants[i].Name, &res.Variants[i], sessions, false)
+		rows = append(rows, compareRow(r, r.Variants[i].Name, &res.Variants[i], sessions, false))
 	}
-	return w.Flush()
+	longest := 0
+	for _, row := range rows {
+		longest = max(longest, utf8.RuneCountInString(row[0]))
+	}
+	results := table.New(compareColumns(r.Prices, longest)...)
+	for _, row := range rows {
+		results.Row(row...)
+	}
+	return a.printTable(results)
 }
 
-func printResult(w *tabwriter.Writer, r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) {
+// compareRow has a cell for each of [compareColumns]. A cost is shown against that of doing nothing, which is in USD.
+func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
 	if res.Turns == 0 && !res.Done {
-		fmt.Fprintf(w, "%s\tnot run\t%s\n", name, strings.Repeat("-\t", 10+len(r.Prices)))
-		return
+		return []string{name, "not run"}
 	}
 	if !res.Done && sessions > 1 {
 		name += fmt.Sprintf(" (%d of %d)", res.Sessions, sessions)
 	} else if !res.Done {
 		name += " (incomplete)"
 	}
-	fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t", name, res.Sent, percent(res.Unpruned-res.Sent, res.Unpruned), res.Peak,
-		res.Rewrites, res.Optimized, res.Compressed, res.OverLimit, share(res.Recall.Share), res.Rereads.Calls)
+	row := []string{name, table.Short(res.Sent), table.Percent(res.Unpruned-res.Sent, res.Unpruned)}
+	var sums []string
 	for _, l := range r.Prices {
-		c, ok := res.Cost(l.Name)
-		switch {
-		case !ok:
-			fmt.Fprint(w, "-\t")
-		case nothing:
-			fmt.Fprintf(w, "%s\t", usd(c.USD, c.USD))
-		default:
-			fmt.Fprintf(w, "%s %s\t", usd(c.USD, c.Nothing), against(c.Relative))
+		c, priced := res.Cost(l.Name)
+		cost, sum := "-", "-" // a variant that decides by one list is not priced by the others
+		if priced {
+			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
 		}
+		if nothing {
+			cost = sum
+		}
+		row, sums = append(row, cost), append(sums, sum)
 	}
+	row = append(row, share(res.Recall.Share), table.Int(res.OverLimit), table.Short(res.Peak), table.Int(res.Rewrites),
+		table.Int(res.Optimized), table.Int(res.Compressed), table.Int(res.Rereads.Calls))
+	row = append(row, sums...)
 	if nothing {
-		fmt.Fprint(w, "-\t-\t\n")
-		return
+		return append(row, "-", "-")
 	}
-	fmt.Fprintf(w, "%s\t%s\t\n", brief(res.HostTime), brief(res.PluginTime))
+	return append(row, table.Duration(res.HostTime), table.Duration(res.PluginTime))
 }
 
-// twoLines breaks the head of a column near its middle, after a hyphen or a space.
-func twoLines(text string) (first, second string) {
+// twoLines breaks the head of a column near its middle, after a hyphen or at a space.
+func twoLines(head string) string {
 	best := 0
-	for i, c := range text {
-		if (c == '-' || c == ' ') && max(i+1, len(text)-i-1) < max(best, len(text)-best) {
+	for i, c := range head {
+		if (c == '-' || c == ' ') && max(i+1, len(head)-i-1) < max(best, len(head)-best) {
 			best = i + 1
 		}
 	}
-	return strings.TrimSuffix(text[:best], " "), text[best:]
+	if best == 0 {
+		return head
+	}
+	return strings.TrimSuffix(head[:best], " ") + "\n" + head[best:]
 }
 
-// share is a share as a percentage that is 100 only if nothing is missing.
+// share is a percentage that is 100 only if nothing is missing: it is rounded down.
 func share(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Floor(v*1000)/10)
 }
@@ -126,7 +159,7 @@ func usd(v, nothing float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// against is a cost against that of doing nothing.
+// against is a cost relative to that of doing nothing.
 func against(relative float64) string {
 	switch percent := relative * 100; {
 	case math.Abs(percent) < 0.05:
@@ -136,17 +169,4 @@ func against(relative float64) string {
 	default:
 		return fmt.Sprintf("%+.0f %%", percent)
 	}
-}
-
-// brief is a duration with two or three digits.
-func brief(d time.Duration) string {
-	switch {
-	case d >= 100*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(100 * time.Microsecond).String()
 }

@@ -34,7 +34,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 			return nil, fmt.Errorf("--vary: %.80q is not allowed; want KEY=VALUE,VALUE, such as compression.density.cadence=every-turn,gated", text)
 		}
 		if slices.ContainsFunc(axes, func(a axis) bool { return a.key == key }) {
-			return nil, fmt.Errorf("--vary: %s is there twice; give all its values at once", key)
+			return nil, fmt.Errorf("--vary: %s given more than once; give all its values in one --vary", key)
 		}
 		if key == "compression.strategy" {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
@@ -45,7 +45,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 		a := axis{key: key}
 		for value := range strings.SplitSeq(list, ",") {
 			if slices.Contains(a.values, value) {
-				return nil, fmt.Errorf("--vary: %s has the value %q twice", key, value)
+				return nil, fmt.Errorf("--vary: %s has the value %q more than once", key, value)
 			}
 			if _, err := c.With(key, value, "--vary"); err != nil {
 				return nil, err
@@ -119,7 +119,7 @@ func checkStrategies(names []string) error {
 	seen := map[string]bool{}
 	for _, n := range names {
 		if seen[n] {
-			return fmt.Errorf("--strategy: %s is there twice", n)
+			return fmt.Errorf("--strategy: %s given more than once", n)
 		}
 		seen[n] = true
 	}

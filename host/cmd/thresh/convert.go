@@ -14,14 +14,14 @@ func convertCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --to FORMAT FILE",
 		Short: "Convert a session from any known format",
-		Long: `Reads a session in any known format, which it tells by the content, and prints it in another. What was not understood, or
-what the other format cannot hold, is said on standard error with its line or entry.`,
+		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. What was not
+understood, or what the other format cannot hold, is reported on standard error with its line or entry.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to == "" {
-				return usage(cmd, fmt.Errorf("--to is missing: native, openai or anthropic"))
+				return usage(cmd, fmt.Errorf("--to is required: native, openai or anthropic"))
 			}
 			format, err := transcript.ParseFormat(to)
 			if err != nil {
@@ -32,7 +32,7 @@ what the other format cannot hold, is said on standard error with its line or en
 				return err
 			}
 			a.notes(args[0], t.Notes)
-			var out bytes.Buffer // nothing half-written
+			var out bytes.Buffer // on an error nothing is printed, rather than half a session
 			notes, err := transcript.Write(&out, t, format)
 			if err != nil {
 				return err

@@ -2,11 +2,12 @@ package main_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // What people copy first has to be good: the program in the README is the one below sdk, which passes all that is demanded.
@@ -30,10 +31,8 @@ func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			binary := p.path("work", "thresh-strategy-"+name)
-			build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./"+filepath.Join(programs, name))
-			build.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
+			if err := binaries.Program(binary, "sdk/testdata/programs/"+name); err != nil {
+				t.Fatal(err)
 			}
 			r := p.run("plugins", "verify", binary)
 			if r.code != 0 || !strings.Contains(r.stdout, " 0 failed") {

@@ -58,7 +58,7 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 	}
 
 	r := p.run("explain", "--only", "removed", "--set", "workspace.root=/w", "s.json").done(t)
-	for _, want := range []string{"removed at turn 3 (optimize: stale-read, by 3)", "STEP      RULE"} {
+	for _, want := range []string{"removed at turn 3 (stale-read, by 3)", "STEP      RULE"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}

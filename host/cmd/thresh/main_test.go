@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // bin holds what the tests run, laid out as a build leaves it: thresh, plugins/ beside it; and, beside those, thresh-race,
@@ -38,32 +40,25 @@ func TestMain(m *testing.M) {
 }
 
 func buildAll(dir string) error {
-	build := func(cgo, out string, args ...string) error {
-		cmd := exec.Command("go", append([]string{"build", "-o", filepath.Join(dir, out)}, args...)...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", out, err, text)
-		}
-		return nil
+	if err := binaries.Strategies(filepath.Join(dir, "plugins")); err != nil {
+		return err
 	}
-	for out, pkg := range map[string]string{
-		"thresh":                               ".",
-		"plugins/thresh-strategy-high-density": "../../../plugins/highdensity",
-		"plugins/thresh-strategy-top-down-truncation": "../../../plugins/topdown",
-		"plugins/thresh-strategy-middle-out":          "../../../plugins/middleout",
-		"plugins/thresh-strategy-one-shot":            "../../../plugins/oneshot",
-		"gate":                                        "./testdata/gate",
-		"faulty":                                      "../../plugins/testdata/faulty",
-	} {
-		if err := build("0", out, pkg); err != nil {
+	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/internal/plugins/testdata/faulty"}
+	programs, err := binaries.Build(others...)
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{"thresh", "gate", "faulty"} {
+		if err := binaries.Copy(programs[i], filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := build("1", "thresh-race", "-race", "."); err != nil {
+	watched, err := binaries.BuildRace("host/cmd/thresh")
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "NOTE: the race detector does not watch the host here:", err)
 		return os.Symlink("thresh", filepath.Join(dir, "thresh-race"))
 	}
-	return nil
+	return binaries.Copy(watched[0], filepath.Join(dir, "thresh-race"))
 }
 
 // place is a machine of a test's own: home, temporary directory, plugin directory, working directory.
@@ -263,18 +258,4 @@ func decode[T any](t *testing.T, r result) T {
 		t.Fatalf("not one JSON value: %v\n%.500s", err, r.stdout)
 	}
 	return v
-}
-
-// shared returns a path below the folder of shared test material, and skips the test where that folder is absent.
-func shared(t *testing.T, elem ...string) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../../../shared")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(append([]string{dir}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: the shared test material is not there: %v", err)
-	}
-	return path
 }

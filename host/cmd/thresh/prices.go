@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
@@ -17,15 +17,16 @@ func pricesCommand(a *app) *cobra.Command {
 	formats := []string{"text", "json", "yaml"}
 	cmd := &cobra.Command{
 		Use:   "prices [NAME…]",
-		Short: "Show the price lists of providers that decisions and comparisons go by",
-		Long: `Shows the price lists that ship and those of model.priceFile, which win over a list of the same name: what a token costs in USD
-for a million, read from the provider's prompt cache, written to it, neither, and generated. With names it shows those lists
-and what there is to know about them. "*" marks the list in force: the one that model.priceList names, or that of model.name.
+		Short: "Show the price lists that decisions and comparisons use",
+		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in ones of the same name.
+Prices are in USD per million tokens: INPUT without the prompt cache, READ from it, WRITE to it, and OUTPUT. TTL is how
+long the cache keeps a prompt, MINIMUM the tokens below which it keeps none. With names, only those lists are
+shown, with notes. "*" marks the list in force: the one that model.priceList names, or that of model.name.
 
-Prices change. Each list has the day on which it was looked up and the page to look at.`,
+Prices change. Each list has the day on which it was looked up and the page it was looked up on.`,
 		Example: `  thresh prices
   thresh prices anthropic-sonnet openai-gpt-5
-  thresh prices -o yaml no-cache > prices.yaml    # to start a file of one's own from
+  thresh prices -o yaml no-cache > prices.yaml    # as a start for your own file
   thresh prices --set model.priceFile=prices.yaml`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if !slices.Contains(formats, output) {
@@ -63,6 +64,7 @@ Prices change. Each list has the day on which it was looked up and the page to l
 		ValidArgsFunction: a.completePrices,
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "print `FORMAT`: text for people, json for programs, yaml as model.priceFile wants it")
+	a.addColumns(cmd, pricesColumns)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -82,27 +84,44 @@ func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	return l, err
 }
 
+// pricesColumns are those of the table of price lists.
+var pricesColumns = []table.Column{
+	{Name: "in-force", Head: " "},
+	{Name: "name"},
+	{Name: "input", Right: true}, {Name: "read", Right: true}, {Name: "write", Right: true}, {Name: "output", Right: true},
+	{Name: "ttl", Right: true, Rank: 2},
+	{Name: "minimum", Right: true, Rank: 4},
+	{Name: "as-of", Head: "AS OF", Rank: 1},
+	{Name: "models", Min: 16, Rank: 3},
+	{Name: "source", Min: 24, Middle: true, Rank: 5},
+}
+
 // printPrices prints a table, and with notes what else there is to know of each list.
 func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tINPUT\tREAD\tWRITE\tOUTPUT\tTTL\tMINIMUM\tAS OF\tSOURCE\tMODELS")
+	prices := table.New(pricesColumns...)
 	for _, l := range lists {
-		name := "  " + l.Name
+		mark := ""
 		if l == force {
-			name = "* " + l.Name
+			mark = "*"
 		}
 		read, write, minimum := "-", "-", "-"
 		if l.CacheRead > 0 {
-			read, write, minimum = fmt.Sprint(l.Read()), fmt.Sprint(l.Write()), fmt.Sprint(l.CacheMinimum)
+			read, write, minimum = fmt.Sprint(l.Read()), fmt.Sprint(l.Write()), table.Int(l.CacheMinimum)
 		}
-		fmt.Fprintf(w, "%s\t%v\t%s\t%s\t%v\t%s\t%s\t%s\t%s\t%s\n", name, l.Input, read, write, l.Output, l.TTL(), minimum, l.AsOf, l.Source,
-			dash(clip(strings.Join(l.Models, " "), 60)))
+		prices.Row(mark, l.Name, fmt.Sprint(l.Input), read, write, fmt.Sprint(l.Output), l.TTL(), minimum, l.AsOf,
+			dash(strings.Join(l.Models, " ")), l.Source)
 	}
-	if err := w.Flush(); err != nil {
+	if err := a.printTable(prices); err != nil {
 		return err
 	}
 	for _, l := range lists {
-		if notes && l.Note != "" {
+		if !notes {
+			continue
+		}
+		if l.Source != "" {
+			fmt.Fprintf(a.out, "\n%s: prices as of %s, from %s\n", l.Name, l.AsOf, l.Source)
+		}
+		if l.Note != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", l.Name, l.Note)
 		}
 	}

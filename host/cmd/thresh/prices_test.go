@@ -8,13 +8,17 @@ import (
 func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 	p := newPlace(t)
 	table := p.run("prices", "--set", "model.name=anthropic/claude-sonnet-4-5").done(t).stdout
-	for _, want := range []string{"NAME", "* anthropic-sonnet ", "  anthropic-sonnet-1h ", "  no-cache ", "claude-sonnet-4*"} {
+	for _, want := range []string{"NAME", "*  anthropic-sonnet ", "   anthropic-sonnet-1h ", "   no-cache "} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is not in\n%s", want, table)
 		}
 	}
-	if n := strings.Count(table, "* anthropic"); n != 1 {
+	if n := strings.Count(table, "*  anthropic"); n != 1 {
 		t.Errorf("%d lists are in force:\n%s", n, table)
+	}
+
+	if models := p.run("prices", "--columns", "name,models").done(t).stdout; !strings.Contains(models, "claude-sonnet-4*") {
+		t.Errorf("no models in\n%s", models)
 	}
 
 	// The file that is printed is one to change and to use.

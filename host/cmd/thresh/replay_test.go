@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 type replayed struct {
@@ -100,7 +102,7 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 
 func TestRecordedSessionsReplay(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob(filepath.Join(shared(t, "sessions", "native"), "*", "*"))
+	files, _ := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "native"), "*", "*"))
 	samples, _ := filepath.Glob("../../../examples/sessions/*.json*")
 	var known []string
 	for _, f := range files {

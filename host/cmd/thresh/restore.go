@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
@@ -21,15 +21,16 @@ func restoreCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "restore TRANSCRIPT [ID…]",
-		Short: "Bring back what was removed from a history, by its id",
-		Long: `Prints entries of a session's transcript as they were when they came in, whatever a strategy made of them later. An ID is that
-of an entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which brings back the call
-and its responses. Without an ID the whole conversation is printed, as it was.
+		Short: "Print what was removed from a history, by its id",
+		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an entry, as the
+outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and its
+responses. Without an ID the whole conversation is printed.
 
-TRANSCRIPT is the file that a host keeps with the setting transcript.dir, or a session in any format that 'thresh convert' reads.
-Those hold no ids: their entries are then e1, e2 and so on, in the order of the file. '-' is standard input.
+TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in any format that
+'thresh convert' reads. Those have no ids: their entries are e1, e2 and so on, in the order of the file. '-' is
+standard input.
 
-With -o json each entry is a line in the native form, byte by byte as it was added.`,
+With -o json each entry is one line in the native form, byte for byte as it was added.`,
 		Example: `  thresh restore --list ~/transcripts/session.jsonl
   thresh restore ~/transcripts/session.jsonl e12 call_7
   thresh restore -o json ~/transcripts/session.jsonl > whole.jsonl`,
@@ -38,7 +39,7 @@ With -o json each entry is a line in the native form, byte by byte as it was add
 			case len(given) == 0:
 				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input)"))
 			case list && len(given) > 1:
-				return usage(cmd, errors.New("--list takes no ID: it lists them"))
+				return usage(cmd, errors.New("--list takes no ID: it lists them all"))
 			}
 			return nil
 		},
@@ -49,7 +50,7 @@ With -o json each entry is a line in the native form, byte by byte as it was add
 			}
 			a.warnings(given[0], t.Notes)
 			if t.IDs == nil {
-				fmt.Fprintf(a.err, "%s: it holds no ids: e1 is its first entry\n", displayPath(given[0]))
+				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", displayPath(given[0]))
 			}
 			k := kept{t, transcriptlog.NewIndex(t.Entries, t.IDs)}
 			if list {
@@ -64,6 +65,7 @@ With -o json each entry is a line in the native form, byte by byte as it was add
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the ids, with tokens and what each entry is")
 	a.addOutput(cmd)
+	a.addColumns(cmd, listColumns)
 	return cmd
 }
 
@@ -82,8 +84,7 @@ type kept struct {
 	ids *transcriptlog.Index
 }
 
-// mostGuesses is how many ids an error names that are near to one that is not there, and mostUnknown how many of those it
-// names.
+// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that it names.
 const (
 	mostGuesses = 3
 	mostUnknown = 5
@@ -118,7 +119,7 @@ func (k kept) find(ids []string) ([]int, error) {
 	return found, nil
 }
 
-// unknown is the error for ids that are not there.
+// unknown is the error for ids that the transcript does not have.
 func (k kept) unknown(ids []string) error {
 	var parts []string
 	for _, id := range ids[:min(len(ids), mostUnknown)] {
@@ -167,12 +168,17 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 			Entries []keptEntry `json:"entries"`
 		}{entries})
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tLINE\tSPEAKER\tTOKENS\tWHAT IT IS\tCALLS")
+	list := table.New(listColumns...)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\n", e.ID, e.Line, e.Speaker, e.Tokens, shown(e.What), shown(printable(strings.Join(e.Calls, " "))))
+		list.Row(e.ID, strconv.Itoa(e.Line), string(e.Speaker), table.Int(e.Tokens), e.What, strings.Join(e.Calls, " "))
 	}
-	return w.Flush()
+	return a.printTable(list)
+}
+
+// listColumns are those of restore --list.
+var listColumns = []table.Column{
+	{Name: "id"}, {Name: "line", Right: true, Rank: 1}, {Name: "speaker", Rank: 1}, {Name: "tokens", Right: true},
+	{Name: "what", Head: "WHAT IT IS", Min: 24}, {Name: "calls", Min: 12},
 }
 
 // printKept prints the entries at some positions.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // These tests hold the forms that scripts rely on. What is compared here must not change.
@@ -277,7 +279,7 @@ type vector struct {
 // TestOptimizeVectorsThroughTheCommandLine takes every tenth case: the others go through one host, in package host.
 func TestOptimizeVectorsThroughTheCommandLine(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(shared(t, "vectors", "optimize.jsonl"))
+	text, err := os.ReadFile(repo.Shared(t, "vectors", "optimize.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +24,7 @@ type tokenReport struct {
 	Entries  []entryTokens `json:"entries"`
 	Tools    []shareTokens `json:"tools"`
 	Files    []shareTokens `json:"files"`
-	// Calibration has an element for each model whose usage the file tells of, in the order in which they came up.
+	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
 }
 
@@ -47,7 +44,7 @@ type shareTokens struct {
 // modelCalibration compares the counts of a model's prompts with what its provider reported. Errors are means of
 // |estimate − reported| / reported over the compared requests, each estimated before its report was known.
 type modelCalibration struct {
-	Model           string  `json:"model"` // "" if the recorder did not tell
+	Model           string  `json:"model"` // "" if the recorder did not say
 	Requests        int     `json:"requests"`
 	PeakPrompt      int     `json:"peakPrompt"`
 	Compared        int     `json:"compared"`
@@ -61,12 +58,13 @@ func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
-		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by tool, and by
-the file that a tool call reads or writes. A call and its response count for their tool and for each of their files.
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by
+tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for each of
+their files.
 
-If the file tells what the provider reported for its requests, the last table shows for each model how far the count of
-a prompt was from the report, plain and calibrated by the reports before it. Calibration learns the overhead, which is
-what is in every prompt but in no history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
+If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
+the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
+has in addition to the history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh tokens session.jsonl
@@ -210,66 +208,4 @@ func largestFirst(m map[string]*shareTokens) []shareTokens {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Name, b.Name))
 	})
 	return out
-}
-
-// mostShares is how many tools, files and entries the table shows; JSON has all.
-const mostShares = 15
-
-func (a *app) printTokens(name string, r tokenReport) error {
-	exact := ""
-	if !r.Exact {
-		exact = ", an approximation: set model.name or model.encoding for the model's own"
-	}
-	fmt.Fprintf(a.out, "%s: %d tokens in %d entries (%s%s)\n", displayName(name), r.Total, len(r.Entries), r.Encoding, exact)
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	shares := func(title string, list []shareTokens) {
-		if len(list) == 0 {
-			return
-		}
-		fmt.Fprintf(w, "\n%s\tCALLS\tTOKENS\tSHARE\n", title)
-		for _, s := range list[:min(len(list), mostShares)] {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", s.Name, s.Calls, s.Tokens, percent(s.Tokens, r.Total))
-		}
-		if more := len(list) - mostShares; more > 0 {
-			fmt.Fprintf(w, "(%d more)\n", more)
-		}
-	}
-	shares("TOOL", r.Tools)
-	shares("FILE", r.Files)
-	largest := slices.Clone(r.Entries)
-	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
-	fmt.Fprintf(w, "\nLARGEST ENTRIES\tSPEAKER\tTOKENS\tSHARE\n")
-	for _, e := range largest[:min(len(largest), mostShares)] {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", e.Index, e.Speaker, e.Tokens, percent(e.Tokens, r.Total))
-	}
-	printCalibration(w, r.Calibration)
-	return w.Flush()
-}
-
-func printCalibration(w io.Writer, list []modelCalibration) {
-	if len(list) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nREPORTED FOR\tREQUESTS\tPEAK PROMPT\tERROR OF THE COUNT\tCALIBRATED\tRATIO\tOVERHEAD\n")
-	for _, c := range list[:min(len(list), mostShares)] {
-		plain, calibrated := "-", "-"
-		if c.Compared > 0 {
-			plain, calibrated = percentage(100*c.PlainError), percentage(100*c.CalibratedError)
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%.2f\t%d\n", cmp.Or(c.Model, "(no model told)"), c.Requests, c.PeakPrompt, plain, calibrated, c.Ratio, c.Overhead)
-	}
-	if more := len(list) - mostShares; more > 0 {
-		fmt.Fprintf(w, "(%d more)\n", more)
-	}
-}
-
-func percent(part, whole int) string {
-	if whole == 0 {
-		return "-"
-	}
-	return percentage(100 * float64(part) / float64(whole))
-}
-
-func percentage(share float64) string {
-	return fmt.Sprintf("%.1f %%", math.Round(share*10)/10+0) // + 0: no share is -0.0
 }

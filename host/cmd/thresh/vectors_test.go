@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // TestCompressVectorsThroughTheCommandLine takes every tenth case of each file. They were made with other token counters,
@@ -18,7 +20,7 @@ func TestCompressVectorsThroughTheCommandLine(t *testing.T) {
 	for strategy, file := range map[string]string{
 		"high-density": "compress_highdensity.jsonl", "top-down-truncation": "compress_topdown.jsonl",
 	} {
-		text, err := os.ReadFile(shared(t, "vectors", file))
+		text, err := os.ReadFile(repo.Shared(t, "vectors", file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -26,7 +26,7 @@ func TestAnAgentsLoop(t *testing.T) {
 	}
 	t.Run("samples", func(t *testing.T) { playAll(t, samples) })
 	t.Run("recorded", func(t *testing.T) {
-		files, err := filepath.Glob(filepath.Join(vectors.Path(t, "sessions", "normalized"), "*.json"))
+		files, err := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "normalized"), "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no recorded sessions: %v", err)
 		}

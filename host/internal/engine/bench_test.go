@@ -18,7 +18,7 @@ import (
 func benchPlugins(b *testing.B) string {
 	b.Helper()
 	return strategies(b, map[string]string{
-		"high-density": "../../../plugins/highdensity", "top-down-truncation": "../../../plugins/topdown", "idle": "./testdata/idle",
+		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown", "idle": "host/internal/engine/testdata/idle",
 	})
 }
 

@@ -74,7 +74,11 @@ func Open(o Options) (*Host, error) {
 	if logger == nil {
 		logger = DefaultLogger(os.Stderr, set.Log.Level)
 	}
-	manager := plugins.New(pluginOptions(c, logger, o.Attach))
+	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
+	manager := plugins.New(plugins.Options{
+		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable, Settings: c.Strategy,
+		Attach: o.Attach,
+	})
 	h := &Host{config: c, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
@@ -84,20 +88,6 @@ func Open(o Options) (*Host, error) {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
 	}
 	return h, nil
-}
-
-func pluginOptions(c *config.Config, logger hclog.Logger, attach map[string]string) plugins.Options {
-	set := c.Settings().Plugins
-	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
-	return plugins.Options{
-		Dirs: set.Dirs, Logger: logger, HostVersion: buildinfo.Version(), Settings: c.Strategy,
-		StartTimeout: set.StartTimeout, OptimizeTimeout: set.OptimizeTimeout,
-		CompressTimeout: set.CompressTimeout, StopTimeout: set.StopTimeout, MaxAnswerBytes: set.MaxAnswerBytes,
-		MaxJSONDepth: set.MaxJSONDepth, MaxHostCalls: set.MaxHostCalls, MaxCrashes: set.MaxCrashes,
-		Integrity: set.Integrity, LockFile: set.LockFile, Executable: executable,
-		Isolation: set.Isolation, MaxMemoryBytes: set.MaxMemoryBytes, Grants: set.Grants,
-		Attach: attach,
-	}
 }
 
 // openSessions is how many sessions are open.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 )
 
@@ -32,7 +32,7 @@ func instant(b *testing.B) string {
 func strategies(b *testing.B, packages map[string]string) string {
 	b.Helper()
 	dir := b.TempDir()
-	if err := buildtest.Strategies(dir, packages); err != nil {
+	if err := binaries.Plugins(dir, packages); err != nil {
 		b.Fatal(err)
 	}
 	return dir
@@ -43,7 +43,7 @@ func strategies(b *testing.B, packages map[string]string) string {
 // which only sends the history, and twice the entries at most 2.3 times as long. "window" is the model's, in tokens: a
 // million of them has room for any of the histories, the smaller one wants several requests for the larger ones.
 func BenchmarkLLMCompress(b *testing.B) {
-	dir := strategies(b, map[string]string{"idle": "./testdata/idle", "middle-out": "../../../plugins/middleout", "one-shot": "../../../plugins/oneshot"})
+	dir := strategies(b, map[string]string{"idle": "host/internal/engine/testdata/idle", "middle-out": "plugins/middleout", "one-shot": "plugins/oneshot"})
 	for _, c := range []struct {
 		strategy string
 		window   int
@@ -84,7 +84,7 @@ func BenchmarkLLMCompress(b *testing.B) {
 // when they were added, and "copies" that are the same, of which "first" is the first call. "empty" is what a call costs by
 // itself; "history" should be at most 20 times that.
 func BenchmarkEstimateTokens(b *testing.B) {
-	h := openHost(b, strategies(b, map[string]string{"estimate": "./testdata/estimate"}),
+	h := openHost(b, strategies(b, map[string]string{"estimate": "host/internal/engine/testdata/estimate"}),
 		config.Override{Key: "compression.strategy", Value: "estimate"})
 	s := session(b, h, gen.Session(1000, 1))
 	defer s.Close()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		err = buildtest.Strategies(dir, map[string]string{
-			"high-density": "../../../plugins/highdensity", "top-down-truncation": "../../../plugins/topdown",
-			"middle-out": "../../../plugins/middleout", "one-shot": "../../../plugins/oneshot",
-			"gate": "../../cmd/thresh/testdata/gate", "out-of-bounds": "../plugins/testdata/faulty",
+		err = binaries.Plugins(dir, map[string]string{
+			"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
+			"middle-out": "plugins/middleout", "one-shot": "plugins/oneshot",
+			"gate": "host/cmd/thresh/testdata/gate", "out-of-bounds": "host/internal/plugins/testdata/faulty",
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/goleak"
 
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // pluginDir holds the strategies of the tests.
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		err = buildtest.Strategies(dir, map[string]string{
-			"high-density": "../../../plugins/highdensity", "one-shot": "../../../plugins/oneshot", "gate": "../../cmd/thresh/testdata/gate",
+		err = binaries.Plugins(dir, map[string]string{
+			"high-density": "plugins/highdensity", "one-shot": "plugins/oneshot", "gate": "host/cmd/thresh/testdata/gate",
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"bufio"
@@ -46,8 +47,7 @@ func byHand(t *testing.T) (cmd *exec.Cmd, socket string) {
 func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	cmd, socket := byHand(t)
 	dir := pluginDir(t, "honest")
-	m := open(t, Options{Dirs: []string{dir}, Attach: map[string]string{"honest": socket}, Isolation: IsolationStrict,
-		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict, Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, Attach: map[string]string{"honest": socket}})
 	s := strategy(t, m, "honest")
 	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
 		t.Errorf("%v, %v", got.Edits, err)
@@ -81,7 +81,7 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 
 func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	cmd, socket := byHand(t)
-	s := strategy(t, open(t, Options{Attach: map[string]string{"honest": socket}, MaxCrashes: 1}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{MaxCrashes: 1}, Attach: map[string]string{"honest": socket}}), "honest")
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 // A call waits for whoever stands at a breakpoint.
 func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	cmd, socket := byHand(t)
-	s := strategy(t, open(t, Options{Attach: map[string]string{"honest": socket}, OptimizeTimeout: time.Millisecond, StartTimeout: time.Minute}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{OptimizeTimeout: time.Millisecond, StartTimeout: time.Minute}, Attach: map[string]string{"honest": socket}}), "honest")
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

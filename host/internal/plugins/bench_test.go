@@ -1,8 +1,10 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
+	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 
 	"context"
@@ -30,8 +32,8 @@ import (
 func BenchmarkIsolatedStart(b *testing.B) {
 	isolates(b)
 	dir := pluginDir(b, "honest")
-	bare := open(b, Options{Dirs: []string{dir}, Isolation: IsolationOff})
-	isolated := open(b, Options{Dirs: []string{dir}, Isolation: IsolationStrict})
+	bare := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationOff}})
+	isolated := open(b, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict}})
 	takeTurns(b, map[string]func() time.Duration{
 		"go-plugin": func() time.Duration { return goPluginStart(b, filepath.Join(dir, FilePrefix+"honest")) },
 		"bare":      func() time.Duration { return starts(b, bare, 1)[0] },
@@ -64,7 +66,7 @@ func BenchmarkIsolatedCall(b *testing.B) {
 	isolates(b)
 	turns := map[string]func() time.Duration{}
 	for name, mode := range map[string]string{"bare": IsolationOff, "isolated": IsolationStrict} {
-		s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}), "honest")
+		s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}}), "honest")
 		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
 		turns[name] = func() time.Duration {
 			start := time.Now()
@@ -207,8 +209,8 @@ func starts(b *testing.B, m *Manager, n int) (took []time.Duration) {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(start))
-		p.end(errNotNeeded)
-		p.destroy(m.opts.StopTimeout)
+		p.End(supervise.ErrNotNeeded)
+		p.Close(m.opts.StopTimeout)
 	}
 	return took
 }

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"context"
@@ -22,7 +23,7 @@ import (
 )
 
 func TestOptimizeReturnsTheEdits(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestOptimizeReturnsTheEdits(t *testing.T) {
 }
 
 func TestCompressReturnsThePieces(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{
 		Call: call("a", "b", "c", "d"), CompressParams: contract.CompressParams{Threshold: 0.5},
 	}, services{})
@@ -58,7 +59,7 @@ func TestCompressReturnsThePieces(t *testing.T) {
 }
 
 func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call(strings.Repeat("x", 10<<20))}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}}), name)
 			got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 			if err != nil {
 				t.Fatal(err)
@@ -136,10 +137,7 @@ func TestCallsThatFail(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{
-				Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20,
-				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second,
-			})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20, OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second}})
 			if test.want == ErrTimeout {
 				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
 			}
@@ -164,7 +162,7 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 	for _, name := range []string{"chatty", "noisy", "floods-stdout"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}}), name)
 			for range 3 {
 				if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 					t.Fatal(err)
@@ -176,7 +174,7 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 
 // What a plugin sends is not collected before it is found to be too much.
 func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "one-gigabyte")}}), "one-gigabyte")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "one-gigabyte")}}}), "one-gigabyte")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
@@ -184,14 +182,15 @@ func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
 	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
 		t.Errorf("got %v", err)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 6*DefaultMaxAnswerBytes {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 6*uint64(config.Defaults().Plugins.MaxAnswerBytes) {
 		t.Errorf("%d MB of memory were taken in all", used>>20)
 	}
 }
 
 func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 	dir := pluginDir(t, "waits-in-compress")
-	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "waits-in-compress")
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}})
+	s := strategy(t, m, "waits-in-compress")
 	failed := make(chan error, 1)
 	go func() {
 		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
@@ -204,11 +203,11 @@ func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("got %v", err)
 	}
-	strategy(t, s.manager, s.Name()) // it is started again
+	strategy(t, m, s.Name()) // it is started again
 }
 
 func TestACancelledCallSaysSo(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}), "waits-in-optimize")
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := time.AfterFunc(50*time.Millisecond, cancel)
 	defer stop.Stop()
@@ -219,20 +218,30 @@ func TestACancelledCallSaysSo(t *testing.T) {
 }
 
 func TestAStoppedPluginIsReplaced(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "stops-in-optimize")
 	first := pid(t, s)
-	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
-		t.Fatalf("got %v", err)
-	}
-	plugintest.GoneWithin(t, first, 10*time.Second)
-	if _, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{}); err != nil {
-		t.Error(err)
-	}
+	// On a busy machine a call may time out before the plugin has stopped itself, and the probe be answered: then call again.
+	plugintest.Eventually(t, "the stopped process is killed", func() bool {
+		if state, _ := s.State(); plugintest.Exists(first) && state == StateReady {
+			_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
+			if !errors.Is(err, ErrTimeout) && !errors.Is(err, ErrPluginCrashed) {
+				t.Fatalf("got %v", err)
+			}
+		}
+		return !plugintest.Exists(first)
+	})
+	plugintest.Eventually(t, "another process serves calls", func() bool {
+		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
+		if err != nil && !errors.Is(err, ErrPluginCrashed) {
+			t.Fatalf("got %v", err)
+		}
+		return err == nil
+	})
 }
 
 func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +261,7 @@ func TestHostServicesAreRefused(t *testing.T) {
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, name)}}), name)
+			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}}), name)
 			got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
 			if err != nil || !strings.Contains(string(got.NoOp), want) || !strings.Contains(string(got.NoOp), "FailedPrecondition") {
 				t.Errorf("got %v, %v; want %s", got.NoOp, err, want)
@@ -262,7 +271,7 @@ func TestHostServicesAreRefused(t *testing.T) {
 }
 
 func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{
 		generate: func(context.Context) (sdk.Completion, error) { return sdk.Completion{}, errors.New("no such model") },
 	})
@@ -272,7 +281,7 @@ func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
 }
 
 func TestAHostServiceEndsWithTheCall(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "needs-llm")}}), "needs-llm")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	_, err := s.Compress(ctx, prepare.CompressCall{Call: call("a", "b")}, services{
@@ -295,10 +304,7 @@ func TestWhatAPluginSees(t *testing.T) {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"} {
 		t.Setenv(name, "")
 	}
-	m := open(t, Options{
-		Dirs:     []string{pluginDir(t, "tells-what-it-sees")},
-		Settings: settings(t, map[string]any{"strategies.tells-what-it-sees.keep": 7}),
-	})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "tells-what-it-sees")}}, Settings: settings(t, map[string]any{"strategies.tells-what-it-sees.keep": 7})})
 	s := strategy(t, m, "tells-what-it-sees")
 	config, err := s.Config(settings(t, map[string]any{"strategies.tells-what-it-sees.keep": "8"}))
 	if err != nil {

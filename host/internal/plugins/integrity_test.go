@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 
@@ -20,7 +21,7 @@ func try(t *testing.T, o Options, name string) error {
 
 func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	dir := pluginDir(t, "steady")
-	o := Options{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "state", "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "state", "plugins.lock")}}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal("first sight:", err)
 	}
@@ -43,7 +44,7 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 
 func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 	dir := pluginDir(t, "steady")
-	s := strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}), "steady")
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	kill(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrUntrusted) {
@@ -52,7 +53,7 @@ func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 }
 
 func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "steady", "chatty")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady", "chatty")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
 
 func TestOffStartsAnything(t *testing.T) {
 	dir := pluginDir(t, "steady")
-	o := Options{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := try(t, Options{Dirs: []string{pluginDir(t, "steady")}, LockFile: path}, "steady")
+			err := try(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, LockFile: path}}, "steady")
 			if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v", err)
 			}
@@ -99,7 +100,7 @@ func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 }
 
 func TestTheLockedInfoHoldsForTheSameFile(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "changes-its-info")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if err := try(t, o, "changes-its-info"); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestWhatCameWithTheHostMayBeRebuilt(t *testing.T) {
 	host := plugintest.Write(t, home, "thresh", "#!/bin/sh\n", 0o755)
 	path := filepath.Join(dir, FilePrefix+"steady")
 	plugintest.Install(t, faulty, path)
-	o := Options{Dirs: []string{dir}, Executable: host, LockFile: filepath.Join(home, "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(home, "plugins.lock")}, Executable: host}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 			}
 			plugintest.Install(t, faulty, filepath.Join(dir, name))
 			test.change(t, dir)
-			err := try(t, Options{Dirs: []string{dir}}, "steady")
+			err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "steady")
 			if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
 				t.Errorf("got %v, want %q", err, test.says)
 			}

@@ -27,11 +27,11 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 	}{
 		"hidden":             {Options{}, "isolation keeps " + shell + " from it, which it is run by (permission denied)"},
 		"what to do":         {Options{}, "plugins.grants.script.read: [" + tools + "]"},
-		"granted":            {Options{Grants: map[string]config.Grant{"script": {Read: []string{tools}}}}, `it printed ["it runs"]`},
-		"granted to another": {Options{Grants: map[string]config.Grant{"other": {Read: []string{tools}}}}, "isolation keeps"},
-		"a grant that leads nowhere": {Options{Grants: map[string]config.Grant{"script": {Read: []string{tools, tools + "/no"}}}},
+		"granted":            {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools}}}}}, `it printed ["it runs"]`},
+		"granted to another": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"other": {Read: []string{tools}}}}}, "isolation keeps"},
+		"a grant that leads nowhere": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools, tools + "/no"}}}}},
 			"what it was granted to read: " + tools + "/no: no such file or directory"},
-		"not isolated": {Options{Isolation: IsolationOff}, `it printed ["it runs"`},
+		"not isolated": {Options{Plugins: config.Plugins{Isolation: IsolationOff}}, `it printed ["it runs"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.o.Dirs = []string{dir}
@@ -45,7 +45,7 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 func TestAnInterpreterByWayOfEnv(t *testing.T) {
 	dir := t.TempDir()
 	plugintest.Write(t, dir, FilePrefix+"script", "#!/usr/bin/env no-such-program\n", 0o755)
-	if err := try(t, Options{Dirs: []string{dir}}, "script"); err == nil || !strings.Contains(err.Error(), "PATH, which plugins do not get") {
+	if err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "script"); err == nil || !strings.Contains(err.Error(), "PATH, which plugins do not get") {
 		t.Errorf("got %v", err)
 	}
 }

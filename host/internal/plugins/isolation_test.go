@@ -97,7 +97,7 @@ func TestAPluginCannotGetOut(t *testing.T) {
 		"signal": "operation not permitted", "write-outside": "permission denied", "write-above": "permission denied",
 		"write-inside": "done", "fewer-files": "done",
 	}
-	got := escape(t, Options{Isolation: IsolationStrict})
+	got := escape(t, Options{Plugins: config.Plugins{Isolation: IsolationStrict}})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -105,18 +105,18 @@ func TestAPluginCannotGetOut(t *testing.T) {
 
 func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
 	isolates(t)
-	got := escape(t, Options{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}})
+	got := escape(t, Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "permission denied" {
 		t.Errorf("got %v", got)
 	}
-	got = escape(t, Options{Grants: map[string]config.Grant{"somebody-else": {Network: true}}})
+	got = escape(t, Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"somebody-else": {Network: true}}}})
 	if got["tcp"] != "permission denied" {
 		t.Errorf("another's grant: %v", got)
 	}
 }
 
 func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "needs-network")}}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-network")}}}
 	err := try(t, o, "needs-network")
 	if !errors.Is(err, ErrNotGranted) || !strings.Contains(err.Error(), "plugins.grants.needs-network.network: true") {
 		t.Errorf("got %v", err)
@@ -128,14 +128,14 @@ func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
 }
 
 func TestWithoutIsolationAPluginIsFree(t *testing.T) {
-	got := escape(t, Options{Isolation: IsolationOff})
+	got := escape(t, Options{Plugins: config.Plugins{Isolation: IsolationOff}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "done" || got["environ"] != "done" {
 		t.Errorf("got %v", got)
 	}
 }
 
 func TestWhatIsLackingIsListed(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}, Isolation: IsolationBestEffort})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, Isolation: IsolationBestEffort}})
 	m.checks = func() []isolate.Check {
 		return []isolate.Check{{Measure: isolate.Network, How: "the kernel is too old"}, {Measure: isolate.Limits, Works: true}}
 	}
@@ -152,7 +152,7 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
 	isolates(t)
-	m := open(t, Options{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20}})
 	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)

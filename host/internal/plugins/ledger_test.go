@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"errors"
@@ -15,7 +16,7 @@ import (
 // remembering are options with which a plugin is remembered in a lock file of the test's own.
 func remembering(t *testing.T, dirs ...string) Options {
 	t.Helper()
-	return Options{Dirs: dirs, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	return Options{Plugins: config.Plugins{Dirs: dirs, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 }
 
 func TestPluginsOfTheSameNameInTwoDirectoriesAreTwo(t *testing.T) {

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"bufio"
@@ -25,7 +26,7 @@ import (
 )
 
 func TestOneProcessServesAllCallers(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	pids := make([]int, 16)
 	var wg sync.WaitGroup
 	for i := range pids {
@@ -48,7 +49,7 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 }
 
 func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-optimize")}}), "exits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-optimize")}}}), "exits-in-optimize")
 	first := pid(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
 		t.Fatalf("got %v", err)
@@ -62,20 +63,20 @@ func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
 }
 
 func TestAPluginThatWasKilledBetweenCallsIsNotNoticed(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}}), "steady")
-	p, err := s.acquire(t.Context())
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}}), "steady")
+	p, err := s.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = syscall.Kill(p.proc.PID(), syscall.SIGKILL)
-	<-p.proc.Exited()
+	_ = syscall.Kill(p.Plugin().PID(), syscall.SIGKILL)
+	<-p.Plugin().Process().Exited()
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAStartOutlivesACallerWhoGivesUp(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := m.Strategy(ctx, "steady"); err != nil && !errors.Is(err, context.Canceled) {
@@ -90,7 +91,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 	for _, name := range []string{"steady", "ignores-sigterm", "floods-stdout", "chatty"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond}})
 			s := strategy(t, m, name)
 			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 				t.Error(err)
@@ -113,7 +114,7 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 }
 
 func TestCloseEndsCallsAndStarts(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize", "hangs-at-start")}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize", "hangs-at-start")}}})
 	s := strategy(t, m, "waits-in-optimize")
 	failed := make(chan error, 2)
 	go func() {
@@ -149,7 +150,7 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 	for way, end := range ways {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Dirs: []string{pluginDir(t, "leaves-a-grandchild")}, Isolation: IsolationOff})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "leaves-a-grandchild")}, Isolation: IsolationOff}})
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)
@@ -163,7 +164,7 @@ func TestAnIsolatedPluginLeavesNobodyBehind(t *testing.T) {
 	for _, name := range []string{"leaves-a-grandchild", "leaves-a-daemon"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Dirs: []string{pluginDir(t, name)}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}})
 			s, err := m.Strategy(t.Context(), name)
 			if err != nil {
 				if !strings.Contains(err.Error(), "operation not permitted") {
@@ -195,15 +196,15 @@ func grandchild(t *testing.T, s *Strategy) int {
 // and the run directory.
 func doomedHost(args string) {
 	dirs := filepath.SplitList(args)
-	m := New(Options{Dirs: dirs[:1], RunDir: dirs[1], Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})
+	m := New(Options{Plugins: config.Plugins{Dirs: dirs[:1]}, RunDir: dirs[1], Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})
 	for _, name := range []string{"steady", "ignores-sigterm"} {
 		s, err := m.Strategy(context.Background(), name)
 		if err != nil {
 			fmt.Println("error:", err)
 			return
 		}
-		p, _ := s.acquire(context.Background())
-		fmt.Println(p.proc.PID())
+		p, _ := s.Acquire(context.Background())
+		fmt.Println(p.Plugin().PID())
 	}
 	if s, err := m.Strategy(context.Background(), "leaves-a-grandchild"); err == nil { // it may not be allowed to
 		fmt.Println(s.Info().Description)
@@ -250,11 +251,11 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 		t.Fatalf("a killed host cannot tidy up, but its run directory is gone: %v", left)
 	}
 	// The next host does it: open checks, at the end of the test, that nothing is left.
-	strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: runDir}), "steady")
+	strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: runDir}), "steady")
 }
 
 func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
-	m := New(Options{Dirs: []string{pluginDir(t, "steady")}})
+	m := New(Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	t.Setenv("TMPDIR", filepath.Join(os.TempDir(), strings.Repeat("long", 25)))
 	_, err := m.Strategy(t.Context(), "steady")
 	var failure *Error
@@ -268,7 +269,7 @@ func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
 
 // Whenever a process is killed, each call gets its answer or an error, and the next one is served again.
 func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "steady")}, MaxCrashes: 1000}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, MaxCrashes: 1000}}), "steady")
 	ctx, stop := context.WithCancel(t.Context())
 	var killer, callers sync.WaitGroup
 	killer.Go(func() {
@@ -277,8 +278,8 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 		for {
 			select {
 			case <-tick.C:
-				if p, err := s.acquire(ctx); err == nil {
-					_ = p.proc.Kill()
+				if p, err := s.Acquire(ctx); err == nil {
+					_ = p.Plugin().Process().Kill()
 				}
 			case <-ctx.Done():
 				return
@@ -304,7 +305,7 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
-	o := Options{Dirs: []string{pluginDir(t, "steady")}, RunDir: plugintest.ShortTemp(t), LockFile: filepath.Join(t.TempDir(), "plugins.lock")}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, RunDir: plugintest.ShortTemp(t)}
 	m := open(t, o) // it sees to it that nothing is left in the run directory
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

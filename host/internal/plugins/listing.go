@@ -72,14 +72,15 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
 		return l
 	}
-	p, err := m.ask(ctx, c.Name)
+	strategy := m.handle(c.Name)
+	p, err := strategy.Ask(ctx)
 	if p != nil {
-		l.describe(p.info)
-		l.Lacking = p.sandbox.Lacking
+		l.describe(p.Info())
+		l.Lacking = p.Lacking()
 	}
 	if err == nil {
 		l.State = StateReady
-		if state, reason := m.handle(c.Name).State(); state == StateReady {
+		if state, reason := strategy.State(); state == StateReady {
 			l.Reason = reason
 		}
 		return l
@@ -89,9 +90,9 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	if errors.As(err, &failure) {
 		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
 	}
-	if state, _ := m.handle(c.Name).State(); state == StateQuarantined || state == StateCrashed {
+	if state, _ := strategy.State(); state == StateQuarantined || state == StateCrashed {
 		l.State = state
-		l.describe(m.handle(c.Name).Info())
+		l.describe(strategy.Info())
 	}
 	return l
 }
@@ -100,23 +101,4 @@ func (l *Listing) describe(info contract.Info) {
 	l.Version, l.Description = info.Version, info.Description
 	l.Trigger, l.DefaultThreshold = info.Trigger.Mode, info.Trigger.DefaultThreshold
 	l.RequiresLLM = info.RequiresLLM
-}
-
-// ask starts a strategy if it does not run, and ends it again unless a session uses it. The returned process is only good for what it
-// reported about itself.
-func (m *Manager) ask(ctx context.Context, name string) (*process, error) {
-	s := m.handle(name)
-	p, err := s.acquire(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			s.do(func(o *owner) { o.dropUnlessKept() })
-		}
-		return p, err
-	}
-	p.release()
-	ends := make(chan bool, 1)
-	if s.do(func(o *owner) { ends <- o.dropUnlessKept() }) && <-ends {
-		<-p.gone
-	}
-	return p, nil
 }

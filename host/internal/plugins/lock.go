@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
@@ -40,8 +41,8 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 		}
 	}
 	for _, s := range m.all() {
-		if _, ok := done[s.name]; ok {
-			s.do(func(o *owner) { o.clearCrashes("plugin was locked") })
+		if _, ok := done[s.Name()]; ok {
+			s.Reset("plugin was locked")
 		}
 	}
 	return done, errors.Join(errs...)
@@ -68,14 +69,16 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	var e Locked
 	if !m.spawn(func() {
 		p, err := m.launch(ctx, b, trust.Snapshot{}, func(State) {})
-		running := err == nil
-		// A plugin that only lacks good settings or a grant can be locked all the same.
-		if p != nil && p.record != nil && (running || errors.Is(err, ErrBadConfig) || errors.Is(err, ErrNotGranted)) {
-			e, err = p.entry(), nil
+		if err == nil {
+			p.End(supervise.ErrNotNeeded)
+			p.Close(m.opts.StopTimeout)
 		}
-		if running && p.alive() {
-			p.end(errNotNeeded)
-			p.destroy(m.opts.StopTimeout)
+		// A plugin that only lacks good settings or a grant can be locked all the same.
+		if err == nil || errors.Is(err, ErrBadConfig) || errors.Is(err, ErrNotGranted) {
+			var described bool
+			if e, described = p.Entry(); described {
+				err = nil
+			}
 		}
 		result <- err
 	}) {
@@ -84,6 +87,3 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	err = <-result
 	return e, err
 }
-
-// entry is the plugin's entry in the lock file.
-func (p *process) entry() Locked { return trust.NewEntry(p.binary.Path, p.binary.Sum, p.record) }

@@ -111,12 +111,12 @@ func strategy(t testing.TB, m *Manager, name string) *Strategy {
 // pid is the process id of a strategy that runs.
 func pid(t testing.TB, s *Strategy) int {
 	t.Helper()
-	p, err := s.acquire(t.Context())
+	p, err := s.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
-	return p.proc.PID()
+	defer p.Release()
+	return p.Plugin().PID()
 }
 
 func entries(texts ...string) []*history.Entry {

@@ -8,16 +8,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/config"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
-	osprocess "github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
 // Manager owns all plugin processes of a host. It is safe for concurrent use.
 type Manager struct {
 	opts  Options
+	log   hclog.Logger
 	ctx   context.Context // ends with Close
 	end   context.CancelCauseFunc
 	close func() error // shutDown, once
@@ -27,25 +31,33 @@ type Manager struct {
 	checks func() []isolate.Check                                         // what this machine can enforce, found out once
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
+	supervision *supervise.Host
+
 	mu         sync.Mutex
 	closed     bool
 	strategies map[string]*Strategy
-	spawner    *osprocess.Spawner // nil before the first start
-	running    sync.WaitGroup     // starts, processes and the watcher; nothing is added once closed is set
+	spawner    *process.Spawner // nil before the first start
+	running    sync.WaitGroup   // strategies, starts and the watcher; nothing is added once closed is set
 }
 
 // New returns a manager. It scans no directory and starts nothing before it is asked to. Close it.
 func New(o Options) *Manager {
-	m := &Manager{opts: o.withDefaults(), strategies: make(map[string]*Strategy)}
-	m.trust = trust.New(string(m.opts.Integrity), m.opts.LockFile, m.opts.Executable, m.opts.Logger.Named("plugin"))
+	o = o.withDefaults()
+	m := &Manager{opts: o, log: o.Logger.Named("plugin"), strategies: make(map[string]*Strategy)}
+	m.trust = trust.New(o.Integrity, o.LockFile, o.Executable, m.log)
 	m.checks = sync.OnceValue(isolate.Probe)
 	m.ctx, m.end = context.WithCancelCause(context.Background())
 	m.close = sync.OnceValue(m.shutDown)
+	m.supervision = &supervise.Host{
+		Ctx: m.ctx, Log: m.log, MaxCrashes: o.MaxCrashes, StopTimeout: o.StopTimeout,
+		Start:  m.start,
+		Rescan: func() { m.spawn(m.rescan) },
+	}
 	return m
 }
 
-// Strategy returns the strategy with the name, started and described. Callers that come while it starts wait for that
-// start. A strategy whose process has ended is started again.
+// Strategy returns the strategy with the name, started and described. Callers that come while it starts wait for that start. A strategy
+// whose process has ended is started again.
 //
 // Errors: [ErrUnknownStrategy], [ErrClosed], an [*Error] about the start, or ctx's.
 func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) {
@@ -53,11 +65,9 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.acquireToKeep(ctx)
-	if err != nil {
+	if err := s.Need(ctx); err != nil {
 		return nil, err
 	}
-	p.release()
 	return s, nil
 }
 
@@ -66,7 +76,34 @@ func (m *Manager) Reset(name string) bool {
 	m.mu.Lock()
 	s, ok := m.strategies[name]
 	m.mu.Unlock()
-	return ok && s.do(func(o *owner) { o.clearCrashes("plugin was reset") })
+	return ok && s.Reset("plugin was reset")
+}
+
+// States are the states of the strategies that were asked for so far, by name. It starts nothing.
+func (m *Manager) States() map[string]State {
+	states := make(map[string]State)
+	for _, s := range m.all() {
+		states[s.Name()], _ = s.State()
+	}
+	return states
+}
+
+// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are under way fail with [ErrClosed]. It is
+// safe to call again, also at the same time, and then returns what the first call returned.
+func (m *Manager) Close() error { return m.close() }
+
+func (m *Manager) shutDown() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.end(ErrClosed)
+	m.running.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.spawner == nil {
+		return nil
+	}
+	return m.spawner.Close()
 }
 
 // scan looks at what is in the plugin directories now.
@@ -74,7 +111,7 @@ func (m *Manager) scan() discover.Catalog {
 	return discover.Scan(m.opts.Dirs, m.trust.Guard()).Attach(m.opts.Attach)
 }
 
-// known returns the strategy by its name; the first time it looks whether there is a plugin.
+// known returns the strategy by its name. The first time it checks that there is a plugin.
 func (m *Manager) known(name string) (*Strategy, error) {
 	m.mu.Lock()
 	s, ok := m.strategies[name]
@@ -95,78 +132,74 @@ func (m *Manager) handle(name string) *Strategy {
 	defer m.mu.Unlock()
 	s, ok := m.strategies[name]
 	if !ok {
-		s = newStrategy(m, name)
+		s = supervise.New(m.supervision, name)
 		m.strategies[name] = s
 		if m.closed {
-			close(s.ended)
+			s.Ended()
 		} else {
-			m.running.Go(newOwner(s).run)
+			m.running.Go(s.Run)
 		}
 	}
 	return s
 }
 
-// start says how to start a process.
-type start struct {
-	// known is what the strategy's binary reported when it was last started.
-	known trust.Snapshot
-	// unless is the hash of a binary that need not be started, as it runs already.
-	unless string
-	// reached is called with each state on the way, and with the binary as soon as it is open.
-	reached func(State, *discover.Binary)
+// all returns every strategy that was asked for so far.
+func (m *Manager) all() []*Strategy {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.strategies))
 }
 
 // start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come first: it goes on
 // when that caller gives up.
-func (m *Manager) start(name string, s start) (*process, error) {
+func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) {
 	found := m.scan()
 	c, ok := found.Find(name)
 	if !ok {
 		return nil, found.Unknown(name)
 	}
-	s.reached(StateDiscovered, nil)
-	if c.Attached {
-		return m.attach(c, s)
-	}
+	s.Reached(supervise.StateDiscovered, nil)
 	if err := m.prepare(); err != nil {
 		return nil, c.HostFailure(OpStart, err, "")
+	}
+	if c.Attached {
+		return m.attach(c, s)
 	}
 	b, err := discover.Open(c, &m.hashes, m.trust.NeedsNoHash)
 	if err != nil {
 		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}
 	defer b.Close()
-	if b.Sum == s.unless {
-		return nil, errSame
+	if b.Sum == s.Unless {
+		return nil, supervise.ErrSame
 	}
 	verdict, err := m.trust.Judge(b)
 	if err != nil {
 		return nil, c.HostFailure(OpStart, err, "if you trust it: thresh plugins lock "+c.Name)
 	}
-	known := s.known
+	known := s.Known
 	if known.Sum != b.Sum {
 		known = verdict.Known
 	}
-	s.reached(StateVerified, b)
+	s.Reached(supervise.StateVerified, b)
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
-	p, err := m.launch(m.ctx, b, known, func(state State) { s.reached(state, nil) })
+	p, err := m.launch(m.ctx, b, known, func(state State) { s.Reached(state, nil) })
 	if err == nil && verdict.First {
-		m.trust.Remember(p.entry())
+		entry, _ := p.Entry() // a plugin that is ready has one
+		m.trust.Remember(entry)
 	}
 	return p, err
 }
 
 // launch starts an opened binary, in a sandbox, within the start timeout.
-func (m *Manager) launch(ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State)) (*process, error) {
-	sandbox, err := osprocess.NewSandbox(config.Plugins{Isolation: string(m.opts.Isolation), MaxMemoryBytes: m.opts.MaxMemoryBytes, Grants: m.opts.Grants}, b.Name, m.checks)
+func (m *Manager) launch(ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State)) (*client.Plugin, error) {
+	sandbox, err := process.NewSandbox(m.opts.Plugins, b.Name, m.checks)
 	if err != nil {
 		return nil, b.HostFailure(OpStart, err, "'thresh doctor' shows what this machine can enforce")
 	}
-	ctx, cancel := withTimeout(ctx, m.opts.StartTimeout)
-	defer cancel()
-	return launch(ctx, m, &m.opts, b, sandbox, known, reached)
+	return m.bringUp(ctx, m.clientOptions(), client.Spec{Binary: b, Sandbox: sandbox, Known: known}, reached)
 }
 
 // attachedTimeout is how long a call waits for an attached plugin: a developer may be looking at it in a debugger.
@@ -174,23 +207,33 @@ const attachedTimeout = 24 * time.Hour
 
 // attach connects to a plugin that a developer started by hand. It is used as it is: nothing verifies, isolates or supervises it, and
 // calls wait for it as long as it takes.
-func (m *Manager) attach(c discover.Candidate, s start) (*process, error) {
-	if err := m.prepare(); err != nil {
-		return nil, c.HostFailure(OpStart, err, "")
-	}
+func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugin, error) {
 	b := discover.Socket(c)
-	if err := (osprocess.Spec{Binary: b}).CheckSocket(); err != nil {
+	if err := (process.Spec{Binary: b}).CheckSocket(); err != nil {
 		return nil, err
 	}
-	m.opts.Logger.Named("plugin").Warn("using an attached plugin: it is not verified, isolated or supervised, and calls to it have no timeout",
+	m.log.Warn("using an attached plugin: it is not verified, isolated or supervised, and calls to it have no timeout",
 		"strategy", c.Name, "socket", c.Path)
-	opts := m.opts
-	opts.StartTimeout, opts.OptimizeTimeout, opts.CompressTimeout = attachedTimeout, attachedTimeout, attachedTimeout
-	opts.Isolation = IsolationOff
-	ctx, cancel := withTimeout(m.ctx, opts.StartTimeout)
+	o := m.clientOptions()
+	o.StartTimeout, o.OptimizeTimeout, o.CompressTimeout = attachedTimeout, attachedTimeout, attachedTimeout
+	o.Isolation = IsolationOff
+	spec := client.Spec{Binary: b, Sandbox: process.Sandbox{Lacking: []string{"everything: it was started by hand"}}}
+	return m.bringUp(m.ctx, o, spec, func(state State) { s.Reached(state, nil) })
+}
+
+// bringUp starts a process within the start timeout, and reports the states on the way.
+func (m *Manager) bringUp(ctx context.Context, o client.Options, spec client.Spec, reached func(State)) (*client.Plugin, error) {
+	ctx, cancel := client.WithTimeout(ctx, o.StartTimeout)
 	defer cancel()
-	sandbox := osprocess.Sandbox{Lacking: []string{"everything: it was started by hand"}}
-	return launch(ctx, m, &opts, b, sandbox, trust.Snapshot{}, func(state State) { s.reached(state, nil) })
+	reached(supervise.StateStarting)
+	spec.Described = func() { reached(supervise.StateDescribed) }
+	return client.Launch(ctx, m.spawner, o, spec)
+}
+
+func (m *Manager) clientOptions() client.Options {
+	return client.Options{
+		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings, Spawn: m.spawn,
+	}
 }
 
 // prepare makes what all processes share, the first time. Once the manager is closed it makes nothing, since nothing would remove it.
@@ -203,16 +246,17 @@ func (m *Manager) prepare() error {
 	case m.spawner != nil:
 		return nil
 	}
-	spawner, err := osprocess.NewSpawner(m.opts.RunDir)
+	spawner, err := process.NewSpawner(m.opts.RunDir)
 	if err != nil {
 		return err
 	}
 	m.spawner = spawner
 	watch, err := discover.Watcher{
-		Log: m.opts.Logger, Dirs: m.opts.Dirs, Files: []string{m.opts.LockFile}, QuietTime: m.opts.QuietTime, Ticks: m.ticks, Changed: m.rescan,
+		Log: m.log, Dirs: m.opts.Dirs, Files: []string{m.opts.LockFile},
+		QuietTime: m.opts.QuietTime, Ticks: m.ticks, Changed: m.rescan,
 	}.Start()
 	if err != nil {
-		m.opts.Logger.Warn("plugin directories are not watched: new versions of plugins go unnoticed", "error", err)
+		m.log.Warn("plugin directories are not watched: new versions of plugins go unnoticed", "error", err)
 		return nil
 	}
 	m.running.Go(func() { watch(m.ctx) })
@@ -223,16 +267,9 @@ func (m *Manager) prepare() error {
 func (m *Manager) rescan() {
 	found := m.scan()
 	for _, s := range m.all() {
-		c, ok := found.Find(s.name)
-		s.do(func(o *owner) { o.look(c, ok) })
+		c, ok := found.Find(s.Name())
+		s.Look(c, ok)
 	}
-}
-
-// all returns every strategy that was asked for so far.
-func (m *Manager) all() []*Strategy {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Collect(maps.Values(m.strategies))
 }
 
 // spawn runs f in a goroutine that Close waits for. It returns false if the manager is closed.
@@ -244,31 +281,4 @@ func (m *Manager) spawn(f func()) bool {
 	}
 	m.running.Go(f)
 	return true
-}
-
-// States are the states of the strategies that were asked for so far, by name. It starts nothing.
-func (m *Manager) States() map[string]State {
-	states := make(map[string]State)
-	for _, s := range m.all() {
-		states[s.name], _ = s.State()
-	}
-	return states
-}
-
-// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are going on fail with
-// [ErrClosed]. It is safe to call again, also at the same time, and then returns what the first returned.
-func (m *Manager) Close() error { return m.close() }
-
-func (m *Manager) shutDown() error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
-	m.end(ErrClosed)
-	m.running.Wait()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.spawner == nil {
-		return nil
-	}
-	return m.spawner.Close()
 }

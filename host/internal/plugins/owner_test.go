@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"errors"
@@ -18,32 +19,22 @@ import (
 )
 
 // users is how many calls a strategy's process has under way.
-func users(s *Strategy) int64 {
-	n := make(chan int64, 1)
-	s.do(func(o *owner) {
-		if o.current == nil {
-			n <- 0
-		} else {
-			n <- o.current.users.Load()
-		}
-	})
-	return <-n
-}
+func users(s *Strategy) int { return s.Inspect().Users }
 
 // kill kills the process that a strategy has, and returns its id.
 func kill(t *testing.T, s *Strategy) int {
 	t.Helper()
-	p, err := s.acquire(t.Context())
+	p, err := s.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.release()
-	_ = p.proc.Kill()
-	return p.proc.PID()
+	defer p.Release()
+	_ = p.Plugin().Process().Kill()
+	return p.Plugin().PID()
 }
 
 func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}}), "waits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}), "waits-in-optimize")
 	failed := make(chan error, 1)
 	go func() {
 		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
@@ -62,7 +53,7 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 }
 
 func TestCompressIsNotTriedAgain(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "exits-in-compress")}}), "exits-in-compress")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}}), "exits-in-compress")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
@@ -72,7 +63,7 @@ func TestCompressIsNotTriedAgain(t *testing.T) {
 
 func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	dir := pluginDir(t, "exits-in-compress")
-	m := open(t, Options{Dirs: []string{dir}, MaxCrashes: 2})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, MaxCrashes: 2}})
 	s := strategy(t, m, "exits-in-compress")
 	compress := func() error {
 		_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
@@ -112,29 +103,32 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 
 // Whoever waits for the delay after a crash to pass is served when somebody says that there need be none.
 func TestAResetServesThoseWhoWait(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "steady")}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	s := strategy(t, m, "steady")
-	kill(t, s)
-	plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
-	s.do(func(o *owner) { o.crashes.next = time.Now().Add(maxRestartWait) })
 	answered := make(chan error, 1)
-	go func() {
-		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
-		answered <- err
-	}()
-	plugintest.Eventually(t, "somebody waits", func() bool {
-		waiting := make(chan int, 1)
-		s.do(func(o *owner) { waiting <- len(o.demand.waiting) })
-		return <-waiting == 1
-	})
+	for waits := false; !waits; { // on a busy machine the delay may pass before the call waits; the next delay is longer
+		kill(t, s)
+		plugintest.Eventually(t, "the crash is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
+		go func() {
+			_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
+			answered <- err
+		}()
+		plugintest.Eventually(t, "the call waits or was answered", func() bool {
+			waits = s.Inspect().Waiting == 1
+			return waits || len(answered) == 1
+		})
+		if !waits {
+			<-answered
+		}
+	}
 	m.Reset("steady")
 	select {
 	case err := <-answered:
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("it is not served")
+	case <-time.After(time.Minute):
+		t.Fatal("the call is not answered")
 	}
 }
 
@@ -144,7 +138,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := pluginDir(t, name)
-			m := open(t, Options{Dirs: []string{dir}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}})
 			failed := make(chan error, 1)
 			go func() {
 				_, err := m.Strategy(t.Context(), name)
@@ -152,6 +146,7 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 			}()
 			running := func() bool { return len(plugintest.Processes(t, dir)) == 1 }
 			plugintest.Eventually(t, "it is running", running)
+			before := time.Now()
 			_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 			err := <-failed
 			var failure *Error
@@ -161,17 +156,15 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 			if state, _ := m.handle(name).State(); state != StateBroken {
 				t.Errorf("it is %s", state)
 			}
-			m.handle(name).do(func(o *owner) {
-				if o.crashes.next.Before(time.Now()) {
-					t.Error("it is started again without a delay")
-				}
-			})
+			if next := m.handle(name).Inspect().NextStart; !next.After(before) {
+				t.Error("it is started again without a delay")
+			}
 		})
 	}
 }
 
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "changes-its-info")}}), "changes-its-info")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}}}), "changes-its-info")
 	kill(t, s)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 	if !errors.Is(err, ErrInfoChanged) || !strings.Contains(err.Error(), "must answer the same") {
@@ -180,7 +173,7 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 }
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "asks-without-end")}}), "asks-without-end")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")}}}), "asks-without-end")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
@@ -191,23 +184,20 @@ func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
 }
 
 func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
-	m := open(t, Options{Dirs: []string{pluginDir(t, "waits-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "waits-in-optimize")
 	first := pid(t, s)
-	for range maxMisses {
+	for range 3 {
 		if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrTimeout) {
 			t.Fatalf("got %v", err)
 		}
 	}
-	plugintest.GoneWithin(t, first, 5*time.Second)
+	plugintest.GoneWithin(t, first, time.Minute)
 }
 
 func TestEveryChangeOfStateIsLogged(t *testing.T) {
 	var log plugintest.Buffer
-	m := open(t, Options{
-		Dirs:   []string{pluginDir(t, "exits-in-compress")},
-		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log}),
-	})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}, Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})})
 	s := strategy(t, m, "exits-in-compress")
 	_, _ = s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	strategy(t, m, "exits-in-compress")

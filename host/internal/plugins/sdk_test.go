@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
 	"errors"
@@ -25,7 +26,7 @@ import (
 )
 
 func TestAPluginOfTheSDK(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	wantInfo := sdk.Info{
 		Name: "honest", Version: "0.1.0", Trigger: sdk.Continuous(0.85), RequiresLLM: true,
 		Config: []sdk.ConfigField{{Key: "keep", Type: sdk.Integer, Default: 2, Description: "Entries to keep."}},
@@ -61,7 +62,7 @@ func TestAPluginOfTheSDK(t *testing.T) {
 }
 
 func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
 	before := pid(t, s)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("panic")})
 	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "an entry said so") {
@@ -74,7 +75,7 @@ func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
 
 func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
 	var log plugintest.Buffer
-	m := open(t, Options{Dirs: []string{pluginDir(t, "honest")}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
 	s := strategy(t, m, "honest")
 	id := pid(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("chaff")}); err != nil {
@@ -97,13 +98,13 @@ func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
 }
 
 func TestAPluginOfTheSDKGoesWhenItsLifelineBreaks(t *testing.T) {
-	s := strategy(t, open(t, Options{Dirs: []string{pluginDir(t, "honest")}}), "honest")
-	p, err := s.acquire(t.Context())
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}}), "honest")
+	p, err := s.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.proc.BreakLifeline()
-	if !p.proc.Gone(time.Second) {
+	p.Plugin().Process().BreakLifeline()
+	if !p.Plugin().Process().Gone(time.Second) {
 		t.Error("it is still there after a second")
 	}
 }
@@ -148,7 +149,7 @@ func startStrategy(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		m := New(Options{Dirs: []string{dir}, Executable: executable})
+		m := New(Options{Plugins: config.Plugins{Dirs: []string{dir}}, Executable: executable})
 		s, err := m.Strategy(b.Context(), "honest")
 		if err != nil {
 			b.Fatal(err)
@@ -168,7 +169,7 @@ func startStrategy(b *testing.B) {
 func BenchmarkOptimize(b *testing.B) {
 	for _, n := range []int{1, 1250, 2500, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s := strategy(b, open(b, Options{Dirs: []string{pluginDir(b, "honest")}}), "honest")
+			s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")}}}), "honest")
 			texts := make([]string, n)
 			for i := range texts {
 				texts[i] = strings.Repeat("grain and ", 88)

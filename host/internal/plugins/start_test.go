@@ -41,7 +41,7 @@ func TestStartsThatFail(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Dirs: []string{pluginDir(t, name)}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}})
 			if test.want == ErrTimeout {
 				m.opts.StartTimeout = time.Second
 			}
@@ -79,7 +79,7 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			plugintest.Write(t, dir, FilePrefix+name, test.text, 0o755)
-			_, err := open(t, Options{Dirs: []string{dir}, Grants: map[string]config.Grant{"endless-line": {Processes: true}}}).Strategy(t.Context(), name)
+			_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Grants: map[string]config.Grant{"endless-line": {Processes: true}}}}).Strategy(t.Context(), name)
 			if !errors.Is(err, ErrNotPlugin) && !errors.Is(err, ErrIncompatible) {
 				t.Fatalf("got %v", err)
 			}
@@ -108,7 +108,7 @@ func TestABinaryThatIsBeingCopiedIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(60*time.Millisecond, func() { _ = f.Close() })
-	strategy(t, open(t, Options{Dirs: []string{dir}}), "steady")
+	strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}), "steady")
 }
 
 func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
@@ -119,7 +119,7 @@ func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	_, err = open(t, Options{Dirs: []string{dir}}).Strategy(t.Context(), "steady")
+	_, err = open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}).Strategy(t.Context(), "steady")
 	var failure *Error
 	if !errors.As(err, &failure) || !failure.Retryable || !strings.Contains(failure.Hint, "still being written") {
 		t.Errorf("got %v", err)
@@ -129,7 +129,7 @@ func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 func TestUnknownStrategy(t *testing.T) {
 	good, bad, missing := pluginDir(t, "steady"), t.TempDir(), filepath.Join(t.TempDir(), "nowhere")
 	plugintest.Write(t, bad, FilePrefix+"notes", "hello", 0o644)
-	_, err := open(t, Options{Dirs: []string{good, bad, missing}}).Strategy(t.Context(), "stedy")
+	_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{good, bad, missing}}}).Strategy(t.Context(), "stedy")
 	if !errors.Is(err, ErrUnknownStrategy) {
 		t.Fatalf("got %v", err)
 	}
@@ -144,10 +144,7 @@ func TestUnknownStrategy(t *testing.T) {
 }
 
 func TestAWrongSettingNamesItself(t *testing.T) {
-	m := open(t, Options{
-		Dirs:     []string{pluginDir(t, "steady")},
-		Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0}),
-	})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0})})
 	_, err := m.Strategy(t.Context(), "steady")
 	if !errors.Is(err, ErrBadConfig) {
 		t.Fatalf("got %v", err)
@@ -163,7 +160,7 @@ func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
 	first := pluginDir(t, "steady", "threshold-only", "panics-at-start", "refuses-config")
 	second := pluginDir(t, "steady")
 	missing := filepath.Join(t.TempDir(), "nowhere")
-	m := open(t, Options{Dirs: []string{missing, first, second}, StartTimeout: 5 * time.Second})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{missing, first, second}, StartTimeout: 5 * time.Second}})
 	used := strategy(t, m, "threshold-only")
 	before := pid(t, used)
 

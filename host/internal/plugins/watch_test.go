@@ -13,12 +13,12 @@ import (
 func runs(t *testing.T, s *Strategy, dir string) func() bool {
 	t.Helper()
 	return func() bool {
-		p, err := s.acquire(t.Context())
+		p, err := s.Acquire(t.Context())
 		if err != nil {
 			return false // the file is about to be replaced
 		}
-		defer p.release()
-		return filepath.Dir(p.binary.Path) == dir
+		defer p.Release()
+		return filepath.Dir(p.Plugin().Binary().Path) == dir
 	}
 }
 

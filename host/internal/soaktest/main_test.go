@@ -9,7 +9,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // strategies are the plugins that ship, by name, with the folder of each.
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 func build(dir string) error {
 	packages := map[string]string{}
 	for name, folder := range strategies {
-		packages[name] = "../../../plugins/" + folder
+		packages[name] = "plugins/" + folder
 	}
-	return buildtest.Strategies(dir, packages)
+	return binaries.Plugins(dir, packages)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/todos"
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // TestListsOfRecordedSessions holds against real sessions what their lists are at the end, and how many different lists
@@ -26,7 +26,7 @@ func TestListsOfRecordedSessions(t *testing.T) {
 	} {
 		t.Run(strings.TrimPrefix(strings.TrimPrefix(file, samples+"/"), recorded+"/"), func(t *testing.T) {
 			if name, ok := strings.CutPrefix(file, recorded); ok {
-				file = vectors.Path(t, "sessions", "native", name)
+				file = repo.Shared(t, "sessions", "native", name)
 			}
 			tr, err := transcript.ReadFile(filepath.FromSlash(file), transcript.Options{})
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 func observed(samples ...tokens.Sample) tokens.Calibration {
@@ -226,7 +226,7 @@ func TestLearnComparesEachEstimateWithTheReportThatCameAfter(t *testing.T) {
 // TestCalibrationOnRecordedSessions holds the promise on what real agents recorded: the next report is foreseen to a
 // few percent, where the count alone misses by 11 to 93 of them.
 func TestCalibrationOnRecordedSessions(t *testing.T) {
-	dir := vectors.Path(t, "sessions")
+	dir := repo.Shared(t, "sessions")
 	counter, err := tokens.For("", "")
 	if err != nil {
 		t.Fatal(err)

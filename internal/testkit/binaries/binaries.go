@@ -114,6 +114,18 @@ func Plugins(dir string, packages map[string]string) error {
 	return nil
 }
 
+// Program builds one package and copies the program to the path, whose directory is made.
+func Program(to, pkg string) error {
+	programs, err := Build(pkg)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return Copy(programs[0], to)
+}
+
 // Copy installs a program as people do: under another name first, then renamed, so that none is run half written.
 func Copy(program, to string) error {
 	in, err := os.Open(program)

@@ -1,7 +1,7 @@
 // Package pages runs the commands in Markdown pages and compares what they print with what the page shows.
 //
-// It is for the tests of the documentation. [Read] takes a page apart, [Page.Run] runs it as one shell session, so that a
-// later block sees the files, variables and working directory that an earlier one left.
+// It is for the tests of the documentation. [Read] takes a page apart, [Page.Run] runs it as one shell session, so that
+// a later block sees the files, variables and working directory that an earlier one left.
 //
 // # What is run
 //
@@ -16,7 +16,7 @@
 //
 // # What is equal
 //
-// Runs of blanks are equal, since a column is as wide as its widest duration. Durations are equal, as text (12ms) and as
-// JSON members whose names end in Ns, and so are hashes of 12 or more hexadecimal digits. "…" in a page stands for any text within a line; a line that is "…" alone stands for any
-// number of lines.
+// Runs of blanks are equal, since a column is as wide as its widest duration. Durations are equal, as text (12ms) and
+// as JSON members whose names end in Ns, and so are hashes of 12 or more hexadecimal digits. "…" in a page stands for
+// any text within a line; a line that is "…" alone stands for any number of lines.
 package pages

@@ -10,7 +10,8 @@ import (
 const page = "# A page\n" +
 	"\n```sh\nmkdir sub\ncd sub\nname=\"a b\"\n```\n" +
 	"\n<!-- file: c.txt -->\n```yaml\nkey: $HOME\n```\n" +
-	"\n```console\n$ cat c.txt\nkey: $HOME\n$ echo \"$name\" \\\n    and more\na    b and more\n$ echo took 12ms; echo 340a09d0d257; echo >&2 lost\n" +
+	"\n```console\n$ cat c.txt\nkey: $HOME\n$ echo \"$name\" \\\n    and more\na    b and more\n" +
+	"$ echo took 12ms; echo 340a09d0d257; echo >&2 lost\n" +
 	"took 3.5s\nbbbbbbbbbbbb\nlost\n$ false\n$ seq 9\n1\n…\n9\n```\n" +
 	"\n<!-- not run: it would end the test -->\n```sh\nexit 1\n```\n" +
 	"\n```text\n$ nothing\n```\n"

@@ -19,8 +19,8 @@ type Shell struct {
 	Dir string
 	// Env is the whole environment.
 	Env []string
-	// Hide replaces texts in what is printed, such as the path of a temporary directory, before it is compared. The pairs are
-	// applied in order.
+	// Hide replaces texts in what is printed, such as the path of a temporary directory, before it is compared. The
+	// pairs are applied in order.
 	Hide [][2]string
 	// Change, if it is not nil, changes a command before it is run.
 	Change func(command string) string
@@ -31,7 +31,8 @@ const mark = "\x1e"
 
 // Result is what became of a page.
 type Result struct {
-	// Problems are the commands that failed or printed something else than the page shows, each with the page and the line.
+	// Problems are the commands that failed or printed something else than the page shows, each with the page and the
+	// line.
 	Problems []string
 	// Output is everything that was printed, for the message of a failed test.
 	Output string
@@ -99,8 +100,8 @@ func (r *Result) judge(err error) {
 		last = i
 		if want := r.page.Lines[s.from:s.to]; !s.strict && !equal(want, r.outputs[i]) {
 			r.differs[i] = true
-			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %sprinted\n%s\n--- the page shows\n%s", r.page.Path, s.line+1, s.command,
-				strings.Join(r.outputs[i], "\n"), strings.Join(want, "\n")))
+			r.Problems = append(r.Problems, fmt.Sprintf("%s:%d: %sprinted\n%s\n--- the page shows\n%s",
+				r.page.Path, s.line+1, s.command, strings.Join(r.outputs[i], "\n"), strings.Join(want, "\n")))
 		}
 	}
 	if stopped := last+1 < len(r.steps); stopped || err != nil && len(r.steps) > 0 && r.steps[last].strict {

@@ -1,4 +1,4 @@
-// go-plugin's broker, as far as a strategy needs it: it says at which address a service of the host is.
+// The part of go-plugin's broker that a strategy needs: the host announces the addresses of its services.
 
 import * as grpc from "@grpc/grpc-js";
 
@@ -12,10 +12,12 @@ interface ConnInfo {
   address: string;
 }
 
-const addressTimeout = 5_000; // ms
+/** How long Configure waits for the address of the host's services, in milliseconds. */
+const addressTimeout = 5_000;
+/** The largest gRPC message that is accepted, in bytes. The host's messages are far smaller. */
 const messageLimit = 64 << 20;
 
-/** Remembers the addresses that the host announces, which may be before or after somebody asks. */
+/** Remembers the addresses that the host announces. An address may arrive before or after it is asked for. */
 export class Broker {
   private readonly addresses = new Map<number, string>();
   private readonly waiting = new Map<number, (address: string) => void>();
@@ -28,10 +30,11 @@ export class Broker {
         this.waiting.get(serviceId)?.(address);
       });
       call.on("end", () => call.end());
-      call.on("error", () => undefined); // the host is gone: the lifeline says so too
+      call.on("error", () => undefined); // the host has ended; the lifeline ends this process
     },
   };
 
+  /** Returns the address of a service, and waits for it if it was not announced yet. */
   address(id: number): Promise<string> {
     const known = this.addresses.get(id);
     if (known !== undefined) {
@@ -50,7 +53,7 @@ export class Broker {
   }
 }
 
-/** What of gRPC's generated client is used here. */
+/** The one method of the generated client that is used here. */
 interface HostService extends grpc.Client {
   estimateTokens(
     done: (err: grpc.ServiceError | null, answer: { tokens: string[] }) => void,
@@ -84,7 +87,7 @@ export class Host {
           signal.addEventListener("abort", cancel);
           stream.write({ callId });
           for (const chunk of chunks(contents, entries)) {
-            stream.write({ chunk }); // gRPC holds what does not fit; clipped results are small
+            stream.write({ chunk }); // gRPC buffers what the host does not take yet; clipped results are small
           }
           stream.end();
         });

@@ -1,6 +1,9 @@
 import { info } from "./strategy";
 
-/** Answers a person who started the program, and returns its exit status. */
+/**
+ * Handles a start by a person rather than a host, and returns the exit status. The options are those that PROTOCOL.md
+ * asks for; no host reads the output.
+ */
 export function byHand(args: string[]): number {
   switch (args.length === 1 ? args[0] : "") {
     case "--describe": {

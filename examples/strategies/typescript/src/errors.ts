@@ -13,7 +13,10 @@ export class CallError extends Error {
 export const invalid = (message: string) => new CallError(status.INVALID_ARGUMENT, message);
 export const precondition = (message: string) => new CallError(status.FAILED_PRECONDITION, message);
 
-/** What to end a call with. Errors of the host's services keep their code; any other exception is an error of the strategy. */
+/**
+ * Returns the status to end a call with. Errors of the host's services keep their code, as the protocol asks. Any other
+ * exception is an error of the strategy.
+ */
 export function toStatus(e: unknown): { code: status; details: string } {
   if (e instanceof CallError) {
     return { code: e.code, details: e.message };
@@ -23,7 +26,7 @@ export function toStatus(e: unknown): { code: status; details: string } {
     return { code, details };
   }
   if (e instanceof Error && e.name === "AbortError") {
-    return { code: status.CANCELLED, details: "the call was ended" };
+    return { code: status.CANCELLED, details: "the call was cancelled" };
   }
   return { code: status.UNKNOWN, details: e instanceof Error ? e.message : String(e) };
 }

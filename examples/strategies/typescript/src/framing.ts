@@ -1,19 +1,22 @@
-// Messages in chunks: each behind its length as a varint, the whole cut anywhere.
+// Messages in chunks. Each message is preceded by its length as a varint, and the sequence is cut anywhere.
 
 import { invalid } from "./errors";
 import type { Codec } from "./protocol";
 
-/** The most bytes that a chunk may have. */
+/** The most bytes in a chunk. */
 export const maxChunk = 1 << 20;
 
-/** The longest message that is read, in bytes. */
+/** The longest message that is accepted, in bytes: one entry can hold a tool result of many megabytes. */
 const maxMessage = 256 << 20;
 
-/** Reads messages out of chunks. A message that fills many chunks is put together once, when its last byte is there. */
+/**
+ * Reads messages from chunks. A message that fills many chunks is joined once, when its last byte has arrived: joining
+ * at every chunk would take quadratic time.
+ */
 export class Reader<T> {
   readonly messages: T[] = [];
   private length = 0; // of the message that is being read
-  private lengthBytes = 0; // how many bytes of its length are there; -1: all
+  private lengthBytes = 0; // how many bytes of its length were read; -1: all of them
   private parts: Uint8Array[] = [];
   private held = 0; // bytes in parts
 
@@ -41,7 +44,7 @@ export class Reader<T> {
     }
   }
 
-  /** Returns the messages, of which there must be as many as were announced. */
+  /** Returns the messages. It throws unless there are as many as the header announced. */
   end(): T[] {
     if (this.lengthBytes !== 0 || this.messages.length !== this.announced) {
       throw invalid(`the stream ended after ${this.messages.length} of ${this.announced} messages`);
@@ -51,7 +54,7 @@ export class Reader<T> {
 
   private addLength(byte: number): void {
     if (this.messages.length === this.announced) {
-      throw invalid(`there is more behind the ${this.announced} messages that were announced`);
+      throw invalid(`the stream continues after the ${this.announced} messages that were announced`);
     }
     this.length += (byte & 0x7f) * 2 ** (7 * this.lengthBytes++);
     if (this.length > maxMessage || this.lengthBytes > 5) {
@@ -74,7 +77,7 @@ export class Reader<T> {
   }
 }
 
-/** Cuts messages into chunks. */
+/** Writes messages into chunks of at most maxChunk bytes, one at a time: the caller sends each before the next is made. */
 export function* chunks<T>(codec: Codec<T>, messages: Iterable<T>): Generator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let held = 0;

@@ -1,4 +1,4 @@
-// Log lines, as the host reads them from standard error. Never log what people said.
+// Log lines in the form that the host reads from standard error. Never log conversation text.
 
 const levels = ["trace", "debug", "info", "warn", "error"] as const;
 export type Level = (typeof levels)[number];

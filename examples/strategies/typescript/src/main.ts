@@ -1,4 +1,4 @@
-// The process: environment, socket, handshake line, lifeline, signals.
+// The process: environment, socket, handshake line, signals, and the lifeline that ends it with the host.
 
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -12,7 +12,9 @@ import { log } from "./log";
 import { services } from "./protocol";
 import { Service } from "./service";
 
+/** Set by a host that starts a plugin; see PROTOCOL.md. Without it, a person started the program. */
 const cookie = "b1f0c4d2e97a46538c20d8e15f7a93be";
+/** The largest gRPC message that is accepted, in bytes. */
 const messageLimit = 64 << 20;
 
 function serve(): void {
@@ -40,7 +42,7 @@ function serve(): void {
   });
 }
 
-/** Ends the process when the host is gone: then the lifeline, a pipe of which nobody else has the other end, breaks. */
+/** Ends the process when the host has ended, however that happened: only the host holds the other end of this pipe. */
 function watchLifeline(): void {
   const fd = process.env["THRESH_LIFELINE_FD"];
   if (!fd) {

@@ -1,4 +1,5 @@
-// The messages of the protocol, as this strategy uses them. Their meaning stands in the .proto files, which are bundled.
+// The messages of the protocol, as this strategy uses them. Their meaning stands in the .proto files, which are
+// bundled.
 
 import * as loader from "@grpc/proto-loader";
 import protobuf from "protobufjs";

@@ -72,7 +72,7 @@ export class Service {
 
   private async configure(request: ConfigureRequest): Promise<void> {
     if (this.configured) {
-      throw precondition("Configure was called before");
+      throw precondition("Configure was called twice");
     }
     parseSettings(request.config);
     setLevel(request.logLevel);
@@ -148,7 +148,7 @@ function receive<H>(stream: Stream<H>, callOf: (header: H) => CallHeader): Promi
   });
 }
 
-/** Writes a message and waits while the host is slow to take what was written before. */
+/** Writes a message, and waits while the host is slow to read. */
 async function send<H>(stream: Stream<H>, message: { header: object } | { chunk: Uint8Array }, signal: AbortSignal) {
   signal.throwIfAborted();
   if (!stream.write(message)) {
@@ -159,7 +159,10 @@ async function send<H>(stream: Stream<H>, message: { header: object } | { chunk:
   }
 }
 
-/** There is one thread: whoever computes for long must let others in, and learns only then that his call was ended. */
+/**
+ * Returns a function that yields to other calls after some milliseconds of work. Node has one thread: without yielding,
+ * other calls would wait, and a cancellation would not be noticed.
+ */
 function breather(signal: AbortSignal): Breathe {
   let since = performance.now();
   return async () => {

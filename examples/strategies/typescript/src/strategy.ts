@@ -1,11 +1,11 @@
-// The strategy itself: long tool results keep their beginning and their end.
+// The strategy itself: long tool results keep their beginning and their end. It knows nothing of gRPC or processes.
 
 import { clip, fewestCharacters } from "./clip";
 import { invalid } from "./errors";
 import { safeCut } from "./pairs";
 import type { Block, BlockPiece, Content, Edit, Entry, Piece } from "./protocol";
 
-/** What GetInfo answers. */
+/** The answer to GetInfo. It must not change while the file does not. */
 export const info = {
   name: "clip-results",
   version: "0.1.0",
@@ -17,7 +17,7 @@ export const info = {
       key: "maxCharacters",
       type: "CONFIG_TYPE_INTEGER",
       defaultValue: Buffer.from("6000"),
-      description: "how many characters of a result are left; a quarter of that when the history is compressed",
+      description: "how many characters of a result are kept; a quarter of that when the history is compressed",
       minimum: fewestCharacters * 4,
     },
     {
@@ -37,13 +37,13 @@ export interface Settings {
   keepRecent: number;
 }
 
-/** Reads the settings of the process or of a session. A host has checked them; a bug in one should be seen. */
+/** Reads the settings of the process or of a session. The host has checked them; checking again makes a bug in a host visible. */
 export function parseSettings(json: Uint8Array): Settings {
   let given: unknown = {};
   try {
     given = json.length > 0 ? JSON.parse(Buffer.from(json).toString()) : {};
   } catch {
-    given = null; // said below; the parser's words could quote what stands there
+    given = null; // reported below; the parser's message could quote the settings
   }
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     throw invalid("the settings are not a JSON object");
@@ -58,12 +58,13 @@ export function parseSettings(json: Uint8Array): Settings {
   return settings;
 }
 
-/** Lets other calls have their turn, and throws if nobody waits for the answer any more. */
+/** Yields to other calls, and throws if this call was cancelled. */
 export type Breathe = () => Promise<void>;
 
 /** Counts entries with the host's tokenizer. */
 export type EstimateTokens = (entries: Content[]) => Promise<number[]>;
 
+/** Clips all results except the newest. It removes no entry. */
 export async function optimize(history: Entry[], settings: Settings, breathe: Breathe): Promise<Edit[]> {
   const changed = await clipResults(history, settings.maxCharacters, settings.keepRecent, breathe);
   return [...changed].map(([index, blocks]) => ({ index, replace: { blocks } }));
@@ -76,7 +77,10 @@ export interface Compressed {
   counts: Record<string, number>;
 }
 
-/** Clips harder; if the rest is still over the target, the oldest entries go, but for those of people. */
+/**
+ * Clips to a quarter of the usual length. If the history is still over the target, it removes the oldest entries, but
+ * never what the user said.
+ */
 export async function compress(
   history: Entry[],
   target: number,
@@ -137,23 +141,27 @@ async function clipResults(history: Entry[], max: number, keepRecent: number, br
 function clipBlock(block: Block, max: number): Block | undefined {
   const result = block.toolResponse?.result;
   if (!result || result.length <= max || result[0] !== 0x22) {
-    return undefined; // short, or structured: its text is not ours to change
+    return undefined; // short, or structured JSON: changing its text could break it
   }
-  const text = JSON.parse(Buffer.from(result).toString()) as string; // hosts send no broken JSON
+  const text = JSON.parse(Buffer.from(result).toString()) as string; // a host sends valid JSON
   const short = clip(text, max);
   if (short === text) {
     return undefined;
   }
-  // Everything else of the response and the block stays, unknown fields included.
+  // Everything else in the response and the block stays, unknown fields included.
   return { ...block, toolResponse: { ...block.toolResponse!, result: Buffer.from(JSON.stringify(short)) } };
 }
 
+/** Returns an entry with its new blocks, to be counted. */
 function rewritten(entry: Entry, blocks: BlockPiece[]): Content {
   const was = entry.content!;
   return { ...was, blocks: blocks.map((p) => ("keep" in p ? was.blocks[p.keep]! : p.block)) };
 }
 
-/** How many of the oldest entries must go, so that the rest counts no more than target, and what it then counts. */
+/**
+ * Returns the position before which entries are removed, except those that stay, so that the rest has at most target
+ * tokens; and the tokens of that rest. A cut of 0 means that nothing is removed.
+ */
 function oldest(history: Entry[], tokens: number[], target: number) {
   const total = sum(tokens);
   let rest = total;
@@ -164,17 +172,17 @@ function oldest(history: Entry[], tokens: number[], target: number) {
   }
   cut = safeCut(history, cut);
   if (cut === history.length) {
-    cut = 0; // nothing but what people said would be left
+    cut = 0; // only what the user said would be left
   }
   return { cut, total: total - sum(tokens.slice(0, cut).filter((_, i) => !stays(history[i]!))) };
 }
 
-/** What people said stays however old it is, and so does what nobody here understands. */
+/** Reports whether an entry is kept however old it is: what the user said, and entries of unknown speakers. */
 function stays({ content }: Entry): boolean {
   return content?.speaker !== "ai" && content?.speaker !== "tool";
 }
 
-/** Names what stays of the history: ranges of entries as they came, and entries with other blocks. */
+/** Names what is kept instead of repeating it: ranges of unchanged entries, and entries with changed blocks. */
 function newHistory(history: Entry[], changed: Map<number, BlockPiece[]>, cut: number): Piece[] {
   const out: Piece[] = [];
   let range: { from: number; to: number } | undefined;

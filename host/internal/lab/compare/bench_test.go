@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // recorded reads the recorded sessions beside the repository; it skips where they are absent.
 func recorded(tb testing.TB) (sessions []compare.Session) {
 	tb.Helper()
-	root := vectors.Path(tb, "sessions/native")
+	root := repo.Shared(tb, "sessions/native")
 	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

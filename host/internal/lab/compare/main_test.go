@@ -10,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // dir is removed when the tests are over.
@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 
 // built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a bad one.
 var built = sync.OnceValue(func() error {
-	return buildtest.Strategies(dir, map[string]string{
-		"high-density": "../../../../plugins/highdensity", "top-down-truncation": "../../../../plugins/topdown", "one-shot": "../../../../plugins/oneshot",
-		"forgetful": "./testdata/forgetful",
+	return binaries.Plugins(dir, map[string]string{
+		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown", "one-shot": "plugins/oneshot",
+		"forgetful": "host/internal/lab/compare/testdata/forgetful",
 	})
 })
 

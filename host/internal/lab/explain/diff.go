@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"strings"
+
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
@@ -16,44 +18,38 @@ const (
 	OpChanged Op = "changed"
 )
 
-// Difference is what two histories do not have in common. Counts are in tokens.
+// Difference is what two histories do not have in common. Same, Removed, Added and Changed count entries; TokensA and
+// TokensB are what the histories count. Metadata is not compared, as no model sees it.
 type Difference struct {
-	// Equal: they say the same. Metadata, which no model sees, does not count.
-	Equal bool `json:"equal"`
-	// Same, Removed, Added and Changed count entries.
-	Same    int `json:"same"`
-	Removed int `json:"removed"`
-	Added   int `json:"added"`
-	Changed int `json:"changed"`
-	// TokensA and TokensB are what the histories count.
-	TokensA int `json:"tokensA"`
-	TokensB int `json:"tokensB"`
-	// Items are the entries of both in order; what was removed stands before what was added.
+	Equal   bool `json:"equal"`
+	Same    int  `json:"same"`
+	Removed int  `json:"removed"`
+	Added   int  `json:"added"`
+	Changed int  `json:"changed"`
+	TokensA int  `json:"tokensA"`
+	TokensB int  `json:"tokensB"`
+	// Items are the entries of both in order; what was removed comes before what was added.
 	Items []DiffItem `json:"items"`
 }
 
-// DiffItem is one entry of either history, or of both.
+// DiffItem is one entry of either history, or of both. A and B are its positions in them, from 0; nil where it is missing.
+// What describes it in one line, and Blocks are the blocks of a changed entry that differ.
 type DiffItem struct {
-	Op Op `json:"op"`
-	// A and B are the entry's positions in the first and in the second history, from 0; nil where it is not in it.
+	Op      Op              `json:"op"`
 	A       *int            `json:"a,omitempty"`
 	B       *int            `json:"b,omitempty"`
 	Speaker content.Speaker `json:"speaker"`
-	// What says in a line what the entry is, in the first history if it is in it.
-	What    string `json:"what"`
-	TokensA int    `json:"tokensA"`
-	TokensB int    `json:"tokensB"`
-	// Blocks are the blocks of a changed entry that differ, in order.
-	Blocks []DiffBlock `json:"blocks,omitempty"`
+	What    string          `json:"what"`
+	TokensA int             `json:"tokensA"`
+	TokensB int             `json:"tokensB"`
+	Blocks  []DiffBlock     `json:"blocks,omitempty"`
 }
 
-// DiffBlock is one block of a changed entry that differs.
+// DiffBlock is one block of a changed entry that differs, with its positions in the entry and descriptions in one line.
 type DiffBlock struct {
-	Op Op `json:"op"`
-	// A and B are the block's positions in the entry, from 0; nil where it is not in it.
-	A *int `json:"a,omitempty"`
-	B *int `json:"b,omitempty"`
-	// WhatA and WhatB say in a line what the block is.
+	Op    Op     `json:"op"`
+	A     *int   `json:"a,omitempty"`
+	B     *int   `json:"b,omitempty"`
 	WhatA string `json:"whatA,omitempty"`
 	WhatB string `json:"whatB,omitempty"`
 }
@@ -64,67 +60,91 @@ type History struct {
 	Tokens  func(entry int) int
 }
 
-// Diff compares two histories. Entries with the same speaker and blocks are the same; those that share a call, their
-// metadata, or the beginning or the end of their text, between two that are the same, are one that was changed.
-func Diff(a, b History, taxonomy *tools.Taxonomy) Difference {
-	d := &differ{
-		a: a, b: b, taxonomy: taxonomy, whatA: Describe(a.Entries, taxonomy), whatB: Describe(b.Entries, taxonomy),
-		keysA: keys(a.Entries, entryKey), keysB: keys(b.Entries, entryKey),
-	}
-	nextA, nextB := 0, 0
-	for _, p := range append(d.match(), pair{len(a.Entries), len(b.Entries)}) {
-		for ; nextA < p.A; nextA++ {
-			d.removed(nextA)
+// Diff compares two histories. Entries with the same speaker and blocks are the same. Between those, entries that share
+// their first call, their metadata or the beginning of their text are one that was changed.
+func Diff(a, b History, taxonomy *tools.Taxonomy) (d Difference) {
+	whatA, whatB := Describe(a.Entries, taxonomy), Describe(b.Entries, taxonomy)
+	pairs := matched(a.Entries, b.Entries, said, firstCall, metadata, beginning)
+	inOrder(pairs, len(a.Entries), len(b.Entries), func(op Op, i, j *int) {
+		item := DiffItem{Op: op, A: i, B: j}
+		if j != nil {
+			item.Speaker, item.What, item.TokensB = b.Entries[*j].Speaker, whatB[*j], b.Tokens(*j)
 		}
-		for ; nextB < p.B; nextB++ {
-			d.added(nextB)
+		if i != nil {
+			item.Speaker, item.What, item.TokensA = a.Entries[*i].Speaker, whatA[*i], a.Tokens(*i)
 		}
-		if p.A < len(a.Entries) {
-			d.both(p)
+		if op == OpChanged && said(a.Entries[*i]) == said(b.Entries[*j]) {
+			item.Op = OpSame
+		} else if op == OpChanged {
+			item.Blocks = diffBlocks(a.Entries[*i].Blocks, b.Entries[*j].Blocks, taxonomy)
 		}
-		nextA, nextB = p.A+1, p.B+1
+		*map[Op]*int{OpSame: &d.Same, OpRemoved: &d.Removed, OpAdded: &d.Added, OpChanged: &d.Changed}[item.Op]++
+		d.TokensA, d.TokensB = d.TokensA+item.TokensA, d.TokensB+item.TokensB
+		d.Items = append(d.Items, item)
+	})
+	d.Equal = d.Removed+d.Added+d.Changed == 0
+	return d
+}
+
+// inOrder tells of two sequences that have pairs in common: of each pair as changed, of the rest as removed or added.
+func inOrder(pairs []pair, lenA, lenB int, tell func(op Op, a, b *int)) {
+	i, j := 0, 0
+	for _, p := range append(pairs, pair{lenA, lenB}) {
+		for ; i < p.A; i++ {
+			tell(OpRemoved, new(i), nil)
+		}
+		for ; j < p.B; j++ {
+			tell(OpAdded, nil, new(j))
+		}
+		if p.A < lenA {
+			tell(OpChanged, new(p.A), new(p.B))
+		}
+		i, j = p.A+1, p.B+1
 	}
-	d.out.Equal = d.out.Removed+d.out.Added+d.out.Changed == 0
-	return d.out
 }
 
-type differ struct {
-	a, b         History
-	taxonomy     *tools.Taxonomy
-	whatA, whatB []string
-	keysA, keysB []string // by [entryKey]
-	out          Difference
+// diffBlocks returns the blocks of two entries that differ. Calls and responses are paired by their ids, others by kind.
+func diffBlocks(a, b []content.Block, taxonomy *tools.Taxonomy) (out []DiffBlock) {
+	same := func(b content.Block) string { return string(content.AppendBlock(nil, b)) }
+	inOrder(matched(a, b, same, kindAndID), len(a), len(b), func(op Op, i, j *int) {
+		block := DiffBlock{Op: op, A: i, B: j}
+		switch {
+		case i == nil:
+			block.WhatB = describeAlone(b[*j], taxonomy)
+		case j == nil:
+			block.WhatA = describeAlone(a[*i], taxonomy)
+		case same(a[*i]) == same(b[*j]):
+			return
+		default:
+			x, y := fromDifference(a[*i], b[*j])
+			block.WhatA, block.WhatB = describeAlone(x, taxonomy), describeAlone(y, taxonomy)
+		}
+		out = append(out, block)
+	})
+	return out
 }
 
-func (d *differ) removed(i int) {
-	item := DiffItem{Op: OpRemoved, A: &i, Speaker: d.a.Entries[i].Speaker, What: d.whatA[i], TokensA: d.a.Tokens(i)}
-	d.out.Removed++
-	d.add(item)
-}
+// shownBefore is how much of what two texts begin with alike is shown before their first difference, in bytes.
+const shownBefore = 16
 
-func (d *differ) added(i int) {
-	item := DiffItem{Op: OpAdded, B: &i, Speaker: d.b.Entries[i].Speaker, What: d.whatB[i], TokensB: d.b.Tokens(i)}
-	d.out.Added++
-	d.add(item)
-}
-
-func (d *differ) both(p pair) {
-	item := DiffItem{
-		Op: OpSame, A: &p.A, B: &p.B, Speaker: d.a.Entries[p.A].Speaker, What: d.whatA[p.A],
-		TokensA: d.a.Tokens(p.A), TokensB: d.b.Tokens(p.B),
+// fromDifference cuts off most of what two texts begin with alike, so that a description of them shows the difference.
+func fromDifference(a, b content.Block) (content.Block, content.Block) {
+	x, okA := a.(content.Text)
+	y, okB := b.(content.Text)
+	n := commonPrefix(x.Text, y.Text) - shownBefore
+	if !okA || !okB || n <= 0 || strings.TrimSpace(x.Text[:n]) == "" {
+		return a, b
 	}
-	if d.keysA[p.A] == d.keysB[p.B] {
-		d.out.Same++
-	} else {
-		item.Op = OpChanged
-		item.Blocks = d.diffBlocks(d.a.Entries[p.A].Blocks, d.b.Entries[p.B].Blocks)
-		d.out.Changed++
-	}
-	d.add(item)
+	return content.Text{Text: "…" + x.Text[n:]}, content.Text{Text: "…" + y.Text[n:]}
 }
 
-func (d *differ) add(item DiffItem) {
-	d.out.TokensA += item.TokensA
-	d.out.TokensB += item.TokensB
-	d.out.Items = append(d.out.Items, item)
+func describeAlone(b content.Block, taxonomy *tools.Taxonomy) string {
+	return Describe([]content.Content{{Blocks: []content.Block{b}}}, taxonomy)[0]
+}
+
+func commonPrefix(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		if err := buildtest.Strategies(dir, map[string]string{"high-density": "../../../../plugins/highdensity"}); err != nil {
+		if err := binaries.Plugins(dir, map[string]string{"high-density": "plugins/highdensity"}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -66,7 +67,7 @@ func value(t *testing.T, raw json.RawMessage) string {
 }
 
 func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
-	dir := vectors.Path(t, "sessions")
+	dir := repo.Shared(t, "sessions")
 	for native, want := range map[string]transcript.Format{
 		"agentv/claude-7a-d2528cc37f-0.jsonl":                                    transcript.ClaudeCode,
 		"cipher-box/81-2995ab46e2-3.jsonl":                                       transcript.ClaudeCode,
@@ -113,7 +114,7 @@ func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
 }
 
 func TestOtherRecordersAreNamedAndRefused(t *testing.T) {
-	dir := vectors.Path(t, "sessions")
+	dir := repo.Shared(t, "sessions")
 	for native, want := range map[string]string{
 		"agentv/copilot-26-9e1b9e5502-0.jsonl": "a Copilot CLI event log",
 		"pi-mono/large-session.jsonl":          "a pi session",
@@ -129,7 +130,7 @@ func TestOtherRecordersAreNamedAndRefused(t *testing.T) {
 }
 
 func TestNormalizedSessionsSurviveANativeRoundTrip(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(vectors.Path(t, "sessions", "normalized"), "*.json"))
+	files, err := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "normalized"), "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}

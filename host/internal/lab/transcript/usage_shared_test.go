@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
-	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 // recorded is what a record of any format may say of usage.
@@ -82,7 +82,7 @@ func promptsOf(t *testing.T, file string) []int {
 }
 
 func TestRecordedSessionsHaveTheUsageThatTheirRecordersWrote(t *testing.T) {
-	dir := vectors.Path(t, "sessions")
+	dir := repo.Shared(t, "sessions")
 	for native, requests := range map[string]int{
 		"agentv/claude-7a-d2528cc37f-0.jsonl":                                    15,
 		"agentv/codex-3c-162d1d8ad4-1.jsonl":                                     132,

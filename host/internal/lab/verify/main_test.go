@@ -11,7 +11,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 
-	"github.com/thresh-dev/thresh/internal/testkit/buildtest"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
 // bin holds what the tests run: bad, and the four plugins that are shipped, under their names.
@@ -56,9 +56,13 @@ func TestMain(m *testing.M) {
 func build(dir string) error {
 	packages := map[string]string{}
 	for name, folder := range shipped {
-		packages[name] = "../../../../plugins/" + folder
+		packages[name] = "plugins/" + folder
 	}
-	return errors.Join(buildtest.Strategies(dir, packages), buildtest.Program(filepath.Join(dir, "bad"), "./testdata/bad"))
+	programs, err := binaries.Build("host/internal/lab/verify/testdata/bad")
+	if err != nil {
+		return err
+	}
+	return errors.Join(binaries.Plugins(dir, packages), binaries.Copy(programs[0], filepath.Join(dir, "bad")))
 }
 
 // bad returns a binary with one fault. It is a hard link: nobody likes links that lead out of a plugin directory.

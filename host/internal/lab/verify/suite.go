@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/sdk"
 )
@@ -31,8 +32,9 @@ type bounds struct {
 }
 
 func defaultBounds() bounds {
+	set := config.Defaults().Plugins
 	return bounds{
-		start: plugins.DefaultStartTimeout, call: plugins.DefaultOptimizeTimeout, react: time.Second, stop: plugins.DefaultStopTimeout,
+		start: set.StartTimeout, call: set.OptimizeTimeout, react: time.Second, stop: set.StopTimeout,
 		held: 5 * time.Second, slow: 300 * time.Millisecond, memory: 512 << 20, large: 16 << 20, calls: 32,
 	}
 }
@@ -110,8 +112,11 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		return nil, nil, errNoStart
 	}
 	m := plugins.New(plugins.Options{
-		Dirs: []string{filepath.Dir(s.path)}, Logger: s.log, HostVersion: "verify",
-		StartTimeout: s.bounds.start, OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call, StopTimeout: s.bounds.stop,
+		Plugins: config.Plugins{
+			Dirs: []string{filepath.Dir(s.path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
+			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
+		},
+		Logger: s.log, HostVersion: "verify",
 	})
 	s.managers = append(s.managers, m)
 	if st, err = m.Strategy(ctx, s.name); err != nil {

@@ -1,10 +1,12 @@
-package plugins
+package client
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -24,7 +26,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
 	case info.Name != name:
 		return contract.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s",
-			info.Name, name, FilePrefix, info.Name)
+			info.Name, name, discover.FilePrefix, info.Name)
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
 		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))
 	case !info.Trigger.Mode.Known():
@@ -42,7 +44,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 }
 
 func badInfo(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrBadInfo, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %w", fault.ErrBadInfo, fmt.Errorf(format, args...))
 }
 
 func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
@@ -86,13 +88,4 @@ func checkDefault(f contract.ConfigField) (any, error) {
 		return nil, fmt.Errorf("is wrong: %w", err)
 	}
 	return value, nil
-}
-
-// clone returns a copy of info that shares nothing that a caller could change.
-func clone(info contract.Info) contract.Info {
-	info.Config = slices.Clone(info.Config)
-	for i := range info.Config {
-		info.Config[i].Allowed = slices.Clone(info.Config[i].Allowed)
-	}
-	return info
 }

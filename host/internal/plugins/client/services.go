@@ -1,4 +1,4 @@
-package plugins
+package client
 
 import (
 	"context"

@@ -1,7 +1,6 @@
-package plugins
+package supervise
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -32,7 +31,7 @@ func (o *owner) start() {
 	o.active++
 	known := o.version.known
 	go func() {
-		p, err := o.m.start(o.s.name, start{known: known, reached: func(state State, b *discover.Binary) {
+		p, err := o.s.launch(Start{Known: known, Reached: func(state State, b *discover.Binary) {
 			o.s.commands <- func(o *owner) { // the owner still runs: active is above 0
 				if b != nil {
 					o.version.binary = b
@@ -45,7 +44,7 @@ func (o *owner) start() {
 }
 
 // started takes the result of start.
-func (o *owner) started(p *process, err error) {
+func (o *owner) started(p *instance, err error) {
 	o.coming.starting = false
 	o.describe(p)
 	defer o.lookOnceMore()
@@ -53,7 +52,7 @@ func (o *owner) started(p *process, err error) {
 		o.active--
 		o.failed(StateBroken, err)
 		for _, answer := range o.demand.waiting {
-			answer <- lease{process: p, err: err}
+			answer <- lease{instance: p, err: err}
 		}
 		o.demand.waiting = nil
 		return
@@ -62,46 +61,54 @@ func (o *owner) started(p *process, err error) {
 }
 
 // install makes a process that has just become ready the current one, unless it is no longer wanted.
-func (o *owner) install(p *process) {
-	o.version.known = p.snapshot()
+func (o *owner) install(p *instance) {
+	o.version.known = p.Snapshot()
 	o.adopt(p)
 	switch {
 	case o.closing:
-		p.end(ErrClosed)
+		p.End(fault.ErrClosed)
 	case o.coming.drop && !o.demand.kept && len(o.demand.waiting) == 0:
-		p.end(errNotNeeded)
+		p.End(ErrNotNeeded)
 	}
 	o.coming.drop = false
 	o.serve()
 }
 
 // describe publishes what a process reported about itself, if it got that far.
-func (o *owner) describe(p *process) {
-	if p != nil && p.info.Name != "" {
-		o.s.publish(func(public *public) { public.info = p.info })
+func (o *owner) describe(p *instance) {
+	if p == nil {
+		return
+	}
+	if info := p.Info(); info.Name != "" {
+		o.s.publish(func(public *public) { public.info = info })
 	}
 }
 
 // adopt makes p the process that takes the calls. The one that took them so far finishes those that are under way.
-func (o *owner) adopt(p *process) {
+func (o *owner) adopt(p *instance) {
 	if o.current != nil {
 		o.current.retire(errReplaced)
 	}
 	o.current = p
 	o.failure = nil
 	o.crashes.isReady(time.Now())
-	p.tell = func(state State, reason string) {
+	p.OnHealth(func(healthy bool, reason string) {
 		o.s.do(func(o *owner) {
-			if o.current == p {
-				o.to(state, reason)
+			if o.current != p {
+				return
+			}
+			if healthy {
+				o.to(StateReady, reason)
+			} else {
+				o.to(StateSuspect, reason)
 			}
 		})
-	}
+	})
 	o.to(StateReady, "")
 	go func() {
-		p.wait()
-		o.s.commands <- func(o *owner) { o.ended(p) }
-		p.destroy(p.opts.StopTimeout)
+		why := p.Wait()
+		o.s.commands <- func(o *owner) { o.ended(p, why) }
+		p.Close(o.s.host.StopTimeout)
 		o.s.commands <- func(o *owner) { o.left(p) }
 	}()
 }
@@ -115,16 +122,13 @@ func (o *owner) serve() {
 }
 
 // ended records that p no longer takes calls.
-func (o *owner) ended(p *process) {
+func (o *owner) ended(p *instance, why error) {
 	if o.current != p {
 		return
 	}
 	o.current = nil
-	if why := context.Cause(p.ctx); errors.Is(why, ErrPluginCrashed) && !o.closing {
-		failure := p.failure(OpStart, why, "")
-		failure.Stderr = p.proc.Stderr()
-		failure.Blameless = p.binary.Attached // the developer who started it may end it
-		o.failed(StateCrashed, failure)
+	if errors.Is(why, fault.ErrPluginCrashed) && !o.closing {
+		o.failed(StateCrashed, p.Crash(why))
 	} else {
 		o.to(StateDraining, "")
 	}
@@ -141,7 +145,7 @@ func (o *owner) askAgain() {
 }
 
 // left records that nothing of p is left.
-func (o *owner) left(p *process) {
+func (o *owner) left(p *instance) {
 	defer close(p.gone)
 	o.active--
 	if state, _ := o.s.State(); state == StateDraining && o.current == nil && !o.coming.starting {
@@ -166,8 +170,20 @@ func (o *owner) failed(state State, err error) {
 
 // blamed reports whether a failure is the plugin's own, so that starting it again at once would not help.
 func blamed(err error) bool {
-	var failure *Error
-	crashed := errors.Is(err, ErrPluginCrashed) // even if another start may fare better
+	var failure *fault.Error
+	crashed := errors.Is(err, fault.ErrPluginCrashed) // even if another start may fare better
 	return errors.As(err, &failure) && !failure.Blameless && (crashed || !failure.Retryable) &&
-		!errors.Is(err, ErrBadConfig) && !errors.Is(err, ErrNotGranted) && !errors.Is(err, ErrClosed)
+		!errors.Is(err, fault.ErrBadConfig) && !errors.Is(err, fault.ErrNotGranted) && !errors.Is(err, fault.ErrClosed)
+}
+
+// ErrNotNeeded is why a process is ended that was started only to be asked what it is.
+var ErrNotNeeded = errors.New("no longer needed")
+
+// launch starts a process.
+func (s *Strategy) launch(start Start) (*instance, error) {
+	p, err := s.host.Start(s.name, start)
+	if p == nil {
+		return nil, err
+	}
+	return newInstance(p), err
 }

@@ -1,20 +1,26 @@
 package plugins
 
 import (
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
-	osprocess "github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/supervise"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
 // What users of this package meet of the rooms below it.
 type (
+	// Strategy is a strategy that runs in a process of its own, one for all sessions.
+	Strategy = supervise.Strategy
+	// State says where a plugin is in its life, and in a [Listing] what a file is good for.
+	State = supervise.State
+	// Settings looks up the strategies' own settings.
+	Settings = client.Settings
 	// Error says what failed, on which plugin, and what to do about it.
 	Error = fault.Error
 	// Op names what was being done with a plugin when it failed.
 	Op = fault.Op
-	// Directory is what a scan saw in one plugin directory.
-	Directory = discover.Directory
 	// Locked is one plugin in the lock file.
 	Locked = trust.Entry
 )
@@ -48,6 +54,17 @@ var (
 	ErrNotContinuous   = fault.ErrNotContinuous
 )
 
+// The states of a plugin; see package supervise for how they follow each other.
+const (
+	StateReady       = supervise.StateReady
+	StateCrashed     = supervise.StateCrashed
+	StateQuarantined = supervise.StateQuarantined
+	StateStopped     = supervise.StateStopped
+	StateBroken      = supervise.StateBroken
+	StateShadowed    = supervise.StateShadowed
+	StateNoDirectory = supervise.StateNoDirectory
+)
+
 // FilePrefix begins the file name of every strategy plugin.
 const FilePrefix = discover.FilePrefix
 
@@ -60,7 +77,7 @@ const (
 
 // The modes of the setting plugins.isolation.
 const (
-	IsolationBestEffort = osprocess.IsolationBestEffort
-	IsolationStrict     = osprocess.IsolationStrict
-	IsolationOff        = osprocess.IsolationOff
+	IsolationBestEffort = process.IsolationBestEffort
+	IsolationStrict     = process.IsolationStrict
+	IsolationOff        = process.IsolationOff
 )

@@ -1,11 +1,12 @@
-package plugins
+package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/internal/text"
@@ -13,54 +14,30 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-var _ prepare.Strategy = (*Strategy)(nil)
-
-// Optimize asks a continuous strategy what to prune (REQ-HD-002). It returns an [*Error], or ctx's error inside of one.
-//
-// It changes nothing, so a crash of the process is no reason to give up at once: the call is made once more, on a fresh one.
-func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
-	answer, err := s.optimize(ctx, in)
-	if errors.Is(err, ErrPluginCrashed) && ctx.Err() == nil {
-		s.manager.opts.Logger.Named("plugin").Warn("the plugin process crashed in Optimize, trying once more", "strategy", s.name)
-		answer, err = s.optimize(ctx, in)
+// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a [*fault.Error], or
+// one around ctx's error.
+func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
+	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
+		return prepare.OptimizeAnswer{}, p.Failure(fault.OpOptimize, fault.ErrNotContinuous, "")
 	}
-	return answer, err
-}
-
-func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
-	p, err := s.acquire(ctx)
-	if err != nil {
-		return prepare.OptimizeAnswer{}, err
-	}
-	defer p.release()
-	if p.info.Trigger.Mode != contract.ModeContinuous {
-		return prepare.OptimizeAnswer{}, p.failure(OpOptimize, ErrNotContinuous, "")
-	}
-	a, err := ask(ctx, p, OpOptimize, p.opts.OptimizeTimeout, in.Call, nil, editDepth,
+	a, err := ask(ctx, p, fault.OpOptimize, p.opts.OptimizeTimeout, in.Call, nil, editDepth,
 		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.DensityMetadata, rewrite.Edit], error) {
-			return wire.OpenOptimize(ctx, p.strategy, c, in.OptimizeParams)
+			return wire.OpenOptimize(ctx, p.remote.strategy, c, in.OptimizeParams)
 		})
 	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
 }
 
-// Compress asks a strategy for a smaller history (REQ-HD-008). While it runs, the plugin can use services (nil: none);
-// what it asks gets a context that ends with the call. It returns an [*Error], or ctx's error inside of one.
-//
-// It may have cost money already when the process crashes, so it is not made again unasked: the error is Retryable.
-func (s *Strategy) Compress(
+// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks gets a context
+// that ends with the call. It returns a [*fault.Error], or one around ctx's error.
+func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
-	p, err := s.acquire(ctx)
-	if err != nil {
-		return prepare.CompressAnswer{}, err
-	}
-	defer p.release()
 	serve := func(ctx context.Context, id string) (stop func()) {
-		return p.services.open(id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.info.RequiresLLM})
+		return p.remote.services.open(id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM})
 	}
-	a, err := ask(ctx, p, OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
+	a, err := ask(ctx, p, fault.OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
 		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.CompressMetadata, rewrite.Piece], error) {
-			return wire.OpenCompress(ctx, p.strategy, c, in.CompressParams)
+			return wire.OpenCompress(ctx, p.remote.strategy, c, in.CompressParams)
 		})
 	return prepare.CompressAnswer{
 		NoOp:     contract.NoOpReason(text.Printable(string(a.header.NoOp), maxMessage)),
@@ -80,7 +57,7 @@ type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 // ask makes one call, from the header of the request to the last part of the answer. It has a part refused whose JSON is
 // nested too deep, as depth measures it. serve, if not nil, lets the plugin use the host's services until the call ends.
 func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
-	caller context.Context, p *process, op Op, timeout time.Duration, in prepare.Call,
+	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
 	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
 ) (answer[M, P], error) {
@@ -99,18 +76,18 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
-	a, err := exchange(stream, p.opts, in, depth)
+	a, err := exchange(stream, p.opts.Plugins, in, depth)
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
-	p.misses.Store(0)
+	p.calls.misses.Store(0)
 	a.took = time.Since(start)
 	return a, nil
 }
 
 // exchange sends the history and receives the answer.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
-	stream *wire.Stream[M, P], opts *Options, in prepare.Call, depth func(P) int,
+	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, depth func(P) int,
 ) (a answer[M, P], err error) {
 	if err := stream.Send(entriesOf(in.Entries)); err != nil {
 		return a, err
@@ -128,7 +105,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return a, err
 	}
 	if a.header.NoOp != "" && len(a.parts) > 0 {
-		err = fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", ErrBadAnswer, len(a.parts))
+		err = fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", fault.ErrBadAnswer, len(a.parts))
 	}
 	return a, err
 }

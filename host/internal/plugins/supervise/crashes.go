@@ -1,4 +1,4 @@
-package plugins
+package supervise
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ const (
 	maxDelay   = time.Minute
 	// calmTime is how long a process must have been ready for the next crash to count as the first again.
 	calmTime = 5 * time.Minute
-	// crashWindow is the time within which [Options.MaxCrashes] crashes are too many.
+	// crashWindow is the time within which [Host.MaxCrashes] crashes are too many.
 	crashWindow = 5 * time.Minute
 )
 

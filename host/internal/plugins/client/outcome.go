@@ -1,4 +1,4 @@
-package plugins
+package client
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -38,32 +39,32 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	most := uint64(2*len(in.Entries) + spare)
 	switch {
 	case r.Resync:
-		return fmt.Errorf("%w: it asks for the whole history, which it was sent", ErrBadAnswer)
+		return fmt.Errorf("%w: it asks for the whole history, which it was sent", fault.ErrBadAnswer)
 	case r.Revision != in.Revision:
-		return fmt.Errorf("%w: it is for revision %d of the history, asked for was %d", ErrBadAnswer, r.Revision, in.Revision)
+		return fmt.Errorf("%w: it is for revision %d of the history, asked for was %d", fault.ErrBadAnswer, r.Revision, in.Revision)
 	case r.Parts > most:
 		return fmt.Errorf("%w: it announces %d %ss for %d entries, at most %d are allowed",
-			ErrBadAnswer, r.Parts, of, len(in.Entries), most)
+			fault.ErrBadAnswer, r.Parts, of, len(in.Entries), most)
 	}
 	return nil
 }
 
 // ongoing is one call while it runs.
 type ongoing struct {
-	process *process
+	plugin  *Plugin
 	id      string
-	op      Op
+	op      fault.Op
 	timeout time.Duration
 	caller  context.Context
 }
 
 // begin makes the context of a call: it ends with the caller's, with the process, and after timeout.
-func (p *process) begin(caller context.Context, op Op, timeout time.Duration) (ongoing, context.Context, context.CancelFunc) {
-	timed, cancelTimed := withTimeout(caller, timeout)
+func (p *Plugin) begin(caller context.Context, op fault.Op, timeout time.Duration) (ongoing, context.Context, context.CancelFunc) {
+	timed, cancelTimed := WithTimeout(caller, timeout)
 	ctx, cancel := context.WithCancelCause(timed)
-	stop := context.AfterFunc(p.ctx, func() { cancel(context.Cause(p.ctx)) })
-	id := p.binary.Name + "-" + strconv.FormatUint(p.lastCall.Add(1), 10)
-	return ongoing{process: p, id: id, op: op, timeout: timeout, caller: caller}, ctx, func() {
+	stop := context.AfterFunc(p.life.ctx, func() { cancel(context.Cause(p.life.ctx)) })
+	id := p.binary.Name + "-" + strconv.FormatUint(p.calls.last.Add(1), 10)
+	return ongoing{plugin: p, id: id, op: op, timeout: timeout, caller: caller}, ctx, func() {
 		stop()
 		cancel(nil)
 		cancelTimed()
@@ -72,38 +73,38 @@ func (p *process) begin(caller context.Context, op Op, timeout time.Duration) (o
 
 // failed says why a call failed.
 func (c ongoing) failed(ctx context.Context, err error) error {
-	p := c.process
+	p := c.plugin
 	code := status.Code(err)
 	if code == codes.DeadlineExceeded {
 		awaitDeadline(ctx)
 	}
-	failure := p.failure(c.op, nil, "")
+	failure := p.Failure(c.op, nil, "")
 	switch {
 	case c.caller.Err() != nil:
 		failure.Err = c.caller.Err()
-	case errors.Is(context.Cause(ctx), ErrTimeout):
-		failure.Err = fmt.Errorf("%w: no answer within %v", ErrTimeout, c.timeout)
-		p.misses.Add(1)
-		p.spawn(p.probe)
-	case errors.Is(err, ErrBadAnswer):
+	case errors.Is(context.Cause(ctx), fault.ErrTimeout):
+		failure.Err = fmt.Errorf("%w: no answer within %v", fault.ErrTimeout, c.timeout)
+		p.calls.misses.Add(1)
+		p.opts.Spawn(p.probe)
+	case errors.Is(err, fault.ErrBadAnswer):
 		failure.Err = err
 	case errors.Is(err, wire.ErrProtocol):
-		failure.Err = fmt.Errorf("%w: %w", ErrBadAnswer, err)
+		failure.Err = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
 	case errors.Is(err, wire.ErrBadContent):
 		failure.Err = err
 	case code == codes.Unimplemented, code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
-		failure.Err = fmt.Errorf("%w: %s", ErrBadAnswer, message(err))
-	case p.ctx.Err() != nil, code == codes.Unavailable && p.proc.Gone(crashTime):
+		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
+	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.proc.Gone(crashTime):
 		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
-		if failure.Retryable = errors.Is(failure.Err, ErrPluginCrashed); failure.Retryable {
+		if failure.Retryable = errors.Is(failure.Err, fault.ErrPluginCrashed); failure.Retryable {
 			failure.Stderr = p.proc.Stderr()
 		}
 	default:
-		failure.Err = fmt.Errorf("%w: %s", ErrStrategy, message(err))
+		failure.Err = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
 		if code == codes.Unavailable {
 			failure.Retryable = true
-			p.spawn(p.probe) // it said so itself, or the connection is lost though the process lives
+			p.opts.Spawn(p.probe) // it said so itself, or the connection is lost though the process lives
 		}
 	}
 	return failure
@@ -118,14 +119,14 @@ func awaitDeadline(ctx context.Context) {
 }
 
 // endedBecause says how the process came to its end.
-func (p *process) endedBecause() error {
-	if cause := context.Cause(p.ctx); cause != nil {
+func (p *Plugin) endedBecause() error {
+	if cause := context.Cause(p.life.ctx); cause != nil {
 		return cause
 	}
 	return p.crashed()
 }
 
-// withTimeout is context.WithTimeout whose cause is [ErrTimeout], to tell our timeouts from the caller's deadline.
-func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, ErrTimeout)
+// WithTimeout is context.WithTimeout whose cause is [fault.ErrTimeout], to tell our timeouts from the caller's deadline.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, fault.ErrTimeout)
 }

@@ -1,8 +1,9 @@
-package plugins
+package client
 
 import (
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -14,7 +15,7 @@ func boundDepth(deep, most int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: it holds JSON that is nested %d deep, at most %d is allowed (plugins.maxJsonDepth)",
-		ErrBadAnswer, deep, most)
+		fault.ErrBadAnswer, deep, most)
 }
 
 func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }

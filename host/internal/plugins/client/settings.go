@@ -1,15 +1,16 @@
-package plugins
+package client
 
 import (
 	"encoding/json"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Settings looks up what people set under strategies.<name>, checks it against what the strategy declares, and fills in
-// defaults. [config.Config.Strategy] is one.
+// Settings looks up what is set under strategies.<name>, checks it against what the strategy declares, and fills in defaults.
+// [config.Config.Strategy] is one.
 type Settings func(name string, declared []config.Spec) (map[string]any, error)
 
 // specs turns what a strategy declares into rows of the settings registry, so that its settings are checked like all others.
@@ -21,6 +22,7 @@ func specs(fields []contract.ConfigField) []config.Spec {
 	return out
 }
 
+// spec is the registry's row for one declared setting.
 func spec(f contract.ConfigField) config.Spec {
 	types := map[contract.ConfigType]config.Type{
 		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number, contract.String: config.String,
@@ -30,8 +32,9 @@ func spec(f contract.ConfigField) config.Spec {
 	}
 }
 
-// own returns a strategy's own settings as the JSON object that the plugin gets.
-func own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
+// Own returns a strategy's own settings as the JSON object that the plugin gets, with defaults filled in. settings may be nil. Errors
+// wrap [fault.ErrBadConfig].
+func Own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
 	values := map[string]any{}
 	for _, f := range fields {
 		if f.Default != nil {
@@ -41,7 +44,7 @@ func own(name string, fields []contract.ConfigField, settings Settings) (contrac
 	if settings != nil {
 		var err error
 		if values, err = settings(name, specs(fields)); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrBadConfig, err)
+			return nil, fmt.Errorf("%w: %w", fault.ErrBadConfig, err)
 		}
 	}
 	return json.Marshal(values)

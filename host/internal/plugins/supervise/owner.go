@@ -1,4 +1,4 @@
-package plugins
+package supervise
 
 import (
 	"errors"
@@ -19,12 +19,11 @@ const maxRestartWait = 2 * time.Second
 // owner is the state machine of one strategy. Its methods run in its one goroutine; none of them blocks.
 type owner struct {
 	s   *Strategy
-	m   *Manager
 	log hclog.Logger
 
-	current *process // takes the calls; nil: there is none
-	coming  coming   // the process that is being started
-	demand  demand   // who needs a process
+	current *instance // takes the calls; nil: there is none
+	coming  coming    // the process that is being started
+	demand  demand    // who needs a process
 	crashes crashes
 	failure error // why there was no process the last time
 	version version
@@ -55,15 +54,14 @@ type version struct {
 
 func newOwner(s *Strategy) *owner {
 	return &owner{
-		s: s, m: s.manager, crashes: crashes{most: s.manager.opts.MaxCrashes},
-		log: s.manager.opts.Logger.Named("plugin").With("strategy", s.name),
+		s: s, crashes: crashes{most: s.host.MaxCrashes}, log: s.host.Log.With("strategy", s.name),
 	}
 }
 
-// run is the owner's goroutine. It ends when the manager is closed and nothing of any process is left.
+// run is the owner's goroutine. It ends when the host is closed and nothing of any process is left.
 func (o *owner) run() {
 	defer close(o.s.ended)
-	closed := o.m.ctx.Done()
+	closed := o.s.host.Ctx.Done()
 	for !o.closing || o.active > 0 {
 		select {
 		case f := <-o.s.commands:
@@ -104,13 +102,13 @@ func (o *owner) acquire(answer chan lease) {
 	now := time.Now()
 	switch {
 	case o.closing:
-		answer <- lease{err: ErrClosed}
-	case o.current != nil && o.current.alive():
+		answer <- lease{err: fault.ErrClosed}
+	case o.current != nil && o.current.Alive():
 		o.grant(answer)
 	case o.current != nil, o.coming.starting, o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
 		o.demand.waiting = append(o.demand.waiting, answer)
 	case o.crashes.quarantined && !o.version.binary.Differs():
-		err := fmt.Errorf("%w after %d crashes within %v; last crash: %w", ErrQuarantined, o.crashes.most, crashWindow, fault.Cause(o.failure))
+		err := fmt.Errorf("%w after %d crashes within %v; last crash: %w", fault.ErrQuarantined, o.crashes.most, crashWindow, fault.Cause(o.failure))
 		answer <- lease{err: o.refusal(err, "replace the file, or reset the plugin when the cause is removed", false)}
 	case o.crashes.next.Sub(now) > maxRestartWait && !o.version.binary.Differs():
 		err := fmt.Errorf("%w; next start in %v at the earliest", fault.Cause(o.failure), o.crashes.next.Sub(now).Round(time.Second))
@@ -127,7 +125,7 @@ func (o *owner) acquire(answer chan lease) {
 // grant answers with the current process.
 func (o *owner) grant(answer chan lease) {
 	o.current.users.Add(1)
-	answer <- lease{process: o.current}
+	answer <- lease{instance: o.current}
 }
 
 // abandon cancels an abandoned request: the caller's context has ended.
@@ -139,7 +137,7 @@ func (o *owner) abandon(answer chan lease) {
 	select {
 	case l := <-answer:
 		if l.err == nil {
-			l.process.release()
+			l.instance.release()
 		}
 	default:
 	}
@@ -165,7 +163,7 @@ func (o *owner) dropUnlessKept() bool {
 	}
 	o.coming.drop = o.coming.starting || o.coming.replacing
 	if o.current != nil {
-		o.current.end(errNotNeeded)
+		o.current.End(ErrNotNeeded)
 	}
 	return true
 }
@@ -175,11 +173,11 @@ func (o *owner) close() {
 	o.closing = true
 	o.demand.wake = nil
 	if o.current != nil {
-		o.current.end(ErrClosed)
+		o.current.End(fault.ErrClosed)
 	}
-	if !o.coming.starting { // otherwise the start ends with the manager and answers them
+	if !o.coming.starting { // otherwise the start ends with the host and answers them
 		for _, answer := range o.demand.waiting {
-			answer <- lease{err: ErrClosed}
+			answer <- lease{err: fault.ErrClosed}
 		}
 		o.demand.waiting = nil
 	}
@@ -187,8 +185,8 @@ func (o *owner) close() {
 
 // refusal is the error for a call while there is no process and none may be started.
 func (o *owner) refusal(err error, hint string, retryable bool) error {
-	refused := &Error{Plugin: o.s.name, Op: OpStart, Err: err, Hint: hint, Retryable: retryable}
-	var known *Error
+	refused := &fault.Error{Plugin: o.s.name, Op: fault.OpStart, Err: err, Hint: hint, Retryable: retryable}
+	var known *fault.Error
 	if errors.As(o.failure, &known) {
 		refused.Path, refused.Stderr = known.Path, known.Stderr
 	}

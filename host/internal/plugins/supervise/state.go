@@ -1,6 +1,6 @@
-package plugins
+package supervise
 
-// State says where a plugin is in its life, and in a [Listing] what a file is good for.
+// State says where a plugin is in its life, and in a listing what a file is good for.
 //
 //	discovered → verified → starting → described → ready ⇄ suspect
 //	ready, suspect → crashed → (after a delay, when it is needed) discovered …
@@ -24,7 +24,7 @@ const (
 	StateSuspect State = "suspect"
 	// StateCrashed: its process ended by itself. A call starts it again, after a delay that grows.
 	StateCrashed State = "crashed"
-	// StateQuarantined: it crashed too often. It is not started again until its file changes or [Manager.Reset].
+	// StateQuarantined: it crashed too often. It is not started again until its file changes or [Strategy.Reset].
 	StateQuarantined State = "quarantined"
 	// StateDraining: its process takes no new calls and ends when those under way are done.
 	StateDraining State = "draining"

@@ -1,4 +1,4 @@
-package plugins
+package supervise
 
 import (
 	"errors"
@@ -10,9 +10,10 @@ import (
 var (
 	errReplaced = errors.New("replaced by a new version")
 	errRemoved  = errors.New("no usable file is left")
-	// errSame says that a file is the one that runs already.
-	errSame = errors.New("same file")
 )
+
+// ErrSame is what [Host.Start] returns for a binary that runs already.
+var ErrSame = errors.New("same file")
 
 // look compares the file that the strategy has now with the one that runs. exists says whether there is a usable file.
 func (o *owner) look(c discover.Candidate, exists bool) {
@@ -29,7 +30,7 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 		o.current = nil
 		o.to(StateDraining, errRemoved.Error())
 		p.retire(errRemoved)
-	case c.Path != o.current.binary.Path || o.current.binary.Differs():
+	case c.Path != o.current.Binary().Path || o.current.Binary().Differs():
 		o.replace()
 	}
 }
@@ -38,9 +39,9 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 func (o *owner) replace() {
 	o.coming.replacing = true
 	o.active++
-	sum := o.current.binary.Sum
+	sum := o.current.Binary().Sum
 	go func() {
-		p, err := o.m.start(o.s.name, start{unless: sum, reached: func(state State, _ *discover.Binary) {
+		p, err := o.s.launch(Start{Unless: sum, Reached: func(state State, _ *discover.Binary) {
 			o.log.Debug("new version: plugin state changed", "to", state)
 		}})
 		o.s.commands <- func(o *owner) { o.replaced(p, err) }
@@ -48,7 +49,7 @@ func (o *owner) replace() {
 }
 
 // replaced takes the result of replace: sessions move to the new process with their next call.
-func (o *owner) replaced(p *process, err error) {
+func (o *owner) replaced(p *instance, err error) {
 	o.coming.replacing = false
 	defer o.lookOnceMore()
 	if err != nil {
@@ -57,7 +58,7 @@ func (o *owner) replaced(p *process, err error) {
 		o.askAgain() // calls wait only if the old one crashed meanwhile
 		return
 	}
-	o.version.binary = p.binary
+	o.version.binary = p.Binary()
 	o.describe(p)
 	o.crashes.forget()
 	o.install(p)
@@ -65,7 +66,7 @@ func (o *owner) replaced(p *process, err error) {
 
 // notReplaced reports why the new version is not used. The old one goes on, if it still runs.
 func (o *owner) notReplaced(err error) {
-	if errors.Is(err, errSame) || o.closing {
+	if errors.Is(err, ErrSame) || o.closing {
 		return
 	}
 	reason := fault.Sentence(err)
@@ -81,23 +82,5 @@ func (o *owner) lookOnceMore() {
 		return
 	}
 	o.coming.lookAgain = false
-	o.m.spawn(o.m.rescan)
-}
-
-// retire ends a process when the calls that are under way are done. From now on it must not be acquired.
-func (p *process) retire(why error) {
-	p.retired.Store(&why)
-	if p.users.Load() == 0 {
-		p.end(why)
-	}
-}
-
-// release undoes one acquire.
-func (p *process) release() {
-	if p.users.Add(-1) > 0 {
-		return
-	}
-	if why := p.retired.Load(); why != nil {
-		p.end(*why)
-	}
+	o.s.host.Rescan()
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/internal/lab/explain"
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+// explainColumns are those of the table of entries.
+var explainColumns = []table.Column{
+	{Name: "entry", Right: true},
+	{Name: "line", Right: true, Rank: 3},
+	{Name: "speaker", Rank: 2},
+	{Name: "tokens", Right: true},
+	{Name: "now", Right: true},
+	{Name: "what", Head: "WHAT IT IS", Min: 16},
+	{Name: "became", Head: "WHAT BECAME OF IT", Min: 38},
+}
+
+func (a *app) printExplanation(x explained) error {
+	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", displayName(x.File), x.Format, x.Strategy,
+		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
+	entries := table.New(explainColumns...)
+	made := slices.Clone(x.Made)
+	slices.SortStableFunc(made, func(a, b explain.Made) int { return cmp.Compare(a.After, b.After) })
+	addMade := func(before int) { // those that the strategy put before an entry of the file
+		for len(made) > 0 && made[0].After < before {
+			entries.Row(madeRow(made[0])...)
+			made = made[1:]
+		}
+	}
+	for _, e := range x.Entries {
+		addMade(e.Index)
+		line := ""
+		if e.Line > 0 {
+			line = strconv.Itoa(e.Line)
+		}
+		entries.Row(strconv.Itoa(e.Index), line, string(e.Speaker), table.Int(e.Tokens), table.Int(e.Now), e.What, became(e.State))
+	}
+	addMade(math.MaxInt)
+	if err := a.printTable(entries); err != nil || len(x.Rules) == 0 {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	return a.printRules(x.Rules)
+}
+
+func madeRow(m explain.Made) []string {
+	how := fmt.Sprintf("made at turn %d (%s)", m.Turn, m.Step)
+	if m.Status != explain.Kept {
+		how += "; " + became(m.State)
+	}
+	return []string{fmt.Sprintf("+%d", m.Index+1), "", string(m.Speaker), table.Int(m.Tokens), table.Int(m.Now), m.What, how}
+}
+
+func (a *app) printRules(rules []explain.Rule) error {
+	sums := table.New(
+		table.Column{Name: "step"}, table.Column{Name: "rule", Min: 16},
+		table.Column{Name: "removed", Right: true}, table.Column{Name: "trimmed", Right: true},
+		table.Column{Name: "made", Right: true}, table.Column{Name: "saved", Head: "TOKENS SAVED", Right: true},
+	)
+	for _, r := range rules {
+		sums.Row(r.Step, cmp.Or(r.Rule, "-"), table.Int(r.Removed), table.Int(r.Trimmed), table.Int(r.Made), table.Int(r.Saved))
+	}
+	return a.printSmallTable(sums)
+}
+
+// mostEvents is how many events of one entry the table shows, the last ones; JSON has all.
+const mostEvents = 3
+
+// became says in words what became of an entry, the last event first: a narrow table cuts off the others.
+func became(s explain.State) string {
+	var parts []string
+	for i, e := range slices.Backward(s.Events) {
+		if len(parts) == mostEvents {
+			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s at turn %d (%s)", e.Kind, e.Turn, why(e)))
+	}
+	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
+		parts = append(parts, problem(p))
+	}
+	if len(parts) == 0 {
+		return string(s.Status)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// why names the rule behind an event, the step if it was not pruning, and what superseded the entry.
+func why(e explain.Event) string {
+	var parts []string
+	switch {
+	case e.Rule == "" || e.Step == explain.StepRecorder:
+		parts = append(parts, e.Step)
+	case e.Step == "optimize":
+		parts = append(parts, e.Rule)
+	default:
+		parts = append(parts, e.Step+": "+e.Rule)
+	}
+	switch {
+	case e.By != nil:
+		parts = append(parts, fmt.Sprintf("by %d", *e.By))
+	case e.ByMade != nil:
+		parts = append(parts, fmt.Sprintf("by +%d", *e.ByMade+1))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// problem says in words why an entry was not sent as it is.
+func problem(p explain.Problem) string {
+	how := "withheld"
+	if p.Kind == outcome.UnansweredCall {
+		how = "completed by an answer that says so"
+	}
+	return fmt.Sprintf("%s from turn %d on (%s)", how, p.Turn, p.Kind)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+)
+
+// mostShares is how many tools, files and entries a table shows; JSON has all.
+const mostShares = 15
+
+func (a *app) printTokens(name string, r tokenReport) error {
+	exact := ""
+	if !r.Exact {
+		exact = ", an approximation: set model.name or model.encoding for the model's own"
+	}
+	fmt.Fprintf(a.out, "%s: %s tokens in %s entries (%s%s)\n", displayName(name), table.Int(r.Total), table.Int(len(r.Entries)),
+		r.Encoding, exact)
+	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
+		return err
+	}
+	if err := a.printShares("FILE", true, r.Files, r.Total); err != nil {
+		return err
+	}
+	largest := slices.Clone(r.Entries)
+	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	entries := table.New(
+		table.Column{Name: "entry", Head: "LARGEST ENTRIES"}, table.Column{Name: "speaker"},
+		table.Column{Name: "tokens", Right: true}, table.Column{Name: "share", Right: true},
+	)
+	for _, e := range largest[:min(len(largest), mostShares)] {
+		entries.Row(strconv.Itoa(e.Index), string(e.Speaker), table.Int(e.Tokens), table.Percent(e.Tokens, r.Total))
+	}
+	fmt.Fprintln(a.out)
+	if err := a.printSmallTable(entries); err != nil {
+		return err
+	}
+	return a.printCalibration(r.Calibration)
+}
+
+// printShares prints the largest of a list of tools or files, with their shares of total.
+func (a *app) printShares(title string, paths bool, list []shareTokens, total int) error {
+	if len(list) == 0 {
+		return nil
+	}
+	shares := table.New(
+		table.Column{Name: "name", Head: title, Min: 16, Middle: paths}, table.Column{Name: "calls", Right: true},
+		table.Column{Name: "tokens", Right: true}, table.Column{Name: "share", Right: true},
+	)
+	for _, s := range list[:min(len(list), mostShares)] {
+		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
+	}
+	if more := len(list) - mostShares; more > 0 {
+		shares.Row(fmt.Sprintf("(%d more)", more))
+	}
+	fmt.Fprintln(a.out)
+	return a.printSmallTable(shares)
+}
+
+func (a *app) printCalibration(list []modelCalibration) error {
+	if len(list) == 0 {
+		return nil
+	}
+	models := table.New(
+		table.Column{Name: "model", Head: "REPORTED FOR", Min: 15}, table.Column{Name: "requests", Right: true},
+		table.Column{Name: "peak", Head: "PEAK\nPROMPT", Right: true},
+		table.Column{Name: "error", Head: "ERROR OF\nTHE COUNT", Right: true},
+		table.Column{Name: "calibrated", Head: "ERROR\nCALIBRATED", Right: true},
+		table.Column{Name: "ratio", Right: true, Rank: 1}, table.Column{Name: "overhead", Right: true, Rank: 1},
+	)
+	for _, c := range list[:min(len(list), mostShares)] {
+		plain, calibrated := "-", "-"
+		if c.Compared > 0 {
+			plain, calibrated = table.Percentage(100*c.PlainError), table.Percentage(100*c.CalibratedError)
+		}
+		models.Row(cmp.Or(c.Model, "(no model told)"), table.Int(c.Requests), table.Int(c.PeakPrompt), plain, calibrated,
+			fmt.Sprintf("%.2f", c.Ratio), table.Int(c.Overhead))
+	}
+	if more := len(list) - mostShares; more > 0 {
+		models.Row(fmt.Sprintf("(%d more)", more))
+	}
+	fmt.Fprintln(a.out)
+	return a.printSmallTable(models)
+}

@@ -1,0 +1,57 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// A table that is piped fits 80 columns, whatever the sessions are called, and shows what matters most.
+func TestTablesFitEightyColumns(t *testing.T) {
+	t.Parallel()
+	p := allFour(t)
+	files := samples(t)
+	p.file("pruned.json", p.run("optimize", "--apply", "--set", "model.contextLimit=30000", files[2]).done(t).stdout)
+	for name, c := range map[string]struct {
+		args []string
+		head string // the beginning of the first line of a table
+		want []string
+	}{
+		"replay":      {append([]string{"replay", "--turns"}, files...), "SESSION", []string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
+		"compare":     {append([]string{"compare", "--sessions"}, files...), "VARIANT", []string{"SENT", "SAVED", "RECALL", "sonnet $"}},
+		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"}, files...), "VARIANT", []string{"RECALL"}},
+		"explain":     {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
+		"diff":        {[]string{"diff", "--all", files[2], "pruned.json"}, "A ", []string{"WHAT IT IS"}},
+		"tokens":      {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
+		"restore":     {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
+		"prices":      {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.args[0] != "tokens" && c.args[0] != "prices" && c.args[0] != "diff" && c.args[0] != "restore" {
+				c.args = append(c.args, "--set", "model.contextLimit=30000")
+			}
+			r := p.run(c.args...).done(t)
+			inTable, tables := false, 0
+			for line := range strings.Lines(r.stdout) {
+				line = strings.TrimSuffix(line, "\n")
+				if strings.HasPrefix(strings.TrimLeft(line, " "), c.head) {
+					inTable, tables = true, tables+1
+				}
+				if line == "" { // the prose after a table wraps by itself
+					inTable = false
+				}
+				if width := utf8.RuneCountInString(line); inTable && width > 80 {
+					t.Errorf("%d columns: %s", width, line)
+				}
+			}
+			for _, want := range c.want {
+				if !strings.Contains(r.stdout, want) {
+					t.Errorf("no %q in\n%s", want, r.stdout)
+				}
+			}
+			if tables == 0 {
+				t.Errorf("no table in\n%s", r.stdout)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	process "github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/wire"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+// Spec says what to launch.
+type Spec struct {
+	Binary  *discover.Binary
+	Sandbox process.Sandbox
+	// Known is what the same binary reported before; empty: nothing is known.
+	Known trust.Snapshot
+	// Described is called when the plugin has reported what it is.
+	Described func()
+}
+
+// Launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all of it. On failure
+// nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
+func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
+	p := &Plugin{
+		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		remote: remote{services: newHostServices(o.MaxHostCalls)}, health: func(bool, string) {},
+	}
+	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
+	proc, err := spawner.Start(ctx, process.Spec{Binary: p.binary, Sandbox: p.sandbox, StartTimeout: o.StartTimeout, Log: p.log})
+	if err != nil {
+		p.End(err)
+		return p, err
+	}
+	p.proc, p.remote.strategy = proc, threshv1.NewStrategyServiceClient(proc.Conn())
+	if err := p.introduce(ctx, spec); err != nil {
+		p.End(err)
+		p.Close(0)
+		if errors.Is(err, fault.ErrBadConfig) {
+			return p, err // its standard error would only distract from the setting that is wrong
+		}
+		return p, proc.AddStderr(err) // all of it, now that the process is gone
+	}
+	p.log = proc.Log()
+	p.log.Debug("plugin ready", "version", p.reported.info.Version, "trigger", p.reported.info.Trigger.Mode, "path", p.binary.Path)
+	return p, nil
+}
+
+// introduce makes host and plugin known to each other.
+func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
+	if err := p.describe(ctx, spec.Known); err != nil {
+		return err
+	}
+	p.proc.ConnectionIsUp()
+	spec.Described()
+	return p.configure(ctx, p.opts.Settings)
+}
+
+// describe is the second half of the handshake: the plugin reports what it is.
+func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
+	resp, err := p.remote.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
+	if err != nil {
+		return p.setupFailed(ctx, fault.OpGetInfo, err)
+	}
+	info, err := wire.FromInfo(resp)
+	if err != nil {
+		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
+	}
+	if p.reported.info, err = checkInfo(p.binary.Name, info); err != nil {
+		return p.Failure(fault.OpGetInfo, err, "")
+	}
+	if p.reported.record, err = trust.Record(p.reported.info); err != nil {
+		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
+	}
+	if p.reported.info.NeedsNetwork && !p.sandbox.Grant.Network && p.opts.Isolation != process.IsolationOff {
+		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it says that it needs the network", fault.ErrNotGranted),
+			"if it is to have it: plugins.grants."+p.binary.Name+".network: true")
+	}
+	if known.Contradicts(p.binary.Sum, p.reported.record) {
+		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it was %s and is %s", fault.ErrInfoChanged,
+			text.Printable(string(known.Info), maxDescription), text.Printable(string(p.reported.record), maxDescription)),
+			"a plugin must answer the same whenever it is asked")
+	}
+	return nil
+}
+
+// configure opens the host's services to the plugin and hands it its settings.
+func (p *Plugin) configure(ctx context.Context, settings Settings) error {
+	config, err := Own(p.binary.Name, p.reported.info.Config, settings)
+	if err != nil {
+		return p.Failure(fault.OpConfigure, err, "")
+	}
+	p.config = config
+	id, listener, err := p.proc.Accept(ctx)
+	if err != nil {
+		return p.setupFailed(ctx, fault.OpConfigure, err)
+	}
+	p.remote.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
+	threshv1.RegisterHostServiceServer(p.remote.server, p.remote.services)
+	go func() { _ = p.remote.server.Serve(listener) }() // until destroy stops it, which also closes the listener
+
+	_, err = p.remote.strategy.Configure(ctx, wire.ToConfigure(wire.Configuration{
+		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger),
+	}))
+	switch {
+	case err == nil:
+		return nil
+	case status.Code(err) == codes.InvalidArgument:
+		return p.Failure(fault.OpConfigure, fmt.Errorf("%w: strategies.%s: the plugin says: %s", fault.ErrBadConfig, p.binary.Name, message(err)), "")
+	default:
+		return p.setupFailed(ctx, fault.OpConfigure, err)
+	}
+}
+
+// setupFailed says why a call failed that is made before a strategy is ready.
+func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error {
+	if status.Code(err) == codes.DeadlineExceeded {
+		awaitDeadline(ctx)
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
+		return p.Failure(op, cause, "")
+	case cause != nil:
+		return p.Failure(op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout), "see plugins.startTimeout")
+	case lost(err) && p.binary.Attached:
+		return process.Spec{Binary: p.binary}.NotAttached(op, err)
+	case lost(err) && p.proc.Gone(crashTime):
+		if p.proc.KilledByOthers() {
+			return p.proc.Killed(op)
+		}
+		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), "")
+	case status.Code(err) == codes.Unimplemented:
+		return p.Failure(op, fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin), "is it a plugin for another program?")
+	default:
+		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrStrategy, message(err)), "")
+	}
+}
+
+// lost reports whether an error may mean that the connection broke: gRPC says so, or go-plugin, whose errors have no code.
+func lost(err error) bool {
+	s, ok := status.FromError(err)
+	return !ok || s.Code() == codes.Unavailable
+}
+
+// message is the text of an error that a plugin sent, fit to be shown.
+func message(err error) string {
+	return text.Printable(wire.FromStatus(err).Error(), maxMessage)
+}
+
+// maxMessage is how much of an error's text from a plugin is shown, in bytes.
+const maxMessage = 2000
+
+func logLevel(log hclog.Logger) string {
+	if level := log.GetLevel(); level > hclog.NoLevel && level <= hclog.Error {
+		return level.String()
+	}
+	return hclog.Error.String()
+}

@@ -1,0 +1,185 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+const (
+	// crashTime is how long to wait, after a connection broke, for the process to be reaped and its output to be read.
+	crashTime = 500 * time.Millisecond
+	// probeTimeout bounds the probe of a plugin that let a call time out.
+	probeTimeout = 2 * time.Second
+	// maxMisses is how many calls in a row a plugin may let time out, though it answers probes.
+	maxMisses = 3
+)
+
+// Options are what all plugins of a host have in common.
+type Options struct {
+	config.Plugins
+	// HostVersion is told to plugins, for their logs.
+	HostVersion string
+	// Logger receives what happens to plugins and what they log. Its level is passed on to the plugins.
+	Logger hclog.Logger
+	// Settings looks up the strategies' own settings; nil: they have their defaults.
+	Settings Settings
+	// Spawn runs f in a goroutine that the host waits for when it closes; it returns false if the host is closed.
+	Spawn func(f func()) bool
+}
+
+// Plugin is one running, described and configured plugin. When its process has ended, another Plugin takes its place. It is safe for
+// concurrent use.
+type Plugin struct {
+	opts     Options
+	binary   *discover.Binary
+	sandbox  process.Sandbox
+	proc     *process.Process // nil: it did not start
+	log      hclog.Logger
+	reported reported
+	config   contract.Config // the strategy's settings, with defaults filled in
+	remote   remote
+	calls    calls
+	life     life
+	health   func(healthy bool, reason string) // set by OnHealth
+}
+
+// reported is what the plugin says about itself.
+type reported struct {
+	info   contract.Info
+	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
+}
+
+// remote is the protocol's two services: the plugin's and the host's.
+type remote struct {
+	strategy threshv1.StrategyServiceClient
+	services *hostServices
+	server   *grpc.Server // serves services; nil before Configure
+}
+
+// calls counts calls.
+type calls struct {
+	last   atomic.Uint64 // number of the last call, from 1
+	misses atomic.Int64  // calls in a row that timed out
+}
+
+// life ends with the process. The context's cause says why.
+type life struct {
+	ctx context.Context
+	end context.CancelCauseFunc
+}
+
+// Info is what the plugin reports about itself. Its Name is "" if the plugin did not get that far. The caller may change the result.
+func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
+
+// Binary is the file that runs.
+func (p *Plugin) Binary() *discover.Binary { return p.binary }
+
+// Lacking are the measures of isolation that the process does without, each with the reason.
+func (p *Plugin) Lacking() []string { return p.sandbox.Lacking }
+
+// PID is the process id; 0 for an attached process.
+func (p *Plugin) PID() int { return p.proc.PID() }
+
+// Process is the plugin's process.
+func (p *Plugin) Process() *process.Process { return p.proc }
+
+// Snapshot is what the binary turned out to be.
+func (p *Plugin) Snapshot() trust.Snapshot {
+	return trust.Snapshot{Sum: p.binary.Sum, Info: p.reported.record}
+}
+
+// Entry is the plugin's entry in the lock file. ok is false if the plugin did not report what it is.
+func (p *Plugin) Entry() (e trust.Entry, ok bool) {
+	return trust.NewEntry(p.binary.Path, p.binary.Sum, p.reported.record), p.reported.record != nil
+}
+
+// Alive reports whether the plugin can be called.
+func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0) }
+
+// OnHealth sets what is called when a call timed out and the plugin is being probed (healthy is false), and when the probe was answered.
+// Set it before the first call.
+func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
+
+// End makes calls fail with why, and [Plugin.Wait] return. Close ends the process itself.
+func (p *Plugin) End(why error) { p.life.end(why) }
+
+// Wait waits until the process has ended or End was called, and says why.
+func (p *Plugin) Wait() error {
+	select {
+	case <-p.proc.Exited():
+		p.End(p.crashed())
+	case <-p.life.ctx.Done():
+	}
+	return context.Cause(p.life.ctx)
+}
+
+// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Calls that are under way fail.
+func (p *Plugin) Close(grace time.Duration) {
+	if p.remote.server != nil {
+		p.remote.server.Stop()
+	}
+	p.proc.Close(grace)
+}
+
+// Failure is an error about this plugin.
+func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
+	return p.binary.Failure(op, err, hint)
+}
+
+// Crash is the error for a process that ended by itself, with the end of its standard error.
+func (p *Plugin) Crash(why error) *fault.Error {
+	failure := p.Failure(fault.OpStart, why, "")
+	failure.Stderr = p.proc.Stderr()
+	failure.Blameless = p.binary.Attached // the developer who started it may end it
+	return failure
+}
+
+// crashed says how a process ended by itself.
+func (p *Plugin) crashed() error {
+	if p.proc.KilledByOthers() {
+		return fmt.Errorf("%w: %s: killed (SIGKILL), possibly by the OOM killer", fault.ErrPluginCrashed, p.proc.ExitState())
+	}
+	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
+}
+
+// probe kills the process if it does not answer at all. After a call that timed out it may be busy, which is allowed, or stopped, and
+// then every later call would wait in vain.
+func (p *Plugin) probe() {
+	p.health(false, "a call timed out")
+	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)
+	defer cancel()
+	_, err := p.remote.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
+	switch {
+	case p.life.ctx.Err() != nil:
+	case err != nil:
+		p.End(fmt.Errorf("%w: it stopped answering and was killed (%s)", fault.ErrPluginCrashed, message(err)))
+	case p.calls.misses.Load() >= maxMisses:
+		p.End(fmt.Errorf("%w: %d calls in a row timed out and it was killed", fault.ErrPluginCrashed, maxMisses))
+	default:
+		p.health(true, "")
+	}
+}
+
+// Clone returns a copy of info that shares nothing that a caller could change.
+func Clone(info contract.Info) contract.Info {
+	info.Config = slices.Clone(info.Config)
+	for i := range info.Config {
+		info.Config[i].Allowed = slices.Clone(info.Config[i].Allowed)
+	}
+	return info
+}

@@ -1,0 +1,248 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Host is what supervision needs of its surroundings.
+type Host struct {
+	// Ctx ends when the host closes.
+	Ctx context.Context
+	Log hclog.Logger
+	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
+	MaxCrashes int
+	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
+	StopTimeout time.Duration
+	// Start starts a process of the strategy. It may return a plugin with an error, for what is known of it.
+	Start func(strategy string, s Start) (*client.Plugin, error)
+	// Rescan calls [Strategy.Look] on all strategies soon.
+	Rescan func()
+}
+
+// Start says how to start a process.
+type Start struct {
+	// Known is what the strategy's binary reported when it was last started.
+	Known trust.Snapshot
+	// Unless is the hash of a binary that need not be started, as it runs already: Start then returns [ErrSame].
+	Unless string
+	// Reached is called with each state on the way, and with the binary as soon as it is open.
+	Reached func(State, *discover.Binary)
+}
+
+// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call after the process
+// has ended starts another. It is safe for concurrent use.
+type Strategy struct {
+	name     string
+	host     *Host
+	commands chan func(*owner)
+	ended    chan struct{} // closed when the owner is gone
+
+	mu     sync.Mutex
+	public public
+}
+
+var _ prepare.Strategy = (*Strategy)(nil)
+
+// public is what is visible of a strategy without asking its owner.
+type public struct {
+	state  State
+	reason string
+	info   contract.Info // of the last process that reported it
+}
+
+// New makes a strategy. It does nothing before Run.
+func New(h *Host, name string) *Strategy {
+	return &Strategy{
+		name: name, host: h,
+		commands: make(chan func(*owner)), ended: make(chan struct{}),
+		public: public{state: StateDiscovered},
+	}
+}
+
+// Run supervises the strategy. It returns when the host is closed and nothing of any process is left.
+func (s *Strategy) Run() { newOwner(s).run() }
+
+// Ended makes calls fail as they do after Run has returned. It is for a strategy that is made when the host is closed already.
+func (s *Strategy) Ended() { close(s.ended) }
+
+// Name is the strategy's name.
+func (s *Strategy) Name() string { return s.name }
+
+// Info is what the strategy reported about itself when it was last started.
+func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
+
+// State is where the strategy is in its life, and the reason, "" where there is none.
+func (s *Strategy) State() (State, string) {
+	p := s.published()
+	return p.state, p.reason
+}
+
+// Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors wrap
+// [fault.ErrBadConfig].
+func (s *Strategy) Config(settings client.Settings) (contract.Config, error) {
+	return client.Own(s.name, s.Info().Config, settings)
+}
+
+// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a [*fault.Error], or
+// one around ctx's error.
+//
+// It changes nothing, so after a crash the call is made once more, on a fresh process.
+func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
+	answer, err := s.optimize(ctx, in)
+	if errors.Is(err, fault.ErrPluginCrashed) && ctx.Err() == nil {
+		s.host.Log.Warn("plugin process crashed in Optimize, retrying once", "strategy", s.name)
+		answer, err = s.optimize(ctx, in)
+	}
+	return answer, err
+}
+
+func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
+	l, err := s.Acquire(ctx)
+	if err != nil {
+		return prepare.OptimizeAnswer{}, err
+	}
+	defer l.Release()
+	return l.Plugin().Optimize(ctx, in)
+}
+
+// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks gets a context
+// that ends with the call. It returns a [*fault.Error], or one around ctx's error.
+//
+// It may have cost money already when the process crashes, so it is not retried here: the error is Retryable.
+func (s *Strategy) Compress(
+	ctx context.Context, in prepare.CompressCall, services contract.Host,
+) (prepare.CompressAnswer, error) {
+	l, err := s.Acquire(ctx)
+	if err != nil {
+		return prepare.CompressAnswer{}, err
+	}
+	defer l.Release()
+	return l.Plugin().Compress(ctx, in, services)
+}
+
+// Acquire returns a process that was alive a moment ago, and starts one if there is none.
+func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
+	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+	return Lease{i}, err
+}
+
+// Need makes sure that a process runs, and keeps it running from then on: a session is going to call the strategy.
+func (s *Strategy) Need(ctx context.Context) error {
+	i, err := s.request(ctx, func(o *owner, answer chan lease) {
+		o.demand.kept = true
+		o.acquire(answer)
+	})
+	if err == nil {
+		i.release()
+	}
+	return err
+}
+
+// Ask starts the strategy if it does not run, and ends it again unless it is needed. The returned plugin is only good for what it
+// reported about itself; it may come with an error.
+func (s *Strategy) Ask(ctx context.Context) (*client.Plugin, error) {
+	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+	if err != nil {
+		if ctx.Err() != nil {
+			s.do(func(o *owner) { o.dropUnlessKept() })
+		}
+		if i == nil {
+			return nil, err
+		}
+		return i.Plugin, err
+	}
+	i.release()
+	ends := make(chan bool, 1)
+	if s.do(func(o *owner) { ends <- o.dropUnlessKept() }) && <-ends {
+		<-i.gone
+	}
+	return i.Plugin, nil
+}
+
+// Reset ends a quarantine and the delay after a crash. It reports whether the strategy is still supervised.
+func (s *Strategy) Reset(why string) bool { return s.do(func(o *owner) { o.clearCrashes(why) }) }
+
+// Look compares the file that the strategy has now with the one that runs. exists says whether there is a usable file.
+func (s *Strategy) Look(c discover.Candidate, exists bool) {
+	s.do(func(o *owner) { o.look(c, exists) })
+}
+
+// Inspection is the state of supervision at one moment.
+type Inspection struct {
+	// Users are the calls that the current process is serving, Waiting those that wait for a process.
+	Users, Waiting int
+	// Starting says that a process is being started, other than a new version next to the current one.
+	Starting bool
+	// NextStart is the earliest time of the next start after a crash.
+	NextStart time.Time
+}
+
+// Inspect returns the state of supervision now, for tests and debugging. After Run it is zero.
+func (s *Strategy) Inspect() Inspection {
+	got := make(chan Inspection, 1)
+	if !s.do(func(o *owner) {
+		i := Inspection{Waiting: len(o.demand.waiting), Starting: o.coming.starting, NextStart: o.crashes.next}
+		if o.current != nil {
+			i.Users = int(o.current.users.Load())
+		}
+		got <- i
+	}) {
+		return Inspection{}
+	}
+	return <-got
+}
+
+func (s *Strategy) published() public {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.public
+}
+
+func (s *Strategy) publish(change func(*public)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.public)
+}
+
+// do has the owner run f soon, unless the owner is gone.
+func (s *Strategy) do(f func(*owner)) bool {
+	select {
+	case s.commands <- f:
+		return true
+	case <-s.ended:
+		return false
+	}
+}
+
+// lease is the owner's answer to a request for a process.
+type lease struct {
+	instance *instance // with an error: what failed to start, good only for what it reported about itself
+	err      error
+}
+
+// request has the owner answer a request for a process, and waits for the answer until ctx ends.
+func (s *Strategy) request(ctx context.Context, ask func(*owner, chan lease)) (*instance, error) {
+	answer := make(chan lease, 1)
+	if !s.do(func(o *owner) { ask(o, answer) }) {
+		return nil, fault.ErrClosed
+	}
+	select {
+	case l := <-answer:
+		return l.instance, l.err
+	case <-ctx.Done():
+		s.do(func(o *owner) { o.abandon(answer) })
+		return nil, ctx.Err()
+	}
+}
