@@ -76,9 +76,9 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 // recorded one. counted is the host's count for that prompt; both are in tokens. Other sessions do not learn from it.
 func (s *Session) Calibrate(counted, promptTokens int) {
 	s.mu.Lock()
-	w := s.window
+	w := s.pipeline
 	s.mu.Unlock()
-	w.Calibrate(counted, promptTokens)
+	w.ReportUsage(promptTokens, counted)
 }
 
 // PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.

@@ -12,13 +12,13 @@ import (
 var _ prepare.Strategy = (*plugins.Strategy)(nil)
 
 // request resolves the settings and the strategy for one turn.
-func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, prepare.Request, error) {
+func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.closedError("prepare")
 	}
 	s.mu.Lock()
-	c, taxonomy, w, active := s.config, s.taxonomy.json, s.window, s.todos
-	generation := w.Generation()
+	c, taxonomy, w, active := s.config, s.taxonomy.json, s.pipeline, s.todos
+	version := w.SettingsVersion()
 	s.mu.Unlock()
 	set := c.Settings()
 	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
@@ -40,7 +40,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 		return nil, prepare.Request{}, err
 	}
 	d := set.Compression.Density
-	return w, prepare.Request{Generation: generation, Strategy: strategy, Pending: pending, Keep: s.flush, Settings: prepare.Settings{
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush, Settings: prepare.Settings{
 		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
 		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,

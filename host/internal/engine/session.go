@@ -17,7 +17,7 @@ import (
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
 // afterwards.
 //
-// Locks, in the order in which they are taken: adding, then mu. The turn's own lock is inside prepare.Window, so that
+// Locks, in the order in which they are taken: adding, then mu. The turn's own lock is inside prepare.Pipeline, so that
 // Add never waits for a turn.
 type Session struct {
 	host    *Host
@@ -33,7 +33,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
-	window   *prepare.Window
+	pipeline *prepare.Pipeline
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // the unfinished ones
@@ -50,8 +50,8 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{host: h, id: id, history: history.New(), counter: counter, config: c}
-	s.window = prepare.New(id, s.history, counting{counter})
-	s.window.StartFrom(h.calibrations.of(set.Model.Name))
+	s.pipeline = prepare.New(id, s.history, counting{counter})
+	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.update(set); err != nil {
 		return nil, err

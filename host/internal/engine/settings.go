@@ -47,12 +47,12 @@ func (s *Session) Set(key string, value any) error {
 	s.config = c
 	if empty {
 		s.counter = counter
-		s.window = prepare.New(s.id, s.history, counting{counter})
+		s.pipeline = prepare.New(s.id, s.history, counting{counter})
 	}
 	if empty || set.Model.Name != old.Model.Name {
-		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
+		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
 	}
-	s.window.Reset()
+	s.pipeline.Reset()
 	return nil
 }
 

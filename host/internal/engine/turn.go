@@ -56,7 +56,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	}
 	view, out, err := w.Prepare(ctx, req)
 	s.setSent(view.Tokens + o.PendingTokens)
-	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: out}, err
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: out}, err
 }
 
 // unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
@@ -67,7 +67,7 @@ func (s *Session) unprepared(pending int) Prepared {
 	}
 	view := s.history.View(s.currentCounter().Entry)
 	s.setSent(view.Tokens + pending)
-	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}}
 }

@@ -12,7 +12,7 @@ import (
 // correspond to one of the host's) is kept, and later sessions of the host with the same model start with it.
 func (s *Session) ReportUsage(promptTokens int) {
 	s.mu.Lock()
-	sent, w, model := s.sent, s.window, s.config.Settings().Model.Name
+	sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
 	s.mu.Unlock()
 	s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
 }
