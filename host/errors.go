@@ -98,7 +98,7 @@ func classify(err error) error {
 	switch {
 	case errors.As(err, &overflow):
 		e.Kind, e.Plugin = KindOverflow, overflow.Strategy
-		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Holders
+		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
 	case errors.As(err, &answer):
 		e.Kind = KindAnswer
 	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
