@@ -26,5 +26,5 @@
 //     and request.go say what the entries tell of the recorded requests.
 //
 // Writing is write.go, which lays the history out for a provider with plan.go and prints it with write_openai.go or
-// write_anthropic.go. errors.go, tally.go and ids.go are used by both.
+// write_anthropic.go. errors.go and tally.go are used by both.
 package transcript
