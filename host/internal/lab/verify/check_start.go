@@ -2,47 +2,14 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"syscall"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
-
-// ready is a bare process that was described and configured.
-type ready struct {
-	*bare
-	info *threshv1.GetInfoResponse
-	took time.Duration // from the start
-}
-
-// up starts a bare process and brings it to ready, with its own defaults as settings. Whoever gets it ends it.
-func (s *suite) up(ctx context.Context) (ready, error) { return s.upWith(ctx, answers) }
-
-func (s *suite) upWith(ctx context.Context, m modelMode) (ready, error) {
-	start := time.Now()
-	p, err := s.spawn(ctx)
-	if err != nil {
-		return ready{}, err
-	}
-	ctx, cancel := context.WithDeadline(ctx, start.Add(s.bounds.start))
-	defer cancel()
-	info, err := p.getInfo(ctx)
-	if err == nil {
-		err = p.configureWith(ctx, defaultsOf(info), m)
-	}
-	if err != nil {
-		p.end()
-		s.broken = true
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("it was not ready within %v: %w", s.bounds.start, err)
-		}
-		return ready{}, p.withStderr(err)
-	}
-	return ready{p, info, time.Since(start)}, nil
-}
 
 func checkHandshake(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
@@ -62,15 +29,15 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	detail, bound := "", s.bounds.call
 	for _, op := range operations(p.info) {
 		// What it comes to is for other checks to judge.
-		if s.noticeHang(p.callIn(ctx, s, bareCall{op: op, sample: s.plain(), info: info, settings: defaultsOf(p.info)})) {
+		if s.noticeHang(p.callIn(ctx, s, rawCall{op: op, sample: s.plain(), info: info, settings: defaultsOf(p.info)})) {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
 		}
 	}
-	_ = p.terminate()
-	p.gone(s.bounds.stop)
+	_ = p.Signal(syscall.SIGTERM) // an error means that it has ended already
+	p.Gone(s.bounds.stop)
 	p.end()
-	if noise := p.out.printed(); noise != "" {
-		return "", errors.New("it writes to standard output, which is for the handshake line alone" + noise)
+	if lines, first := p.Noise(); lines > 0 {
+		return "", fmt.Errorf("it writes to standard output, which is for the handshake line alone; it printed %d other lines, such as %q", lines, first)
 	}
 	return detail, ctx.Err()
 }
@@ -85,7 +52,7 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 	if i.RequiresLLM {
 		llm = ", needs a model"
 	}
-	return fmt.Sprintf("%s %s, trigger %s at %g of the limit, %d settings%s", i.Name, oneLine(i.Version, 100), i.Trigger.Mode, i.Trigger.DefaultThreshold, len(i.Config), llm), nil
+	return fmt.Sprintf("%s %s, trigger %s at %g of the limit, %d settings%s", i.Name, text.OneLine(i.Version, 100), i.Trigger.Mode, i.Trigger.DefaultThreshold, len(i.Config), llm), nil
 }
 
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
@@ -135,7 +102,7 @@ func difference(a, b *threshv1.GetInfoResponse) string {
 	return found[:len(found)-2]
 }
 
-func show(text string) string { return fmt.Sprintf("%q", oneLine(text, 60)) }
+func show(s string) string { return fmt.Sprintf("%q", text.OneLine(s, 60)) }
 
 func checkCallOrder(ctx context.Context, s *suite) (string, error) {
 	p, err := s.spawn(ctx)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -101,13 +100,10 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 		return p.Failure(fault.OpConfigure, err, "")
 	}
 	p.config = config
-	id, listener, err := p.proc.Accept(ctx)
+	id, err := p.remote.serve(ctx, p.proc)
 	if err != nil {
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
-	p.remote.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
-	threshv1.RegisterHostServiceServer(p.remote.server, p.remote.services)
-	go func() { _ = p.remote.server.Serve(listener) }() // until destroy stops it, which also closes the listener
 
 	_, err = p.remote.strategy.Configure(ctx, wire.ToConfigure(wire.Configuration{
 		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger),
