@@ -7,20 +7,41 @@ PLUGINS  := high-density=highdensity top-down-truncation=topdown middle-out=midd
 SAMPLES  := $(wildcard examples/sessions/*.json examples/sessions/*.jsonl)
 FUZZTIME ?= 10s
 
+# What 'thresh version' prints. A tree without git is "(devel)".
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
+INFO     := github.com/thresh-dev/thresh/internal/buildinfo
+STAMP    := $(if $(VERSION),-X $(INFO).Version=$(VERSION)) $(if $(COMMIT),-X $(INFO).Commit=$(COMMIT))
+
+# grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
+BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
+# A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
+# Maps and our own packages are compiled as usual.
+SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...=
+
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+# Packages whose tests take minutes because they build programs, run npm or play whole sessions: 'make test-slow'.
+SLOW := ./docs/guidetest ./host/internal/lab/samplegen
+FAST  = $(filter-out $(SLOW:./%=github.com/thresh-dev/thresh/%),$(shell $(GO) list ./...))
 
-.PHONY: help build demo test check lint fmt-check proto proto-check race soak bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check race soak bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 build: ## build bin/thresh and the strategy plugins in bin/plugins
 	@mkdir -p $(BIN)/plugins
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/thresh ./host/cmd/thresh
+	$(BUILD) -ldflags='-s -w $(STAMP)' -o $(BIN)/thresh ./host/cmd/thresh
 	@set -e; for p in $(PLUGINS); do \
-		echo "CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
-		CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
+		echo "go build -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
+		$(BUILD) $(SMALL) -ldflags='-s -w -funcalign=4' -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
+	done
+
+size: build ## fail if a program is larger than it may be: thresh 45 MB, a plugin 12 MB
+	@set -e; for f in $(BIN)/thresh $(BIN)/plugins/*; do \
+		limit=12000000; test $$f != $(BIN)/thresh || limit=45000000; \
+		size=$$(wc -c < $$f); echo "$$size bytes of $$limit: $$f"; test $$size -le $$limit; \
 	done
 
 demo: build ## replay the sample sessions through the plugins and show what that saves
@@ -34,7 +55,10 @@ demo: build ## replay the sample sessions through the plugins and show what that
 	@$(BIN)/thresh compare --strategy high-density,top-down-truncation --vary compression.density.cadence=every-turn,gated,priced \
 		--prices anthropic-sonnet,no-cache --set model.contextLimit=30000 $(SAMPLES)
 
-test: build check race ## everything that must hold: build, lint, generated code, race tests with real processes
+test: check race ## build, lint, generated code, and all tests but the slow ones, with real processes
+
+test-slow: size ## the guide for authors, npm, the sample generator, the size of the programs
+	$(GO) test $(SLOW)
 
 check: fmt-check lint proto-check vuln ## all but the tests
 
@@ -46,9 +70,9 @@ lint: tools ## vet and staticcheck
 	$(TOOLS)/staticcheck ./...
 	cd tools && $(GO) vet ./...
 
-race: ## all tests, with the race detector where there is a C compiler
+race: ## the tests, with the race detector where there is a C compiler
 	@test -n "$(RACE)" || echo "NOTE: no C compiler: the tests run without the race detector"
-	$(GO) test $(RACE) ./...
+	$(GO) test $(RACE) $(FAST)
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random

@@ -34,7 +34,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards what follows
 	counter  *tokens.Counter
-	window   *prepare.Window
+	pipeline *prepare.Pipeline
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // those that are not done
@@ -53,8 +53,8 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{host: h, id: id, history: history.New(), counter: counter, config: c}
-	s.window = prepare.New(id, s.history, counting{counter})
-	s.window.StartFrom(h.calibrations.of(set.Model.Name))
+	s.pipeline = prepare.New(id, s.history, counting{counter})
+	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.resolve(set); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 	return s, nil
 }
 
-// counting is a tokens.Counter as the window wants it.
+// counting is a tokens.Counter as package prepare wants it.
 type counting struct{ *tokens.Counter }
 
 // All counts block by block. A block's count is what an entry with that block alone counts, less what an entry counts that
@@ -221,7 +221,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	s.mu.Lock()
 	s.sent = view.Tokens + o.PendingTokens
 	s.mu.Unlock()
-	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome}, err
 }
 
 // asItIs is the history without anything done to it, for the agent to go on with. A session that is closed has none.
@@ -233,7 +233,7 @@ func (s *Session) asItIs(pending int) Prepared {
 	s.mu.Lock()
 	s.sent = view.Tokens + pending
 	s.mu.Unlock()
-	return Prepared{History: view.History, Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}}
 }
@@ -259,7 +259,7 @@ func (s *Session) with(ctx context.Context) (context.Context, context.CancelFunc
 // stays, and later sessions of the host with the same model begin with it.
 func (s *Session) ReportUsage(promptTokens int) {
 	s.mu.Lock()
-	sent, w, model := s.sent, s.window, s.config.Settings().Model.Name
+	sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
 	s.mu.Unlock()
 	s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
 }
@@ -268,9 +268,9 @@ func (s *Session) ReportUsage(promptTokens int) {
 // one. counted is what the host counts for that prompt, both are in tokens. No other session learns from it.
 func (s *Session) Calibrate(counted, promptTokens int) {
 	s.mu.Lock()
-	w := s.window
+	w := s.pipeline
 	s.mu.Unlock()
-	w.Calibrate(counted, promptTokens)
+	w.ReportUsage(promptTokens, counted)
 }
 
 // PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.

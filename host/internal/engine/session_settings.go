@@ -57,12 +57,12 @@ func (s *Session) Set(key string, value any) error {
 	s.config = c
 	if counter != s.counter && s.history.Snapshot().Added == 0 {
 		s.counter = counter
-		s.window = prepare.New(s.id, s.history, counting{counter})
-		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
+		s.pipeline = prepare.New(s.id, s.history, counting{counter})
+		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
 	} else if set.Model.Name != model {
-		s.window.StartFrom(s.host.calibrations.of(set.Model.Name))
+		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
 	}
-	s.window.Reset()
+	s.pipeline.Reset()
 	return nil
 }
 
@@ -94,13 +94,13 @@ func (t *taxonomy) resolve(set config.Settings) error {
 }
 
 // request resolves the settings and the strategy for one turn.
-func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, prepare.Request, error) {
+func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
 	if s.done.Err() != nil {
 		return nil, prepare.Request{}, s.closed("prepare")
 	}
 	s.mu.Lock()
-	c, taxonomy, w, active := s.config, s.taxonomy.json, s.window, s.todos
-	generation := w.Generation()
+	c, taxonomy, w, active := s.config, s.taxonomy.json, s.pipeline, s.todos
+	version := w.SettingsVersion()
 	s.mu.Unlock()
 	set := c.Settings()
 	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
@@ -122,7 +122,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Window, pr
 		return nil, prepare.Request{}, err
 	}
 	d := set.Compression.Density
-	return w, prepare.Request{Generation: generation, Strategy: strategy, Pending: pending, Keep: s.keep, Settings: prepare.Settings{
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.keep, Settings: prepare.Settings{
 		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
 		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
 			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,

@@ -18,7 +18,7 @@ import (
 func TestChangesOfAnOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"), says("c"))
 	keep := func(n int) []rewrite.BlockPiece { return []rewrite.BlockPiece{{Keep: n}} }
-	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{
+	plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{
 		{Index: 3, Remove: true, Reason: contract.Reason{Rule: "Not a rule", SupersededBy: new(9)}},
 		{Index: 1, Blocks: keep(1), Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}},
 		{Index: 2, Blocks: keep(1)},
@@ -40,7 +40,7 @@ func TestChangesOfAnOptimize(t *testing.T) {
 func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(history.Curate(s.Entries), []rewrite.Piece{
+	plan, err := s.PlanCompress(t.Context(), history.Curate(s.Entries), []rewrite.Piece{
 		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		ids = append(ids, fmt.Sprint(i))
 	}
 	h := of(t, human("a"), calls(ids...), answers(ids...))
-	plan, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
+	plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 			}
 		}
 		before := h.Snapshot()
-		plan, err := before.PlanOptimize(edits, counts)
+		plan, err := before.PlanOptimize(t.Context(), edits, counts)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package history
 
-import "github.com/thresh-dev/thresh/sdk/content"
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
 
 // Entry is one record of an owned history. It is never changed once it is in: a rewrite makes a new Entry, so that
 // whoever holds a snapshot may go on reading it.
@@ -22,4 +26,13 @@ type Count struct {
 }
 
 // Counter counts entries, one count for each.
-type Counter func([]content.Content) ([]Count, error)
+type Counter func(ctx context.Context, entries []content.Content) ([]Count, error)
+
+// contents returns the entries' contents, in order.
+func contents(entries []*Entry) []content.Content {
+	out := make([]content.Content, len(entries))
+	for i, e := range entries {
+		out[i] = e.Content
+	}
+	return out
+}

@@ -88,13 +88,7 @@ func (h *History) snapshot() Snapshot {
 }
 
 // Contents returns the entries' contents, in order.
-func (s Snapshot) Contents() []content.Content {
-	out := make([]content.Content, len(s.Entries))
-	for i, e := range s.Entries {
-		out[i] = e.Content
-	}
-	return out
-}
+func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
 
 // Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history as it is then.
 // Entries that were appended since that snapshot stay, behind the new ones. If they need a tool call that the plan
@@ -129,19 +123,19 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	return h.snapshot(), nil
 }
 
-// Recount checks the kept total against the entries and, with count, each entry against a fresh count. It is for tests
-// and for doctors: nothing in a turn needs it.
+// Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the
+// tests of this package and of package prepare.
 func (h *History) Recount(count func(content.Content) int) error {
 	s := h.Snapshot()
 	sum := 0
 	for i, e := range s.Entries {
 		sum += e.Tokens
 		if n := count(e.Content); n != e.Tokens {
-			return fmt.Errorf("entry %d (%s) is kept as %d tokens and counts %d", i, e.ID, e.Tokens, n)
+			return fmt.Errorf("entry %d (%s) has a count of %d tokens, a fresh count is %d", i, e.ID, e.Tokens, n)
 		}
 	}
 	if sum != s.Tokens {
-		return fmt.Errorf("the total is kept as %d tokens and the entries add up to %d", s.Tokens, sum)
+		return fmt.Errorf("the total is %d tokens, the entries add up to %d", s.Tokens, sum)
 	}
 	return nil
 }

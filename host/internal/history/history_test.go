@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -41,7 +42,7 @@ func answers(ids ...string) content.Content {
 // count is a token counter for tests: 3 for an entry and 10 for each block.
 func count(c content.Content) int { return 3 + 10*len(c.Blocks) }
 
-func counts(entries []content.Content) ([]history.Count, error) {
+func counts(_ context.Context, entries []content.Content) ([]history.Count, error) {
 	out := make([]history.Count, len(entries))
 	for i, c := range entries {
 		out[i].Tokens = count(c)
@@ -60,7 +61,7 @@ func of(t *testing.T, entries ...content.Content) *history.History {
 }
 
 func add(h *history.History, entries ...content.Content) {
-	n, _ := counts(entries)
+	n, _ := counts(context.Background(), entries)
 	h.Append(entries, n)
 }
 
@@ -90,7 +91,7 @@ func sketch(entries []content.Content) []string {
 func TestApplyOptimize(t *testing.T) {
 	h := of(t, human("a"), calls("1", "2"), answers("1", "2"), says("b"))
 	s := h.Snapshot()
-	plan, err := s.PlanOptimize([]rewrite.Edit{
+	plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{
 		{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
 		{Index: 2, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
 		{Index: 3, Remove: true},
@@ -151,7 +152,7 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := of(t, entries...)
-			_, err := h.Snapshot().PlanOptimize(c.edits, counts)
+			_, err := h.Snapshot().PlanOptimize(t.Context(), c.edits, counts)
 			var answer *history.AnswerError
 			if !errors.Is(err, c.want) || !errors.As(err, &answer) {
 				t.Errorf("got %v, want an AnswerError around %q", err, c.want)
@@ -164,7 +165,7 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 // wrong all the same.
 func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
 	h := of(t, calls("x"), answers("x"), human("and again"), calls("x"), answers("x"))
-	_, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
+	_, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
 	if !errors.Is(err, history.ErrMismatched) {
 		t.Errorf("got %v, want ErrMismatched", err)
 	}
@@ -177,7 +178,7 @@ func TestApplyCompress(t *testing.T) {
 	if len(curated) != 5 {
 		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
 	}
-	plan, err := s.PlanCompress(curated, []rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
+	plan, err := s.PlanCompress(t.Context(), curated, []rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of(t, entries...).Snapshot()
-			if _, err := s.PlanCompress(s.Entries, c.pieces, counts); !errors.Is(err, c.want) {
+			if _, err := s.PlanCompress(t.Context(), s.Entries, c.pieces, counts); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -226,7 +227,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 func TestLateResponseKeepsItsCall(t *testing.T) {
 	h := of(t, calls("1"), human("never mind"), says("ok"), human("go on"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(s.Entries, []rewrite.Piece{rewrite.Keep{From: 1, To: 4}}, counts)
+	plan, err := s.PlanCompress(t.Context(), s.Entries, []rewrite.Piece{rewrite.Keep{From: 1, To: 4}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +243,8 @@ func TestLateResponseKeepsItsCall(t *testing.T) {
 func TestCountFailureLeavesTheHistory(t *testing.T) {
 	h := of(t, human("a"), says("b"))
 	broken := errors.New("no counts today")
-	_, err := h.Snapshot().PlanOptimize([]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
-		func([]content.Content) ([]history.Count, error) { return nil, broken })
+	_, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
+		func(context.Context, []content.Content) ([]history.Count, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)
 	}
@@ -275,7 +276,7 @@ func TestView(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := of(t, c.entries...).View(count)
-			if diff := cmp.Diff(c.want, sketch(whole.History)); diff != "" {
+			if diff := cmp.Diff(c.want, sketch(whole.Contents())); diff != "" {
 				t.Errorf("history:\n%s", diff)
 			}
 			if diff := cmp.Diff(c.pending, whole.Pending); diff != "" {
@@ -289,7 +290,7 @@ func TestView(t *testing.T) {
 				t.Errorf("problems:\n%s", diff)
 			}
 			total := 0
-			for _, c := range whole.History {
+			for _, c := range whole.Contents() {
 				total += count(c)
 			}
 			if whole.Tokens != total {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -48,14 +49,14 @@ type Plan struct {
 func (p *Plan) Empty() bool { return len(p.Removals) == 0 && len(p.Replacements) == 0 }
 
 // Contents returns the history as the plan makes it.
-func (p *Plan) Contents() []content.Content { return Snapshot{Entries: p.entries}.Contents() }
+func (p *Plan) Contents() []content.Content { return contents(p.entries) }
 
 // Len returns how many entries the history has with the plan.
 func (p *Plan) Len() int { return len(p.entries) }
 
 // PlanOptimize checks the edits of an Optimize against s and returns what they make of it (REQ-HD-003). An error joins one
 // [AnswerError] for each thing that is wrong, or comes from count (REQ-HD-013.3).
-func (s Snapshot) PlanOptimize(edits []rewrite.Edit, count Counter) (*Plan, error) {
+func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count Counter) (*Plan, error) {
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
 	}
@@ -64,7 +65,7 @@ func (s Snapshot) PlanOptimize(edits []rewrite.Edit, count Counter) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.plan(s.Entries, given, parts, count)
+	p, err := s.plan(ctx, s.Entries, given, parts, count)
 	if err != nil {
 		return nil, err
 	}
@@ -88,17 +89,21 @@ func (s Snapshot) PlanOptimize(edits []rewrite.Edit, count Counter) (*Plan, erro
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the plugin was given (see [Curate]), and
 // returns the new history. s is the snapshot that curated was made from. Errors are as for [Snapshot.PlanOptimize].
-func (s Snapshot) PlanCompress(curated []*Entry, pieces []rewrite.Piece, count Counter) (*Plan, error) {
-	given := Snapshot{Entries: curated}.Contents()
+func (s Snapshot) PlanCompress(
+	ctx context.Context, curated []*Entry, pieces []rewrite.Piece, count Counter,
+) (*Plan, error) {
+	given := contents(curated)
 	parts, err := check.Compress(given, pieces)
 	if err != nil {
 		return nil, err
 	}
-	return s.plan(curated, given, parts, count)
+	return s.plan(ctx, curated, given, parts, count)
 }
 
 // plan makes records of the parts: those that were kept as they are, the others counted, by what is new in them.
-func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part, count Counter) (*Plan, error) {
+func (s Snapshot) plan(
+	ctx context.Context, old []*Entry, given []content.Content, parts []check.Part, count Counter,
+) (*Plan, error) {
 	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
 	var fresh []content.Content // what has to be counted
 	for i, part := range parts {
@@ -115,7 +120,7 @@ func (s Snapshot) plan(old []*Entry, given []content.Content, parts []check.Part
 			p.entries[i] = old[part.Index]
 		}
 	}
-	counts, err := count(fresh)
+	counts, err := count(ctx, fresh)
 	if err != nil {
 		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
@@ -176,7 +181,7 @@ func recount(old Count, kept []int, fresh []int32) Count {
 
 // checkLate makes sure that what was added while the plugin worked still fits.
 func (p *Plan) checkLate(late []*Entry) error {
-	if err := check.Late(p.given, p.parts, Snapshot{Entries: late}.Contents()); err != nil {
+	if err := check.Late(p.given, p.parts, contents(late)); err != nil {
 		return fmt.Errorf("entries were added meanwhile: %w", err)
 	}
 	return nil

@@ -12,8 +12,7 @@ import (
 // View is a history as it is safe to send: no entry of the AI that says nothing, every tool response behind its call,
 // every call with a response unless it is still being waited for.
 type View struct {
-	History []content.Content
-	// Entries are the records of History, in the same order. Those that were made for the view have no lasting identity.
+	// Entries are those of the history and those that were made for the view. The latter have no ID and no lasting identity.
 	Entries []*Entry
 	Tokens  int
 	// Pending are the ids of calls at the end that still wait for their responses. The agent adds those before it sends.
@@ -26,6 +25,9 @@ type View struct {
 
 	settled, settledTokens int // the beginning that only a rewrite changes
 }
+
+// Contents returns what is safe to send: the entries' contents, in order.
+func (v View) Contents() []content.Content { return contents(v.Entries) }
 
 // Shared returns how many entries at the beginning of v stood there in an earlier view of the same history too, and their
 // tokens. It looks at all of v only if the history was rewritten in between.
@@ -73,7 +75,7 @@ func (h *History) View(count func(content.Content) int) View {
 	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
 	pending := b.exchange(h.entries[b.next:], false)
 	return View{
-		History: Snapshot{Entries: b.out}.Contents(), Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
+		Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
 		Revision: h.revision, Epoch: h.epoch, Owned: len(h.entries), settled: len(h.view.out), settledTokens: h.view.tokens,
 	}
 }

@@ -1,55 +1,27 @@
 package prepare
 
 import (
-	"time"
-
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// sent is what the last Prepare handed out: what the provider's prompt cache holds if the agent sent it.
-type sent struct {
-	view history.View // without its History
-	at   time.Time
-}
+// million: prices are per million tokens.
+const million = 1e6
 
-// stable returns how much of the beginning of what is handed out was handed out before.
-func (t *turn) stable(view history.View) (same outcome.Stable) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.pace.turns > 0 {
-		same.Entries, same.Tokens = view.Shared(t.sent.view)
-	}
-	return same
-}
-
-// remember takes down what is handed out to be sent.
-func (t *turn) remember(view history.View) {
-	now := t.at()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sent = sent{view: view, at: now}
-	t.sent.view.History = nil
-	t.pace.turn(view.Tokens, view.Epoch)
-}
-
-// at is when the request is sent.
-func (t *turn) at() time.Time {
-	if !t.req.At.IsZero() {
-		return t.req.At
-	}
-	return t.now()
-}
-
-// decide says whether to carry out a plan of the density step that changes something.
+// decide says whether to apply a plan of the density step that changes something.
+//
+// Pruning near the beginning of a history invalidates the provider's prompt cache from there on. Whether that pays depends
+// on prices: on one side the removed tokens, which every further request would carry, on the other side the tokens that
+// stay and must be written to the cache again.
 func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision, apply bool) {
 	set := t.req.Settings
 	d.Cadence = set.Cadence
 	d.Saves = base.Tokens - plan.After
 	e := t.effect(plan, base)
-	d.Rewrites = e.rewrites
+	d.Rewrites = e.rewritten
 	switch {
-	case set.Cadence == "" || set.Cadence == outcome.CadenceEveryTurn || set.Cadence == outcome.CadencePriced && set.Prices == nil:
+	case set.Cadence == "" || set.Cadence == outcome.CadenceEveryTurn,
+		set.Cadence == outcome.CadencePriced && set.Prices == nil:
 		d.Cadence, d.Reason = outcome.CadenceEveryTurn, outcome.DecidedEveryTurn
 		return d, true
 	case due:
@@ -61,17 +33,15 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 			d.Reason = outcome.DecidedEnough
 		}
 		return d, d.Reason == outcome.DecidedEnough
-	case e.cached == 0 || e.cached+t.beside() < set.Prices.CacheMinimum || set.Prices.Cold(t.at().Sub(e.at)):
+	case t.cacheCold(e):
 		d.Reason = outcome.DecidedCold
 		return d, true
-	case e.uncached:
+	case e.onlyUncached:
 		d.Reason = outcome.DecidedUncached
 		return d, true
 	}
-	read, write := set.Prices.Read()/1e6, set.Prices.Write()/1e6
 	d.Horizon = t.horizon(e.cached)
-	now := read*float64(e.cached-e.prefix) - write*float64(e.rewrites) + write*float64(d.Saves-e.savesCached)
-	d.GainUSD = now + float64(d.Horizon)*read*float64(d.Saves)
+	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
 	d.Reason = outcome.DecidedTooCostly
 	if d.GainUSD > 0 {
 		d.Reason = outcome.DecidedPays
@@ -79,68 +49,18 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	return d, d.Reason == outcome.DecidedPays
 }
 
-// effect is what carrying out a plan does to the provider's cache, in tokens.
-type effect struct {
-	cached      int  // what the last request had
-	prefix      int  // what of it stays cached
-	savesCached int  // what of it goes
-	rewrites    int  // what of it stays, but has to be written anew
-	uncached    bool // nothing of it changes
-	at          time.Time
+// cacheCold reports whether the prompt cache holds nothing of the history: nothing was sent since the last rewrite, the
+// last prompt was too short to be cached, or it has expired.
+func (t *turn) cacheCold(e cacheEffect) bool {
+	prices := t.req.Settings.Prices
+	return e.cached == 0 || e.cached+t.extraTokens() < prices.CacheMinimum || prices.Cold(t.sendTime().Sub(e.at))
 }
 
-func (t *turn) effect(plan *history.Plan, base history.Snapshot) effect {
-	t.mu.Lock()
-	last := t.sent
-	t.mu.Unlock()
-	if last.view.Epoch != base.Epoch || last.view.Owned > len(base.Entries) {
-		return effect{} // the history was rewritten since: nothing is known to be cached
-	}
-	e := effect{at: last.at}
-	for _, entry := range base.Entries[:last.view.Owned] {
-		e.cached += entry.Tokens
-	}
-	first, saved := plan.Touches(last.view.Owned)
-	for _, entry := range base.Entries[:min(first, last.view.Owned)] {
-		e.prefix += entry.Tokens
-	}
-	e.savesCached = saved
-	e.rewrites = e.cached - e.prefix - saved
-	e.uncached = first >= last.view.Owned
-	return e
-}
-
-// pace is how fast the history grows, for a guess at how many requests come before it is rewritten in any case.
-type pace struct {
-	turns int // requests of this session
-	since int // requests since the last rewrite
-	base  int // tokens of the first request after it
-	epoch uint64
-}
-
-func (p *pace) turn(tokens int, epoch uint64) {
-	p.turns++
-	if p.turns == 1 || p.epoch != epoch {
-		p.since, p.base, p.epoch = 0, tokens, epoch
-		return
-	}
-	p.since++
-}
-
-// longestHorizon bounds the horizon. On recorded sessions 10 to 20 requests cost least at most providers' prices, and there is little
-// between 5 and 40.
-const longestHorizon = 20
-
-// horizon guesses how many requests still carry what is not pruned now. A session that has gone on for n requests may well
-// go on for another n; and the threshold, which goes by the provider's count, ends it, as the history is rewritten then. tokens
-// is what the last request had of the history.
-func (t *turn) horizon(tokens int) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := min(t.pace.turns, longestHorizon)
-	if grown := t.calibration.Ratio() * float64(tokens-t.pace.base); t.pace.since > 0 && grown > 0 {
-		left := (t.outcome.Limits.Trigger - float64(t.outcome.Projected)) * float64(t.pace.since) / grown
-		n = min(n, max(int(left), 0))
-	}
-	return n
+// gain is what applying a plan gains over the next request and the horizon, in USD; negative if it loses. The next request
+// reads less from the cache, writes again what stays, and does not write what is removed before it was sent. Each request
+// of the horizon then reads fewer tokens.
+func (t *turn) gain(e cacheEffect, saves, horizon int) float64 {
+	read, write := t.req.Settings.Prices.Read()/million, t.req.Settings.Prices.Write()/million
+	next := read*float64(e.cached-e.prefix) - write*float64(e.rewritten) + write*float64(saves-e.removed)
+	return next + float64(horizon)*read*float64(saves)
 }

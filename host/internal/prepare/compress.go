@@ -8,75 +8,70 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// compress runs the strategy's Compress over the curated history.
-func (t *turn) compress(ctx context.Context, reason contract.CompressReason) (applied bool, err error) {
+// ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history.
+const ineffective = 0.05
+
+// compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
+// nothing to do with the same history before, and during the cooldown after a non-retryable error.
+func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
 	snapshot := t.history.Snapshot()
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
-		return false, nil
+		return nil
 	}
-	if f := t.coolingDown(reason); f != nil {
+	if f := t.cooldown(reason); f != nil {
 		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
-		return false, nil
+		return nil
 	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
 	if err != nil {
-		return false, t.failed(ctx, err)
+		return t.compressFailed(ctx, err)
 	}
-	t.succeeded()
+	t.compressSucceeded()
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
-		return false, nil
+		return nil
 	}
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		out.Kind = ""
-		return false, fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
+		return fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}
 	if gained := out.TokensBefore - out.TokensAfter; float64(gained) < ineffective*float64(out.TokensBefore) {
 		out.Ineffective = true
 		t.rememberNoOp(snapshot, outcome.NoOpIneffective)
 	}
-	return true, nil
+	t.refresh()
+	return nil
 }
 
-// planCompress asks the strategy and checks what it answers. A nil plan is a no-op. It changes nothing.
-func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason contract.CompressReason) (*history.Plan, error) {
+// planCompress asks the strategy and checks its answer. It does not change the history. A nil plan is a no-op.
+func (t *turn) planCompress(
+	ctx context.Context, s history.Snapshot, reason contract.CompressReason,
+) (*history.Plan, error) {
 	out := &t.outcome.Compress
+	set := t.req.Settings
 	curated := history.Curate(s.Entries)
 	current := 0
 	for _, e := range curated {
 		current += e.Tokens
 	}
-	set := t.req.Settings
 	services := newServices(t.counter, set, curated)
 	start := time.Now()
-	params := contract.CompressParams{
-		CompressSettings: set.CompressSettings,
-		CurrentTokens:    current, PendingTokens: t.beside(),
-		Threshold: t.outcome.Limits.Threshold, Reason: reason,
-		Profile: set.LLM.profile(), Model: set.LLM.model(),
-	}
-	params.ContextLimit = t.counted(set.ContextLimit)
-	params.CompletionBudget = t.counted(set.CompletionBudget)
-	call := CompressCall{Call: t.call(s, curated), CompressParams: params}
-	answer, err := t.req.Strategy.Compress(ctx, call, services)
+	answer, err := t.req.Strategy.Compress(ctx, CompressCall{
+		Call: t.call(s, curated), CompressParams: t.compressParams(current, reason),
+	}, services)
 	out.PluginTime = time.Since(start)
-	spent, modelErr := services.purse.account()
-	out.LLM = spent
-	if spent != nil {
-		out.PluginTime -= min(spent.Time, out.PluginTime)
-	}
-	if errors.Is(modelErr, context.Canceled) {
-		modelErr = nil // the model call ended because the Compress did
-	}
+	modelErr := t.accountLLM(services)
 	if err != nil {
-		return nil, &CompressError{Strategy: t.info.Name, Profile: set.LLM.profile(), Model: modelErr, Retryable: retryable(err, modelErr), Err: err}
+		return nil, &CompressError{
+			Strategy: t.info.Name, Profile: set.LLM.profile(),
+			Model: modelErr, Retryable: retryable(err, modelErr), Err: err,
+		}
 	}
 	out.TokensBefore, out.TokensAfter = current, current
 	out.EntriesBefore, out.EntriesAfter = len(curated), len(curated)
@@ -85,11 +80,11 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason cont
 		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
-	plan, err := s.PlanCompress(curated, answer.Pieces, func(c []content.Content) ([]history.Count, error) { return services.counts(ctx, c) })
+	plan, err := s.PlanCompress(ctx, curated, answer.Pieces, services.counts)
 	if err != nil {
 		return nil, err
 	}
-	if plan.After > current || (plan.After == current && plan.Len() == len(curated)) {
+	if plan.After > current || plan.After == current && plan.Len() == len(curated) {
 		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
 		return nil, nil
 	}
@@ -98,6 +93,40 @@ func (t *turn) planCompress(ctx context.Context, s history.Snapshot, reason cont
 	return plan, nil
 }
 
+// compressParams are the settings and the state of the session as the strategy gets them: every token count is in tokens
+// as the host counts, so that the strategy can compare and subtract them.
+func (t *turn) compressParams(current int, reason contract.CompressReason) contract.CompressParams {
+	set := t.req.Settings
+	params := contract.CompressParams{
+		CompressSettings: set.CompressSettings,
+		CurrentTokens:    current,
+		PendingTokens:    t.extraTokens(),
+		Threshold:        t.outcome.Limits.Threshold,
+		Reason:           reason,
+		Profile:          set.LLM.profile(),
+		Model:            set.LLM.model(),
+	}
+	params.ContextLimit = t.hostTokens(set.ContextLimit)
+	params.CompletionBudget = t.hostTokens(set.CompletionBudget)
+	return params
+}
+
+// accountLLM records what the strategy's model calls cost, and takes their time out of the plugin's. It returns the last
+// error of the model, unless the model call ended only because the Compress was cancelled.
+func (t *turn) accountLLM(s *services) error {
+	out := &t.outcome.Compress
+	spent, err := s.budget.account()
+	out.LLM = spent
+	if spent != nil {
+		out.PluginTime -= min(spent.Time, out.PluginTime)
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// lastNoOp returns why the strategy did nothing with this history last time; "" if it was not asked or did something.
 func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +139,7 @@ func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.resets == t.Window.resets {
+	if t.current() {
 		t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
 	}
 }

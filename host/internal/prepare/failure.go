@@ -4,54 +4,96 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// failed turns what went wrong in a Compress into what the agent gets, and begins the cooldown if a retry cannot help.
-func (t *turn) failed(ctx context.Context, err error) error {
+// CompressError says that a Compress failed. The history is unchanged, and no other strategy was tried (REQ-HD-013.4).
+type CompressError struct {
+	Strategy string
+	// Profile is the LLM profile of the call; "" for a strategy without a model.
+	Profile string
+	// Retryable: the same Compress may succeed if it is tried again.
+	Retryable bool
+	// Model is the error of the model's provider; nil if it did not fail.
+	Model error
+	// Err is the error of the strategy or of its plugin.
+	Err error
+}
+
+func (e *CompressError) Error() string {
+	text := "compress with " + e.Strategy
+	if e.Profile != "" {
+		text += " (profile " + e.Profile + ")"
+	}
+	text += ": " + e.Err.Error()
+	if e.Model != nil && !strings.Contains(text, e.Model.Error()) { // strategies usually wrap it
+		text += "; the model call failed: " + e.Model.Error()
+	}
+	switch {
+	case e.Retryable:
+		return text + "; a retry may help"
+	case errors.Is(e.Err, context.Canceled):
+		return text
+	default:
+		return text + "; a retry without a change will not help"
+	}
+}
+
+// Unwrap returns the strategy's error and the model's.
+func (e *CompressError) Unwrap() []error {
+	if e.Model == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Model}
+}
+
+// compressFailed returns the error for the agent, counts the failure, and starts the cooldown after a non-retryable
+// error. A cancelled turn does not count.
+func (t *turn) compressFailed(ctx context.Context, err error) error {
 	var known *CompressError
 	if !errors.As(err, &known) {
-		err = fmt.Errorf("compress with %s: %w", t.info.Name, err) // what it answered cannot be applied
+		err = fmt.Errorf("compress with %s: %w", t.info.Name, err) // the strategy's answer cannot be applied
 	}
 	if ctx.Err() != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.resets != t.Window.resets {
-		return err // of settings that do not hold any more
-	}
-	t.failures++
-	if (known != nil && known.Retryable) || t.req.Settings.Cooldown <= 0 {
+	if !t.current() {
 		return err
 	}
-	t.failure = &failure{strategy: t.info.Name, until: t.now().Add(t.req.Settings.Cooldown), err: err}
+	t.failures++
+	cooldown := t.req.Settings.Cooldown
+	if known != nil && known.Retryable || cooldown <= 0 {
+		return err
+	}
+	t.failure = &failure{strategy: t.info.Name, until: t.now().Add(cooldown), err: err}
 	return err
 }
 
-func (t *turn) succeeded() {
+func (t *turn) compressSucceeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failures = 0
 }
 
-// goOnWithout reports whether a request that is over the hard limit is made to fit although its Compress failed. The first
-// failure is the agent's to see (REQ-HD-013.4); if the next try fails too, a session that can send nothing is worse.
-func (t *turn) goOnWithout(ctx context.Context, err error) bool {
+// continuesWithout reports whether the ladder makes room although the Compress failed. The agent must see the first
+// failure (REQ-HD-013.4). If the retry fails too, dropping the oldest entries is better than a session that can send
+// nothing.
+func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.req.Settings.Ladder || ctx.Err() != nil || t.failures < 2 || t.outcome.Projected <= t.outcome.Limits.Hard {
+	if !t.req.Settings.Ladder || ctx.Err() != nil || t.failures < 2 || t.fits() {
 		return false
 	}
 	t.outcome.Compress.Failed = err.Error()
 	return true
 }
 
-// coolingDown returns the failure that a Compress for reason has to wait for, nil if there is none. Who asks by hand does
-// not wait.
-func (t *turn) coolingDown(reason contract.CompressReason) *failure {
+// cooldown returns the failure whose cooldown has not passed yet; nil if there is none. A Compress by hand never waits.
+func (t *turn) cooldown(reason contract.CompressReason) *failure {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := t.failure
@@ -61,19 +103,11 @@ func (t *turn) coolingDown(reason contract.CompressReason) *failure {
 	return f
 }
 
-// retryable reports whether a Compress that failed may succeed if it is tried again.
+// retryable reports whether a failed Compress may succeed if it is tried again. If the model failed, its error decides.
 func retryable(err, modelErr error) bool {
 	if modelErr != nil {
 		return errors.Is(modelErr, contract.ErrUnavailable)
 	}
 	var known interface{ MayRetry() bool } // see [Strategy]
 	return errors.As(err, &known) && known.MayRetry()
-}
-
-// now is the time by the window's clock.
-func (w *Window) now() time.Time {
-	if w.Clock != nil {
-		return w.Clock()
-	}
-	return time.Now()
 }

@@ -72,7 +72,7 @@ func emergency(limit int, entries ...content.Content) *fixture {
 	n, _ := sized{}.All(context.Background(), entries)
 	h.Append(entries, n)
 	s := &scripted{mode: contract.ModeThreshold}
-	f := &fixture{Window: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
+	f := &fixture{Pipeline: prepare.New("s", h, sized{}), history: h, strategy: s, req: prepare.Request{
 		Strategy: s, Settings: prepare.Settings{Ladder: true},
 	}}
 	f.req.Settings.ContextLimit = limit
@@ -218,8 +218,8 @@ func TestWhatCannotFitIsLeftAsItIs(t *testing.T) {
 	if !errors.As(err, &overflow) {
 		t.Fatalf("got %v, want a ContextOverflowError", err)
 	}
-	if overflow.Missing() != 90 || len(overflow.Holders) != 3 || overflow.Holders[0].EntryID != "e5" || overflow.Holders[0].Tokens != 90 {
-		t.Errorf("missing %d, held by %v", overflow.Missing(), overflow.Holders)
+	if overflow.Missing() != 90 || len(overflow.Largest) != 3 || overflow.Largest[0].EntryID != "e5" || overflow.Largest[0].Tokens != 90 {
+		t.Errorf("missing %d, held by %v", overflow.Missing(), overflow.Largest)
 	}
 	if f.history.Snapshot().Revision != before {
 		t.Error("the history was thinned out although that is of no use")

@@ -7,80 +7,85 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// optimize runs the density step if there is anything new to look at (REQ-HD-002.1 to .7), and if the cadence lets it.
-func (t *turn) optimize(ctx context.Context) (applied bool, err error) {
+// optimize is the density step: the strategy prunes the history. It runs if there is anything new to look at
+// (REQ-HD-002.1 to .7), and changes the history if the cadence allows that now.
+func (t *turn) optimize(ctx context.Context) error {
 	out := &t.outcome.Optimize
 	snapshot := t.history.Snapshot()
-	due := float64(t.outcome.Projected) >= t.outcome.Limits.Trigger
+	due := !t.belowThreshold()
 	switch {
 	case t.info.Trigger.Mode != contract.ModeContinuous:
 		out.Skipped = outcome.SkippedNotContinuous
-		return false, nil
+		return nil
 	case !t.dirty(snapshot, due):
 		out.Skipped = outcome.SkippedClean
-		return false, nil
+		return nil
 	case t.gateClosed(due):
 		out.Skipped = outcome.SkippedGated
 		out.Decision.Cadence = outcome.CadenceGated
-		return false, nil
+		return nil
 	}
 	plan, err := t.planOptimize(ctx, snapshot)
-	t.clean(snapshot, false) // whatever came of it (REQ-HD-002.7)
+	t.markOptimized(snapshot, false) // even after an error: the same history is not tried again (REQ-HD-002.7)
 	if err != nil {
-		return false, fmt.Errorf("optimize with %s: %w", t.info.Name, err)
+		return fmt.Errorf("optimize with %s: %w", t.info.Name, err)
 	}
 	out.Ran = true
-	if plan.Empty() { // REQ-HD-002.5
-		return false, nil
+	if plan.Empty() { // an empty result is no rewrite (REQ-HD-002.5)
+		return nil
 	}
 	lowest, _ := plan.Touches(0)
 	out.LowestChanged = &lowest
 	var apply bool
 	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
 		out.Held = true
-		t.clean(snapshot, true)
-		return false, nil
+		t.markOptimized(snapshot, true)
+		return nil
 	}
 	out.Removed, out.Replaced = len(plan.Removals), len(plan.Replacements)
 	if err := t.apply(plan, outcome.StepOptimize); err != nil {
-		return false, fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
+		return fmt.Errorf("apply what %s pruned: %w", t.info.Name, err)
 	}
-	return true, nil
+	t.refresh()
+	out.TokensAfter = t.view.Tokens
+	return nil
 }
 
-// dirty reports whether an Optimize may find something: entries were added, or what was found before was left alone and is
-// now due.
+// dirty reports whether an Optimize may find something: entries were added, or earlier edits were held back and are due
+// now.
 func (t *turn) dirty(s history.Snapshot, due bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.Added > t.optimized || t.held && due
 }
 
-func (t *turn) clean(s history.Snapshot, held bool) {
+// markOptimized makes the history clean up to a snapshot. held: the cadence held back the edits.
+func (t *turn) markOptimized(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.resets == t.Window.resets {
+	if t.current() {
 		t.optimized, t.held = max(t.optimized, s.Added), held
 	}
 }
 
-// gateClosed reports whether the history is too small to be looked at (compression.density.optimizeThreshold). It stays
-// dirty.
+// gateClosed reports whether the history is too small for an Optimize (compression.density.optimizeThreshold). The history
+// stays dirty.
 func (t *turn) gateClosed(due bool) bool {
 	set := t.req.Settings
-	return set.Cadence == outcome.CadenceGated && !due && float64(t.outcome.Projected) < set.OptimizeThreshold*float64(t.outcome.Limits.Hard)
+	gate := set.OptimizeThreshold * float64(t.outcome.Limits.Hard)
+	return set.Cadence == outcome.CadenceGated && !due && float64(t.outcome.Projected) < gate
 }
 
-// planOptimize asks the strategy and checks what it answers. It changes nothing.
+// planOptimize asks the strategy and checks its answer. It does not change the history. The strategy gets the raw
+// history, blank entries included, because its edits refer to positions in it (REQ-HD-002.9).
 func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.Plan, error) {
 	out := &t.outcome.Optimize
 	start := time.Now()
 	answer, err := t.req.Strategy.Optimize(ctx, OptimizeCall{
-		Call:           t.call(s, s.Entries), // the raw history (REQ-HD-002.9)
+		Call:           t.call(s, s.Entries),
 		OptimizeParams: t.req.Settings.OptimizeParams,
 	})
 	out.PluginTime = time.Since(start)
@@ -88,5 +93,5 @@ func (t *turn) planOptimize(ctx context.Context, s history.Snapshot) (*history.P
 		return nil, err
 	}
 	out.Metadata = answer.Metadata
-	return s.PlanOptimize(answer.Edits, func(c []content.Content) ([]history.Count, error) { return t.counter.All(ctx, c) })
+	return s.PlanOptimize(ctx, answer.Edits, t.counter.All)
 }

@@ -1,29 +1,32 @@
 package prepare
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// ContextOverflowError says that the request is too large for the model although everything was done.
+// ContextOverflowError says that the request is over the hard limit although every step was taken. A retry does not help
+// before entries are removed or a setting changes.
 type ContextOverflowError struct {
-	// Tokens of the history, Pending tokens of the request, and the hard limit. If the provider's counts were reported, Tokens
-	// is what it will count.
+	// Tokens is the size of the history: the provider's count, if usage was reported. Pending is the size of the rest of
+	// the request, Limit the hard limit.
 	Tokens, Pending, Limit int
 	Strategy               string
 	Compress               outcome.Compress
-	// Holders are the entries that count most, the largest first.
-	Holders []outcome.LargeEntry
-	// Ladder says that making room without a strategy was tried too. It did not change anything, as that would not have been
-	// enough.
+	// Largest are the entries that count most, the largest first.
+	Largest []outcome.LargeEntry
+	// Ladder: making room without the strategy was tried too. It changed nothing, because it would not have been enough.
 	Ladder bool
 }
 
-// Missing is how many tokens have to go.
+// Missing is how many tokens must go.
 func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.Limit }
 
 func (e *ContextOverflowError) Error() string {
@@ -34,44 +37,46 @@ func (e *ContextOverflowError) Error() string {
 	case c.Failed != "":
 		did = fmt.Sprintf("failed (%s)", c.Failed)
 	case c.Cooldown != nil:
-		did = fmt.Sprintf("failed and is not tried again before %s (%s)", c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
+		did = fmt.Sprintf("failed and is not tried again before %s (%s)",
+			c.Cooldown.Until.Format(time.TimeOnly), c.Cooldown.Error)
 	}
 	if e.Ladder {
 		did += ", and removing tool results, exchanges and old messages would not be enough"
 	}
-	var held string
-	if len(e.Holders) > 0 {
+	var largest string
+	if len(e.Largest) > 0 {
 		var all []string
-		for _, h := range e.Holders {
-			all = append(all, h.String())
+		for _, entry := range e.Largest {
+			all = append(all, entry.String())
 		}
-		held = "; the largest in tokens: " + strings.Join(all, ", ")
+		largest = "; the largest in tokens: " + strings.Join(all, ", ")
 	}
-	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s%s; shorten the last messages, raise model.contextLimit, or choose another compression.strategy",
-		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, held)
+	return fmt.Sprintf("the request is %d tokens over the context limit: history %d + pending %d > %d, after %s %s%s; "+
+		"shorten the last messages, raise model.contextLimit, or choose another compression.strategy",
+		e.Missing(), e.Tokens, e.Pending, e.Limit, e.Strategy, did, largest)
 }
 
-func (t *turn) overflow(view history.View) error {
+// overflow is the error of a turn that ran out of steps.
+func (t *turn) overflow() error {
 	return &ContextOverflowError{
 		Tokens: t.outcome.Projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,
-		Strategy: t.info.Name, Compress: t.outcome.Compress, Holders: holders(view.Entries), Ladder: t.req.Settings.Ladder,
+		Strategy: t.info.Name, Compress: t.outcome.Compress,
+		Largest: largest(t.view.Entries), Ladder: t.req.Settings.Ladder,
 	}
 }
 
-// ineffective is the share of the tokens below which a rewrite has not gained anything worth having.
-const ineffective = 0.05
-
-// usualRungs puts the steps that every turn has into the ladder of a request that is over the hard limit after them.
-func (t *turn) usualRungs() {
-	o, c := t.outcome.Optimize, t.outcome.Compress
-	if o.Removed+o.Replaced > 0 {
-		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
-			Rung: outcome.RungOptimize, Entries: o.Removed + o.Replaced, TokensBefore: t.outcome.TokensBefore, TokensAfter: o.TokensAfter,
-		})
+// largest returns the three entries that count most, for people who have to make room by hand.
+func largest(entries []*history.Entry) []outcome.LargeEntry {
+	all := make([]outcome.LargeEntry, 0, len(entries))
+	for i, e := range entries {
+		large := outcome.LargeEntry{Index: i, EntryID: e.ID, Speaker: e.Content.Speaker, Tokens: e.Tokens}
+		for _, b := range e.Content.Blocks {
+			if r, ok := b.(content.ToolResponse); ok && large.Tool == "" {
+				large.Tool = r.ToolName
+			}
+		}
+		all = append(all, large)
 	}
-	if c.Kind == outcome.KindApplied {
-		t.outcome.Ladder = append(t.outcome.Ladder, outcome.LadderStep{
-			Rung: outcome.RungCompress, Entries: c.EntriesBefore - c.EntriesAfter, TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
-		})
-	}
+	slices.SortStableFunc(all, func(a, b outcome.LargeEntry) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	return slices.Clone(all[:min(len(all), 3)])
 }

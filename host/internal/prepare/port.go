@@ -6,13 +6,15 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Strategy is what a turn needs of a strategy: a plugin's process in the host, a plain value in tests. It is the port of
-// this package: what implements it is chosen elsewhere.
+// Strategy is what a turn needs of a strategy. It is the port of this package: in the host, a plugin process implements
+// it; in tests, a plain value.
 //
-// An error that has a method MayRetry() bool says with it whether the same call may succeed if it is made again.
+// An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the method, a
+// retry does not help.
 type Strategy interface {
 	Info() contract.Info
 	// Optimize asks what to prune. It changes nothing.
@@ -61,4 +63,12 @@ type CompressAnswer struct {
 	Metadata contract.CompressMetadata
 	// Duration is the time of the whole call, without the start of a process.
 	Duration time.Duration
+}
+
+// Counter counts entries in tokens. The count of an entry is independent of other entries.
+type Counter interface {
+	// Entry counts one entry. It is for the few entries that are made for a view.
+	Entry(c content.Content) int
+	// All counts entries block by block. Its errors are those of ctx and of a counter that is broken.
+	All(ctx context.Context, entries []content.Content) ([]history.Count, error)
 }

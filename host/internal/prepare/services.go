@@ -10,27 +10,30 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// services are what one Compress may ask the host for. Counts are remembered until the call is over, block by block, so that
-// what the strategy asked about is not counted again when it comes back.
+// services implement [contract.Host] for one Compress: counting, model calls and prompts.
+//
+// Counts are cached per block until the call is over. A strategy usually asks for the count of what it then returns, and
+// most of that is blocks of the history, which were counted when they were added.
 type services struct {
 	counter Counter
-	frame   int // what an entry without blocks counts
-	purse   purse
+	frame   int // tokens of an entry without blocks
+	budget  modelBudget
 	prompt  func(ctx context.Context, name string) (string, error)
 	seed    maphash.Seed
 
 	mu      sync.Mutex
-	known   map[uint64]int32 // of blocks; nil until somebody asks
-	counted []*history.Entry // what the strategy was sent: these were counted when they came in
+	known   map[uint64]int32 // tokens by the key of a block; nil until the first count
+	counted []*history.Entry // what the strategy was sent, with its counts
 }
 
 func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	return &services{
-		counter: c, frame: c.Entry(content.Content{}), purse: purse{llm: s.LLM}, prompt: s.Prompt,
+		counter: c, frame: c.Entry(content.Content{}), budget: modelBudget{llm: s.LLM}, prompt: s.Prompt,
 		seed: maphash.MakeSeed(), counted: sent,
 	}
 }
 
+// EstimateTokens counts entries that the strategy made or changed.
 func (s *services) EstimateTokens(ctx context.Context, entries []content.Content) ([]int, error) {
 	counts, err := s.counts(ctx, entries)
 	tokens := make([]int, len(counts))
@@ -40,14 +43,15 @@ func (s *services) EstimateTokens(ctx context.Context, entries []content.Content
 	return tokens, err
 }
 
-// counts returns the entries' counts, from memory where they are known.
+// counts returns the counts of entries, from the cache where possible. It counts the other blocks in one go, and without
+// holding the lock.
 func (s *services) counts(ctx context.Context, entries []content.Content) ([]history.Count, error) {
 	counts := make([]history.Count, len(entries))
 	type place struct {
 		key          uint64
 		entry, block int
 	}
-	var fresh []content.Content // of one block each
+	var fresh []content.Content // the blocks to be counted, one per entry
 	var places []place
 	var buf []byte
 	s.mu.Lock()
@@ -86,7 +90,7 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 	return counts, nil
 }
 
-// recall takes in the counts of the history, once.
+// recall fills the cache with the counts of the history, on first use.
 func (s *services) recall() {
 	if s.known != nil {
 		return
@@ -102,16 +106,20 @@ func (s *services) recall() {
 	}
 }
 
-// key stands for a block. buf is written over, and returned to be used again.
+// key identifies a block by a hash of its JSON, 64 bits with a random seed. buf is overwritten, and returned for reuse.
 func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 	buf = content.AppendBlock(buf[:0], b)
 	return maphash.Bytes(s.seed, buf), buf
 }
 
-func (s *services) Generate(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, error) {
-	return s.purse.generate(ctx, req, onText)
+// Generate runs a model call within the budget.
+func (s *services) Generate(
+	ctx context.Context, req contract.GenerateRequest, onText func(string),
+) (contract.Completion, error) {
+	return s.budget.generate(ctx, req, onText)
 }
 
+// ResolvePrompt returns the text of the prompt in force under a name.
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	if s.prompt == nil {
 		return "", contract.ErrNotFound

@@ -86,7 +86,7 @@ func add(h *history.History, entries []content.Content) {
 
 // fixture is a window over a history of entries of 10 tokens each; the context limit is 100 tokens.
 type fixture struct {
-	*prepare.Window
+	*prepare.Pipeline
 	history  *history.History
 	strategy *scripted
 	req      prepare.Request
@@ -96,7 +96,7 @@ func newFixture(entries int, s *scripted) *fixture {
 	h := history.New()
 	add(h, says(content.Human, entries))
 	f := &fixture{
-		Window: prepare.New("s", h, counter{}), history: h, strategy: s, req: prepare.Request{Strategy: s},
+		Pipeline: prepare.New("s", h, counter{}), history: h, strategy: s, req: prepare.Request{Strategy: s},
 	}
 	f.req.Settings.ContextLimit = 100
 	return f
@@ -253,7 +253,7 @@ func TestAResetDuringATurnHolds(t *testing.T) {
 	t.Run("before it begins", func(t *testing.T) {
 		f := newFixture(2, &scripted{mode: contract.ModeContinuous})
 		old := f.req
-		old.Generation = f.Generation()
+		old.SettingsVersion = f.SettingsVersion()
 		f.Reset()
 		if _, _, err := f.Prepare(t.Context(), old); err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 			if !errors.Is(err, history.ErrOutOfBounds) {
 				t.Errorf("got %v, want ErrOutOfBounds (REQ-HD-013.2)", err)
 			}
-			if f.history.Snapshot().Revision != before.Revision || len(view.History) != 6 {
+			if f.history.Snapshot().Revision != before.Revision || len(view.Contents()) != 6 {
 				t.Error("the history changed, or did not come back with the error")
 			}
 		})

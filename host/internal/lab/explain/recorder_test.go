@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -88,7 +89,7 @@ func TestRecorder(t *testing.T) {
 
 // Whatever is done to a history, every entry of the file is accounted for once, and the tokens add up to the history's.
 func TestEverythingIsAccountedFor(t *testing.T) {
-	count := func(entries []content.Content) ([]history.Count, error) {
+	count := func(_ context.Context, entries []content.Content) ([]history.Count, error) {
 		out := make([]history.Count, len(entries))
 		for i, c := range entries {
 			out[i] = history.Count{Tokens: 10 * len(c.Blocks), Blocks: make([]int32, len(c.Blocks))}
@@ -108,7 +109,7 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 			}
 			file.Entries = append(file.Entries, c)
 		}
-		counts, _ := count(file.Entries)
+		counts, _ := count(t.Context(), file.Entries)
 		r := explain.NewRecorder(file, func(i int) int { return counts[i].Tokens }, none)
 		h := history.New()
 		turn := func(at int) {
@@ -171,14 +172,14 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
 			}
 		}
-		plan, err := s.PlanOptimize(edits, count)
+		plan, err := s.PlanOptimize(rt.Context(), edits, count)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		return plan
 	}
 	from := rapid.IntRange(0, len(s.Entries)-1).Draw(rt, "from")
-	plan, err := s.PlanCompress(s.Entries, []rewrite.Piece{rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)}}, count)
+	plan, err := s.PlanCompress(rt.Context(), s.Entries, []rewrite.Piece{rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)}}, count)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"syscall"
 
-	"google.golang.org/protobuf/proto"
-
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/internal/text"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
 func checkHandshake(ctx context.Context, s *suite) (string, error) {
@@ -25,11 +23,10 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info := infoOf(p.info)
 	detail, bound := "", s.bounds.call
-	for _, op := range operations(p.info) {
+	for _, op := range operations(p.info.Info) {
 		// What it comes to is for other checks to judge.
-		if s.noticeHang(p.callIn(ctx, s, rawCall{op: op, sample: s.plain(), info: info, settings: defaultsOf(p.info)})) {
+		if s.noticeHang(p.callIn(ctx, s, rawCall{op: op, sample: s.plain(), info: p.info.Info, settings: defaultsOf(p.info.Info)})) {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
 		}
 	}
@@ -57,13 +54,13 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 	const asked = 3
-	var first *threshv1.GetInfoResponse
+	var first *client.Declaration
 	for start := range starts {
 		p, err := s.up(ctx)
 		if err != nil {
 			return "", err
 		}
-		infos := []*threshv1.GetInfoResponse{p.info}
+		infos := []client.Declaration{p.info}
 		for range asked - 1 {
 			info, err := p.getInfo(ctx)
 			if err != nil {
@@ -75,31 +72,14 @@ func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 		p.end()
 		for i, info := range infos {
 			if first == nil {
-				first = info
+				first = &info
 			}
-			if !proto.Equal(first, info) {
-				return "", fmt.Errorf("start %d, answer %d is another than the first: %s", start+1, i+1, difference(first, info))
+			if d := first.Difference(info); d != "" {
+				return "", fmt.Errorf("start %d, answer %d is another than the first: %s", start+1, i+1, d)
 			}
 		}
 	}
 	return fmt.Sprintf("%d starts, %d answers each", starts, asked), nil
-}
-
-// difference names the fields in which two answers to GetInfo differ.
-func difference(a, b *threshv1.GetInfoResponse) string {
-	var found string
-	fields := a.ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		va, vb := a.ProtoReflect().Get(f), b.ProtoReflect().Get(f)
-		if !va.Equal(vb) {
-			found += fmt.Sprintf("%s was %s, is %s; ", f.Name(), show(va.String()), show(vb.String()))
-		}
-	}
-	if found == "" {
-		return "it differs in a field that this host does not know"
-	}
-	return found[:len(found)-2]
 }
 
 func show(s string) string { return fmt.Sprintf("%q", text.OneLine(s, 60)) }
@@ -114,5 +94,5 @@ func checkCallOrder(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", s.order(ctx, p, info)
+	return "", s.order(ctx, p, info.Info)
 }

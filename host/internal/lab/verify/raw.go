@@ -8,15 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
-	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // raw is a process of the plugin that no supervision tidies up after, so that what it does is seen as it is. The host starts its
@@ -74,7 +70,7 @@ func withStderr(err error) error {
 }
 
 // getInfo asks what the plugin is.
-func (p *raw) getInfo(ctx context.Context) (*threshv1.GetInfoResponse, error) {
+func (p *raw) getInfo(ctx context.Context) (client.Declaration, error) {
 	info, err := p.rpc.GetInfo(ctx, "verify")
 	return info, answered("GetInfo", err)
 }
@@ -94,21 +90,10 @@ func (p *raw) configureWith(ctx context.Context, settings []byte, host *services
 	return answered("Configure", p.rpc.Configure(ctx, wire.Configuration{HostServiceID: id, Config: settings, LogLevel: "error"}))
 }
 
-// infoOf is what a plugin reports about itself, unchecked. Settings are left out if one of their defaults is no JSON.
-func infoOf(r *threshv1.GetInfoResponse) contract.Info {
-	info, err := wire.FromInfo(r)
-	if err != nil {
-		r = proto.CloneOf(r)
-		r.Config = nil
-		info, _ = wire.FromInfo(r) // nothing else can fail
-	}
-	return info
-}
-
 // ready is a raw process that was described and configured.
 type ready struct {
 	*raw
-	info *threshv1.GetInfoResponse
+	info client.Declaration
 	took time.Duration // from the start
 }
 
@@ -125,7 +110,7 @@ func (s *suite) upWith(ctx context.Context, host *services) (ready, error) {
 	defer cancel()
 	info, err := p.getInfo(ctx)
 	if err == nil {
-		err = p.configureWith(ctx, defaultsOf(info), host)
+		err = p.configureWith(ctx, defaultsOf(info.Info), host)
 	}
 	if err != nil {
 		p.end()

@@ -14,7 +14,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -38,9 +37,9 @@ func (e *callError) Error() string {
 // GRPCStatus lets status.Code find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
-// operations returns the calls that a plugin with the answer to GetInfo takes.
-func operations(info *threshv1.GetInfoResponse) []plugins.Op {
-	if info.GetTrigger().GetMode() == threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS {
+// operations returns the calls that a plugin takes.
+func operations(info contract.Info) []plugins.Op {
+	if info.Trigger.Mode == contract.ModeContinuous {
 		return []plugins.Op{plugins.OpOptimize, plugins.OpCompress}
 	}
 	return []plugins.Op{plugins.OpCompress}

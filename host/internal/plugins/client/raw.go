@@ -2,14 +2,16 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
+	"strings"
 
-	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -22,9 +24,7 @@ type Raw struct {
 
 // NewRaw is for a process that was not described or configured yet.
 func NewRaw(p *process.Process) *Raw {
-	return &Raw{proc: p, remote: remote{
-		strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(math.MaxInt),
-	}}
+	return &Raw{proc: p, remote: newRemote(p, math.MaxInt)}
 }
 
 // RawCallID is the id of every raw call.
@@ -38,18 +38,53 @@ func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop fu
 	if err != nil {
 		return 0, nil, err
 	}
-	return id, r.remote.server.Stop, nil
+	return id, r.remote.stop, nil
 }
 
-// GetInfo asks what the plugin is.
-func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (*threshv1.GetInfoResponse, error) {
-	return r.remote.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: hostVersion})
+// Declaration is what a plugin reports about itself, unchecked.
+type Declaration struct {
+	contract.Info
+	answer protoInfo
+}
+
+// GetInfo asks what the plugin is. Settings are left out of the result if one of their defaults is no JSON.
+func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, error) {
+	answer, err := r.remote.getInfo(ctx, hostVersion)
+	if err != nil {
+		return Declaration{}, err
+	}
+	info, err := wire.FromInfo(answer)
+	if err != nil {
+		rest := proto.CloneOf(answer)
+		rest.Config = nil
+		info, _ = wire.FromInfo(rest) // nothing else can fail
+	}
+	return Declaration{info, answer}, nil
+}
+
+// Difference names the fields in which two answers to GetInfo differ; "" if they are the same.
+func (d Declaration) Difference(other Declaration) string {
+	if proto.Equal(d.answer, other.answer) {
+		return ""
+	}
+	var found []string
+	a, b := d.answer.ProtoReflect(), other.answer.ProtoReflect()
+	fields := a.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if va, vb := a.Get(f), b.Get(f); !va.Equal(vb) {
+			found = append(found, fmt.Sprintf("%s was %q, is %q", f.Name(), text.OneLine(va.String(), 60), text.OneLine(vb.String(), 60)))
+		}
+	}
+	if len(found) == 0 {
+		return "it differs in a field that this host does not know"
+	}
+	return strings.Join(found, "; ")
 }
 
 // Configure hands the plugin its settings.
 func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
-	_, err := r.remote.strategy.Configure(ctx, wire.ToConfigure(c))
-	return err
+	return r.remote.configure(ctx, c)
 }
 
 // Optimize makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
@@ -83,16 +118,4 @@ func drain[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		sent()
 	}
 	return stream.Drain()
-}
-
-// serve offers the host's services on the process's broker, under the returned id, until server.Stop.
-func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err error) {
-	id, listener, err := p.Accept(ctx)
-	if err != nil {
-		return 0, err
-	}
-	r.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
-	threshv1.RegisterHostServiceServer(r.server, r.services)
-	go func() { _ = r.server.Serve(listener) }() // until Stop, which also closes the listener
-	return id, nil
 }

@@ -1,0 +1,81 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// modelBudget runs the model calls of one Compress and keeps them within their limits. A strategy may call concurrently.
+type modelBudget struct {
+	llm *LLM // nil: the strategy may not call a model
+
+	mu       sync.Mutex
+	reserved int // calls begun
+	spent    outcome.Spent
+	failed   error // the last error of the model
+}
+
+// generate runs one completion within the budget. The output limit is lowered to what is left of it.
+func (b *modelBudget) generate(
+	ctx context.Context, req contract.GenerateRequest, onText func(string),
+) (contract.Completion, error) {
+	if b.llm == nil {
+		return contract.Completion{}, fmt.Errorf("%w: the strategy did not declare that it needs a model",
+			contract.ErrNotGranted)
+	}
+	left, err := b.reserve()
+	if err != nil {
+		return contract.Completion{}, err
+	}
+	// Without a limit in the request, the model's own applies, unless less than that is left.
+	if req.MaxOutputTokens > left || req.MaxOutputTokens <= 0 && left < b.llm.Model.MaxOutput {
+		req.MaxOutputTokens = left
+	}
+	start := time.Now()
+	completion, spent, err := b.llm.Generate(ctx, req, onText)
+	spent.Calls, spent.Time = 1, time.Since(start)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent.Add(spent) // a failed call may have cost something too
+	if err != nil {
+		b.failed = err
+		return contract.Completion{}, err
+	}
+	return completion, nil
+}
+
+// reserve takes one call from the budget and returns how many tokens are left. Calls that run at the same time may exceed
+// the token limit together, because what they cost is known only at their end.
+func (b *modelBudget) reserve() (tokens int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.reserved >= b.llm.MaxCalls {
+		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)",
+			contract.ErrBudgetSpent, b.reserved)
+	}
+	spent := b.spent.InputTokens + b.spent.OutputTokens
+	left := b.llm.MaxTokens - spent
+	if left <= 0 {
+		return 0, fmt.Errorf("%w: this compression spent %d tokens (compression.llm.maxTokens)",
+			contract.ErrBudgetSpent, spent)
+	}
+	b.reserved++
+	return left, nil
+}
+
+// account returns what was spent, nil if no call was made, and the last error of the model.
+func (b *modelBudget) account() (*outcome.Spent, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.spent.Calls == 0 {
+		return nil, b.failed
+	}
+	spent := b.spent
+	spent.Profile = b.llm.Profile
+	return &spent, b.failed
+}

@@ -1,0 +1,161 @@
+package prepare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// ladder is a rewrite in progress: which entries and blocks are left, and what they count. The rungs work on it; the
+// history itself changes only when all of them together are enough.
+type ladder struct {
+	base    history.Snapshot
+	counter Counter
+	entries []content.Content            // the contents of base
+	blocks  map[int][]rewrite.BlockPiece // by position, of entries with replaced blocks
+	gone    []bool                       // by position
+	tokens  []int                        // of each entry as it is sent; 0 for those that are gone or withheld
+	total   int                          // the sum of tokens
+	last    int                          // the last exchange begins here; it and everything after it stays
+
+	taking outcome.Rung            // the current rung
+	rung   map[string]outcome.Rung // by the id of an entry: the last rung that touched it
+	steps  []outcome.LadderStep
+
+	// withheld are responses that no request contains, because they answer nothing: removing them makes no room.
+	withheld map[withheld]bool
+}
+
+// withheld identifies a response that answers nothing.
+type withheld struct{ entryID, callID string }
+
+// newLadder starts with the whole history.
+func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view history.View) (*ladder, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	n := len(base.Entries)
+	l := &ladder{
+		base: base, counter: t.counter, entries: base.Contents(),
+		blocks: map[int][]rewrite.BlockPiece{}, gone: make([]bool, n), tokens: make([]int, n),
+		rung: map[string]outcome.Rung{}, withheld: map[withheld]bool{},
+	}
+	sent := sentTokens(view)
+	for i, e := range base.Entries {
+		l.tokens[i] = sent[e.ID]
+		l.total += l.tokens[i]
+	}
+	for _, p := range view.Problems {
+		if p.Kind == outcome.OrphanedResponse {
+			l.withheld[withheld{p.EntryID, p.CallID}] = true
+		}
+	}
+	l.last = lastExchange(l.entries)
+	return l, nil
+}
+
+// sentTokens returns what each entry of the history counts in a view, by id. A response that was made for the view counts
+// for the entry of the AI whose call it answers.
+func sentTokens(view history.View) map[string]int {
+	sent := make(map[string]int, len(view.Entries))
+	caller := ""
+	for _, e := range view.Entries {
+		if e.ID == "" {
+			sent[caller] += e.Tokens
+			continue
+		}
+		sent[e.ID] = e.Tokens
+		if e.Content.Speaker == content.AI {
+			caller = e.ID
+		}
+	}
+	return sent
+}
+
+// lastExchange returns where the last exchange begins: the last entries of the AI in a row. It is the end of the history
+// if the AI has not spoken.
+func lastExchange(entries []content.Content) int {
+	last := len(entries)
+	for i := len(entries) - 1; i >= 0; i-- {
+		if entries[i].Speaker == content.AI {
+			last = i
+			break
+		}
+	}
+	for last > 0 && entries[last-1].Speaker == content.AI {
+		last--
+	}
+	return last
+}
+
+// replace puts a block in the place of another. It does nothing, and ok is false, if that would not save tokens.
+func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block) (ok bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	old := l.base.Entries[entry]
+	counts, err := l.counter.All(ctx, []content.Content{{Speaker: old.Content.Speaker, Blocks: []content.Block{b}}})
+	if err != nil {
+		return false, err
+	}
+	saved := int(old.Blocks[block] - counts[0].Blocks[0])
+	if saved <= 0 {
+		return false, nil
+	}
+	pieces := l.blocks[entry]
+	if pieces == nil {
+		for j := range old.Content.Blocks {
+			pieces = append(pieces, rewrite.BlockPiece{Keep: j})
+		}
+		l.blocks[entry] = pieces
+	}
+	pieces[block] = rewrite.BlockPiece{Block: b}
+	l.tokens[entry] -= saved
+	l.total -= saved
+	l.rung[old.ID] = l.taking
+	return true, nil
+}
+
+// drop removes an entry.
+func (l *ladder) drop(i int) {
+	l.gone[i] = true
+	l.total -= l.tokens[i]
+	l.tokens[i] = 0
+	l.rung[l.base.Entries[i].ID] = l.taking
+}
+
+// opaque reports whether one of the entries holds a block that this version does not know. Such entries stay: the host
+// cannot tell what would be lost.
+func (l *ladder) opaque(entries ...int) bool {
+	unknown := func(b content.Block) bool { _, ok := b.(content.Opaque); return ok }
+	return slices.ContainsFunc(entries, func(i int) bool {
+		return slices.ContainsFunc(l.entries[i].Blocks, unknown)
+	})
+}
+
+// pieces describe what is left in the form of a strategy's answer to a Compress, so that the ladder is checked by the same
+// code as a strategy.
+func (l *ladder) pieces() (pieces []rewrite.Piece) {
+	from := 0
+	keepUntil := func(to int) {
+		if from < to {
+			pieces = append(pieces, rewrite.Keep{From: from, To: to})
+		}
+		from = to + 1
+	}
+	for i := range l.entries {
+		switch blocks := l.blocks[i]; {
+		case l.gone[i]:
+			keepUntil(i)
+		case blocks != nil:
+			keepUntil(i)
+			pieces = append(pieces, rewrite.Edited{Index: i, Blocks: blocks})
+		}
+	}
+	keepUntil(len(l.entries))
+	return pieces
+}

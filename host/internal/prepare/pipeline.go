@@ -1,0 +1,124 @@
+package prepare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Pipeline runs the turns of one session, one at a time. Entries may be added to the history at any time. A Pipeline is
+// safe for concurrent use; the package documentation has the locking rules.
+type Pipeline struct {
+	// Clock is the time for cooldowns and cache expiry; nil is time.Now. Set it before the first turn.
+	Clock func() time.Time
+
+	sessionID string
+	history   *history.History
+	counter   Counter
+
+	running sync.Mutex // held while a turn runs
+
+	mu sync.Mutex // guards everything below
+
+	// optimized is Snapshot.Added as of the last Optimize. While more was added since, the history is dirty: another
+	// Optimize may find something (REQ-HD-002.6). held: the cadence held back what that Optimize would have pruned.
+	optimized uint64
+	held      bool
+
+	noop     *noop    // nil: the last Compress did something
+	failure  *failure // nil: no cooldown
+	failures int      // consecutive Compress calls that failed
+
+	// version counts resets, from 1. A turn does not store what it learned under settings that have changed since.
+	version uint64
+
+	calibration tokens.Calibration
+	sent        sent
+	growth      growth
+}
+
+// noop remembers a Compress that had nothing to do, so that the strategy is not asked again about the same history.
+type noop struct {
+	strategy string
+	added    uint64 // Snapshot.Added at that time
+	reason   contract.NoOpReason
+}
+
+// failure remembers a Compress that failed with a non-retryable error, so that it is not tried again at every turn.
+type failure struct {
+	strategy string
+	until    time.Time // the end of the cooldown
+	err      error
+}
+
+// New returns the pipeline of a session. counter must be the one with which the entries of h are counted.
+func New(sessionID string, h *history.History, counter Counter) *Pipeline {
+	return &Pipeline{sessionID: sessionID, history: h, counter: counter, version: 1}
+}
+
+// Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
+//
+// An error leaves the history valid: as it was, or as the last completed step left it. It is the error of the step that
+// failed; no other strategy is tried in its place (REQ-HD-013). A [ContextOverflowError] means that every step was taken
+// and the request is still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it,
+// also after ctx is done.
+func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
+	start := time.Now()
+	p.running.Lock()
+	defer p.running.Unlock()
+	req.Pending = min(max(0, req.Pending), maxPending)
+	t := p.newTurn(req)
+	err := t.run(ctx)
+	t.outcome.Problems, t.outcome.Pending = t.view.Problems, t.view.Pending
+	t.outcome.Stable, t.outcome.Calibration = t.stable(), t.reportedCalibration()
+	if overflow := (*ContextOverflowError)(nil); !errors.As(err, &overflow) && ctx.Err() == nil {
+		t.recordSent() // otherwise the agent cannot send the request
+	}
+	t.outcome.HostTime = time.Since(start) - t.outcome.WaitTime()
+	return t.view, t.outcome, err
+}
+
+// maxPending is more tokens than any model takes, and small enough that sums do not overflow.
+const maxPending = math.MaxInt32
+
+func (p *Pipeline) newTurn(req Request) *turn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &turn{
+		Pipeline: p, req: req, info: req.Strategy.Info(),
+		version: cmp.Or(req.SettingsVersion, p.version),
+	}
+}
+
+// SettingsVersion changes with every [Pipeline.Reset]. Read it before the settings and pass it in
+// [Request.SettingsVersion]: a turn whose settings were read before a Reset then remembers nothing for later turns.
+func (p *Pipeline) SettingsVersion() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version
+}
+
+// Reset forgets what earlier turns found out about the history: what was optimised, no-ops, failures and cooldowns. Call
+// it when settings change, because other settings may find what these did not. The calibration stays.
+func (p *Pipeline) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.optimized, p.held, p.noop, p.failure, p.failures = 0, false, nil, nil, 0
+	p.version++
+}
+
+// now is the time by the pipeline's clock.
+func (p *Pipeline) now() time.Time {
+	if p.Clock != nil {
+		return p.Clock()
+	}
+	return time.Now()
+}

@@ -1,0 +1,55 @@
+package prepare
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Request is what one turn is asked.
+type Request struct {
+	Strategy Strategy
+	Settings Settings
+	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet, tool
+	// schemas. It is clamped to at least 0.
+	Pending int
+	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
+	SettingsVersion uint64
+	// At is when the request is sent; zero is now. Replays set it to the recorded time.
+	At time.Time
+	// Flush, if not nil, is called before the history is rewritten. It must write all entries so far to durable storage:
+	// after the rewrite, the removed ones exist nowhere else. If it fails, the turn fails and the history is unchanged.
+	Flush func() error
+}
+
+// Settings are the settings of one turn, resolved from the configuration.
+type Settings struct {
+	// Threshold is the share of the hard limit from which on the history is compressed. nil means that no one set it and
+	// the strategy's default applies (REQ-HD-001.10).
+	Threshold *float64
+	// These are passed to the strategy. ContextLimit and CompletionBudget are in the provider's tokens here; the strategy
+	// gets them converted into tokens as the host counts.
+	contract.CallSettings
+	contract.OptimizeParams
+	contract.CompressSettings
+	// Tools is the tool taxonomy in force, as JSON.
+	Tools []byte
+	// LLM is the model that the strategy may call; nil for a strategy that declared that it needs none.
+	LLM *LLM
+	// Prompt resolves a prompt by name; nil if there are no prompts.
+	Prompt func(ctx context.Context, name string) (string, error)
+	// Cadence says when the density step may change the history. "" is [outcome.CadenceEveryTurn].
+	Cadence outcome.Cadence
+	// OptimizeThreshold, a share of the hard limit, and MinSavings, in tokens, apply to [outcome.CadenceGated].
+	OptimizeThreshold float64
+	MinSavings        int
+	// Prices apply to [outcome.CadencePriced]. Without them it is [outcome.CadenceEveryTurn].
+	Prices *pricing.List
+	// Ladder allows making room under the hard limit without the strategy if its Compress was not enough.
+	Ladder bool
+	// Cooldown is how long no Compress is tried after a non-retryable error. 0 or less: no cooldown.
+	Cooldown time.Duration
+}

@@ -1,0 +1,76 @@
+package prepare
+
+import (
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+// sent is the last request that a turn returned: what the provider's prompt cache holds, assuming that the agent sent it.
+// The zero value: nothing was sent to the current model.
+type sent struct {
+	view history.View
+	at   time.Time
+}
+
+// stable returns how much of the beginning of this request equals the preceding one.
+func (t *turn) stable() (same outcome.Stable) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.growth.requests > 0 {
+		same.Entries, same.Tokens = t.view.Shared(t.sent.view)
+	}
+	return same
+}
+
+// recordSent remembers this request as sent.
+func (t *turn) recordSent() {
+	now := t.sendTime()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent = sent{view: t.view, at: now}
+	t.growth.record(t.view.Tokens, t.view.Epoch)
+}
+
+// sendTime is when the request is sent.
+func (t *turn) sendTime() time.Time {
+	if !t.req.At.IsZero() {
+		return t.req.At
+	}
+	return t.now()
+}
+
+// cacheEffect is what applying a plan does to the provider's prompt cache, in tokens as the host counts them.
+type cacheEffect struct {
+	cached       int  // tokens of the last request
+	prefix       int  // tokens that stay cached
+	removed      int  // cached tokens that the plan removes
+	rewritten    int  // tokens that stay in the history but leave the cache
+	onlyUncached bool // the plan changes nothing that was sent
+	at           time.Time
+}
+
+// effect compares a plan with the last request. It is zero if the history was rewritten since then, because nothing is
+// known to be cached.
+func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
+	t.mu.Lock()
+	last := t.sent
+	t.mu.Unlock()
+	owned := last.view.Owned
+	if last.view.Epoch != base.Epoch || owned > len(base.Entries) {
+		return cacheEffect{}
+	}
+	e := cacheEffect{at: last.at}
+	for _, entry := range base.Entries[:owned] {
+		e.cached += entry.Tokens
+	}
+	first, removed := plan.Touches(owned)
+	for _, entry := range base.Entries[:min(first, owned)] {
+		e.prefix += entry.Tokens
+	}
+	e.removed = removed
+	e.rewritten = e.cached - e.prefix - removed
+	e.onlyUncached = first >= owned
+	return e
+}

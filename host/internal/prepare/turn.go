@@ -1,0 +1,112 @@
+package prepare
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// turn is one Prepare (or one Compress by hand).
+type turn struct {
+	*Pipeline
+	req     Request
+	info    contract.Info
+	version uint64 // Pipeline.version when its settings were read, see Pipeline.remembers
+
+	view    history.View    // what is safe to send, as the last step left it
+	outcome outcome.Outcome // what was done so far
+}
+
+// run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so that
+// the next check is made against what is left.
+func (t *turn) run(ctx context.Context) error {
+	t.begin()
+	t.outcome.Optimize.TokensAfter = t.view.Tokens
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.optimize(ctx); err != nil || t.belowThreshold() {
+		return err
+	}
+	if err := t.compress(ctx, t.compressReason()); err != nil && !t.continuesWithout(ctx, err) || t.fits() {
+		return err
+	}
+	return t.makeFit(ctx)
+}
+
+// begin resolves the limits and counts the request as it would be without this turn.
+func (t *turn) begin() {
+	t.outcome.Strategy = t.info.Name
+	t.outcome.Limits = t.limits()
+	t.refresh()
+	t.outcome.TokensBefore = t.view.Tokens
+}
+
+// limits resolves the threshold and the token limits that follow from it. A threshold in the settings takes precedence
+// over the strategy's default (REQ-HD-001.10).
+func (t *turn) limits() outcome.Limits {
+	s := t.req.Settings
+	l := outcome.Limits{
+		Context: s.ContextLimit, Hard: s.ContextLimit - s.CompletionBudget,
+		Threshold: t.info.Trigger.DefaultThreshold, ThresholdFrom: "strategy default",
+	}
+	if s.Threshold != nil {
+		l.Threshold, l.ThresholdFrom = *s.Threshold, "setting"
+	}
+	l.Trigger = l.Threshold * float64(l.Hard)
+	return l
+}
+
+// refresh takes the view of the history as it is now, and the counts that follow from it.
+func (t *turn) refresh() {
+	t.view = t.history.View(t.counter.Entry)
+	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
+}
+
+// belowThreshold reports whether the request is small enough that no Compress is due.
+func (t *turn) belowThreshold() bool { return float64(t.outcome.Projected) < t.outcome.Limits.Trigger }
+
+// fits reports whether the request is within the hard limit.
+func (t *turn) fits() bool { return t.outcome.Projected <= t.outcome.Limits.Hard }
+
+// compressReason tells the strategy how urgent it is.
+func (t *turn) compressReason() contract.CompressReason {
+	if t.fits() {
+		return contract.ReasonThreshold
+	}
+	return contract.ReasonHardLimit
+}
+
+// call is what an Optimize and a Compress have in common.
+func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
+	return Call{
+		CallParams: contract.CallParams{
+			CallSettings: t.req.Settings.CallSettings, SessionID: t.sessionID, Revision: s.Revision,
+		},
+		Epoch: s.Epoch, Entries: entries, Tools: t.req.Settings.Tools,
+	}
+}
+
+// apply carries out a plan and records what it changed, under the name of the step.
+func (t *turn) apply(plan *history.Plan, step string) error {
+	if t.req.Flush != nil {
+		if err := t.req.Flush(); err != nil {
+			return err
+		}
+	}
+	if _, err := t.history.Apply(plan); err != nil {
+		return err
+	}
+	changes := plan.Changes()
+	for i := range changes {
+		changes[i].Step = step
+	}
+	t.outcome.Changes = append(t.outcome.Changes, changes...)
+	return nil
+}
+
+// current reports whether the settings of this turn are still in force, so that what it learned may be remembered.
+// Callers hold t.mu.
+func (t *turn) current() bool { return t.version == t.Pipeline.version }
