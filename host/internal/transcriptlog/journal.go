@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
