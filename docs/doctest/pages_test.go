@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestCommands(t *testing.T) {
 		if page.Path == filepath.Join(root, "docs/writing-a-strategy.md") {
 			continue // in docs/guidetest
 		}
-		t.Run(filepath.ToSlash(page.Path), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(filepath.ToSlash(page.Path), root+"/"), func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
@@ -68,8 +69,10 @@ func shell(t *testing.T) pages.Shell {
 		t.Fatal(err)
 	}
 	return pages.Shell{
-		Dir:  checkout,
-		Env:  []string{"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8"},
+		Dir: checkout,
+		Env: []string{
+			"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8",
+		},
 		Hide: [][2]string{{bin, "~/thresh/bin"}, {home, "~"}},
 	}
 }

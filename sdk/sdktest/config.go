@@ -163,6 +163,6 @@ func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.Compres
 			Profile:          c.Profile,
 			Model:            c.model(info),
 		},
-		TokensIn: func(from, to int) int { return count(counted[from:to]) },
+		TokensIn: tokensIn(counted, count),
 	}, err
 }

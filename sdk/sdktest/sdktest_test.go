@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -391,3 +393,35 @@ func TestHelpersFailTheTest(t *testing.T) {
 type badInfo struct{ keepLast }
 
 func (badInfo) Info() sdk.Info { return sdk.Info{Name: "Bad Name"} }
+
+// In a host, counts come with the entries: however often a strategy asks, nothing is counted again.
+func TestTokensCostsNothing(t *testing.T) {
+	var counted atomic.Int64
+	s := scripted{}
+	s.compress = func(_ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+		before := counted.Load()
+		for i := range in.History {
+			if want := 2 * (len(in.History) - i); in.Tokens(i, len(in.History)) != want {
+				t.Errorf("from entry %d: %d tokens, want %d", i, in.Tokens(i, len(in.History)), want)
+			}
+		}
+		if n := counted.Load() - before; n > 0 {
+			t.Errorf("%d entries were counted again", n)
+		}
+		return sdk.NoOp("x"), nil
+	}
+	sdktest.Compress(t, s, sample(), sdktest.Config{Counter: func(e []sdk.Content) int {
+		counted.Add(int64(len(e)))
+		return 2 * len(e)
+	}})
+}
+
+// Whatever a Compress is told can be set in a test.
+func TestEveryParameterHasAField(t *testing.T) {
+	config := reflect.TypeFor[sdktest.Config]()
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[sdk.CompressParams]()) {
+		if _, ok := config.FieldByName(f.Name); !ok && !f.Anonymous {
+			t.Errorf("Config has no field %s", f.Name)
+		}
+	}
+}

@@ -18,10 +18,45 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// getInfo asks what the plugin is.
-func (p *bare) getInfo(ctx context.Context) (*threshv1.GetInfoResponse, error) {
-	info, err := p.client.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: "verify"})
-	return info, answered("GetInfo", err)
+// declaration is what a plugin says about itself, unchecked, and the answer that it stands in.
+type declaration struct {
+	contract.Info
+	raw *threshv1.GetInfoResponse
+}
+
+// getInfo asks what the plugin is. Settings are left out if one of their defaults is no JSON.
+func (p *bare) getInfo(ctx context.Context) (declaration, error) {
+	r, err := p.client.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: "verify"})
+	if err != nil {
+		return declaration{}, answered("GetInfo", err)
+	}
+	info, err := wire.FromInfo(r)
+	if err != nil {
+		rest := proto.CloneOf(r)
+		rest.Config = nil
+		info, _ = wire.FromInfo(rest) // nothing else can fail
+	}
+	return declaration{info, r}, nil
+}
+
+// difference names the fields in which two answers to GetInfo differ; "" if they are the same.
+func (d declaration) difference(other declaration) string {
+	if proto.Equal(d.raw, other.raw) {
+		return ""
+	}
+	var found string
+	a, b := d.raw.ProtoReflect(), other.raw.ProtoReflect()
+	fields := a.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if va, vb := a.Get(f), b.Get(f); !va.Equal(vb) {
+			found += fmt.Sprintf("%s was %s, is %s; ", f.Name(), show(va.String()), show(vb.String()))
+		}
+	}
+	if found == "" {
+		return "it differs in a field that this host does not know"
+	}
+	return found[:len(found)-2]
 }
 
 // configure offers host services to the plugin and hands it its settings.
@@ -61,20 +96,9 @@ func (e *callError) Error() string {
 // GRPCStatus lets status.Code find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
-// infoOf is what a plugin says about itself, unchecked. Settings are left out where one of their defaults is no JSON.
-func infoOf(r *threshv1.GetInfoResponse) contract.Info {
-	info, err := wire.FromInfo(r)
-	if err != nil {
-		r = proto.CloneOf(r)
-		r.Config = nil
-		info, _ = wire.FromInfo(r) // nothing else can fail
-	}
-	return info
-}
-
-// operations returns the calls that a plugin with the answer to GetInfo takes.
-func operations(info *threshv1.GetInfoResponse) []plugins.Op {
-	if info.GetTrigger().GetMode() == threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS {
+// operations returns the calls that a plugin takes.
+func operations(info contract.Info) []plugins.Op {
+	if info.Trigger.Mode == contract.ModeContinuous {
 		return []plugins.Op{plugins.OpOptimize, plugins.OpCompress}
 	}
 	return []plugins.Op{plugins.OpCompress}

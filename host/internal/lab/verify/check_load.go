@@ -22,8 +22,8 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	defer p.end()
-	for _, op := range operations(p.info) { // what the calls come to is for others to judge
-		err := p.callIn(ctx, s, bareCall{op: op, sample: s.large(), info: infoOf(p.info), settings: defaultsOf(p.info)})
+	for _, op := range operations(p.info.Info) { // what the calls come to is for others to judge
+		err := p.callIn(ctx, s, bareCall{op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info)})
 		if p.gone(0) {
 			return "", fmt.Errorf("it ended (%v) in %s of the history %q: %w", p.cmd.ProcessState, op, s.large().name, err)
 		}
@@ -66,12 +66,12 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 		return nil
 	}
 	const begin = 50 * time.Millisecond
-	for _, op := range operations(p.info) {
+	for _, op := range operations(p.info.Info) {
 		if err := try(op, s.large(), begin); err != nil {
 			return "", err
 		}
 	}
-	if p.info.GetRequiresLlm() {
+	if p.info.RequiresLLM {
 		if err := try(plugins.OpCompress, s.plain(), s.bounds.call); err != nil {
 			return "", err
 		}
@@ -86,7 +86,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	defer cancel()
 	sent, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		ended <- p.call(call, bareCall{op: op, sample: sm, info: infoOf(p.info), settings: defaultsOf(p.info), sent: func() { note(sent) }})
+		ended <- p.call(call, bareCall{op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) }})
 	}()
 	select {
 	case <-sent:

@@ -11,15 +11,15 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // settingsOf returns a plugin's defaults, with one of them replaced unless its key is "".
-func settingsOf(info *threshv1.GetInfoResponse, key string, value json.RawMessage) []byte {
-	out := map[string]json.RawMessage{}
-	for _, f := range info.GetConfig() {
-		if raw := f.GetDefaultValue(); json.Valid(raw) {
-			out[f.GetKey()] = raw
+func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
+	out := map[string]any{}
+	for _, f := range info.Config {
+		if f.Default != nil {
+			out[f.Key] = f.Default
 		}
 	}
 	if key != "" {
@@ -32,10 +32,10 @@ func settingsOf(info *threshv1.GetInfoResponse, key string, value json.RawMessag
 	return data
 }
 
-func defaultsOf(info *threshv1.GetInfoResponse) []byte { return settingsOf(info, "", nil) }
+func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
 
 // try starts a process, configures it with settings, and has judge look at what came of it.
-func (s *suite) try(ctx context.Context, settings []byte, judge func(*bare, *threshv1.GetInfoResponse, error) error) error {
+func (s *suite) try(ctx context.Context, settings []byte, judge func(*bare, contract.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {
 		return err
@@ -47,20 +47,20 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*bare, *thr
 	if err != nil {
 		return err
 	}
-	return judge(p, info, p.configure(ctx, settings))
+	return judge(p, info.Info, p.configure(ctx, settings))
 }
 
 // declared returns what the plugin says about its settings.
-func (s *suite) declared(ctx context.Context) (*threshv1.GetInfoResponse, error) {
+func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.end()
-	if len(p.info.GetConfig()) == 0 {
-		return p.info, skipped("it declares no settings")
+	if len(p.info.Config) == 0 {
+		return &p.info.Info, skipped("it declares no settings")
 	}
-	return p.info, nil
+	return &p.info.Info, nil
 }
 
 // mostTried bounds how many settings are tried one by one: each try is a start.
@@ -75,16 +75,16 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	tried := 0
-	for _, f := range info.GetConfig() {
+	for _, f := range info.Config {
 		for _, value := range edges(f) {
 			if tried == mostTried {
 				break
 			}
 			tried++
-			err := s.try(ctx, settingsOf(info, f.GetKey(), value), func(_ *bare, _ *threshv1.GetInfoResponse, err error) error {
+			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *bare, _ contract.Info, err error) error {
 				// A combination may be refused, as long as the key is named.
-				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.GetKey())) {
-					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.GetKey(), oneLine(string(value), 100), err)
+				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
+					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.Key, oneLine(string(value), 100), err)
 				}
 				return nil
 			})
@@ -93,11 +93,11 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 			}
 		}
 	}
-	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.GetConfig()), tried), nil
+	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.Config), tried), nil
 }
 
 // edges returns values that a setting's declaration allows: its bounds and its named values.
-func edges(f *threshv1.ConfigField) []json.RawMessage {
+func edges(f contract.ConfigField) []json.RawMessage {
 	var out []json.RawMessage
 	add := func(v any) {
 		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
@@ -105,15 +105,15 @@ func edges(f *threshv1.ConfigField) []json.RawMessage {
 		}
 	}
 	if f.Minimum != nil {
-		add(f.GetMinimum())
+		add(*f.Minimum)
 	}
 	if f.Maximum != nil {
-		add(f.GetMaximum())
+		add(*f.Maximum)
 	}
-	for _, v := range f.GetAllowed() {
+	for _, v := range f.Allowed {
 		add(v)
 	}
-	if f.GetType() == threshv1.ConfigType_CONFIG_TYPE_BOOLEAN {
+	if f.Type == contract.Boolean {
 		add(true)
 		add(false)
 	}
@@ -135,7 +135,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	refused, tried := 0, 0
 	attempt := func(settings, key string) error {
 		tried++
-		return s.try(ctx, []byte(settings), func(p *bare, info *threshv1.GetInfoResponse, err error) error {
+		return s.try(ctx, []byte(settings), func(p *bare, info contract.Info, err error) error {
 			if err != nil {
 				refused++
 			}
@@ -147,19 +147,19 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 			return "", err
 		}
 	}
-	if err := attempt(string(settingsOf(info, "no-such-setting", json.RawMessage("1"))), ""); err != nil {
+	if err := attempt(string(settingsOf(*info, "no-such-setting", json.RawMessage("1"))), ""); err != nil {
 		return "", err
 	}
-	for i, f := range info.GetConfig() {
+	for i, f := range info.Config {
 		if i == mostTried {
 			break
 		}
 		value := garbage[i%len(garbage)]
-		if err := attempt(string(settingsOf(info, f.GetKey(), json.RawMessage(value))), f.GetKey()); err != nil {
+		if err := attempt(string(settingsOf(*info, f.Key, json.RawMessage(value))), f.Key); err != nil {
 			return "", err
 		}
 	}
-	inCalls, err := s.garbageInCalls(ctx, info)
+	inCalls, err := s.garbageInCalls(ctx, *info)
 	if err != nil {
 		return "", err
 	}
@@ -184,21 +184,21 @@ func judgeGarbage(ctx context.Context, p *bare, settings, key string, err error)
 }
 
 // garbageInCalls gives the same garbage to sessions of a process that was configured well.
-func (s *suite) garbageInCalls(ctx context.Context, info *threshv1.GetInfoResponse) (tried int, err error) {
+func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried int, err error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer p.end()
 	all := append([]string(nil), broken...)
-	for i, f := range info.GetConfig() {
-		all = append(all, string(settingsOf(info, f.GetKey(), json.RawMessage(garbage[i%len(garbage)]))))
+	for i, f := range info.Config {
+		all = append(all, string(settingsOf(info, f.Key, json.RawMessage(garbage[i%len(garbage)]))))
 	}
 	sm := s.plain()
 	for _, op := range operations(info) {
 		for _, settings := range all {
 			tried++
-			err := p.callIn(ctx, s, bareCall{op: op, sample: sm, info: infoOf(info), settings: []byte(settings)})
+			err := p.callIn(ctx, s, bareCall{op: op, sample: sm, info: info, settings: []byte(settings)})
 			if code := status.Code(err); code == codes.Internal || code == codes.Unavailable || code == codes.DeadlineExceeded {
 				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used", op, show(settings), err)
 			}
@@ -218,8 +218,8 @@ func (p *bare) callIn(ctx context.Context, s *suite, c bareCall) error {
 }
 
 // order makes the calls that are out of order.
-func (s *suite) order(ctx context.Context, p *bare, info *threshv1.GetInfoResponse) error {
-	c := bareCall{sample: s.plain(), info: infoOf(info), settings: defaultsOf(info)}
+func (s *suite) order(ctx context.Context, p *bare, info contract.Info) error {
+	c := bareCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
 	for _, op := range operations(info) {
 		c.op = op
 		if err := want(string(op)+" before Configure", p.callIn(ctx, s, c), codes.FailedPrecondition); err != nil {

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"google.golang.org/protobuf/proto"
-
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
 // ready is a bare process that was described and configured.
 type ready struct {
 	*bare
-	info *threshv1.GetInfoResponse
+	info declaration
 	took time.Duration // from the start
 }
 
@@ -31,7 +27,7 @@ func (s *suite) upWith(ctx context.Context, m modelMode) (ready, error) {
 	defer cancel()
 	info, err := p.getInfo(ctx)
 	if err == nil {
-		err = p.configureWith(ctx, defaultsOf(info), m)
+		err = p.configureWith(ctx, defaultsOf(info.Info), m)
 	}
 	if err != nil {
 		p.end()
@@ -58,11 +54,10 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info := infoOf(p.info)
 	detail, bound := "", s.bounds.call
-	for _, op := range operations(p.info) {
+	for _, op := range operations(p.info.Info) {
 		// What it comes to is for other checks to judge.
-		if s.noticeHang(p.callIn(ctx, s, bareCall{op: op, sample: s.plain(), info: info, settings: defaultsOf(p.info)})) {
+		if s.noticeHang(p.callIn(ctx, s, bareCall{op: op, sample: s.plain(), info: p.info.Info, settings: defaultsOf(p.info.Info)})) {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
 		}
 	}
@@ -90,13 +85,13 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 	const asked = 3
-	var first *threshv1.GetInfoResponse
+	var first *declaration
 	for start := range starts {
 		p, err := s.up(ctx)
 		if err != nil {
 			return "", err
 		}
-		infos := []*threshv1.GetInfoResponse{p.info}
+		infos := []declaration{p.info}
 		for range asked - 1 {
 			info, err := p.getInfo(ctx)
 			if err != nil {
@@ -108,31 +103,14 @@ func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 		p.end()
 		for i, info := range infos {
 			if first == nil {
-				first = info
+				first = &info
 			}
-			if !proto.Equal(first, info) {
-				return "", fmt.Errorf("start %d, answer %d is another than the first: %s", start+1, i+1, difference(first, info))
+			if d := first.difference(info); d != "" {
+				return "", fmt.Errorf("start %d, answer %d is another than the first: %s", start+1, i+1, d)
 			}
 		}
 	}
 	return fmt.Sprintf("%d starts, %d answers each", starts, asked), nil
-}
-
-// difference names the fields in which two answers to GetInfo differ.
-func difference(a, b *threshv1.GetInfoResponse) string {
-	var found string
-	fields := a.ProtoReflect().Descriptor().Fields()
-	for i := range fields.Len() {
-		f := fields.Get(i)
-		va, vb := a.ProtoReflect().Get(f), b.ProtoReflect().Get(f)
-		if !va.Equal(vb) {
-			found += fmt.Sprintf("%s was %s, is %s; ", f.Name(), show(va.String()), show(vb.String()))
-		}
-	}
-	if found == "" {
-		return "it differs in a field that this host does not know"
-	}
-	return found[:len(found)-2]
 }
 
 func show(text string) string { return fmt.Sprintf("%q", oneLine(text, 60)) }
@@ -147,5 +125,5 @@ func checkCallOrder(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", s.order(ctx, p, info)
+	return "", s.order(ctx, p, info.Info)
 }
