@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// attachFlag has a plugin that was started by hand wait for a host that is told to use it. It is for authors with a debugger:
-// nobody verifies, isolates or ends such a process.
+// attachFlag has a plugin that was started by hand wait for a host that is told to use it. It is for authors with a
+// debugger: nobody verifies, isolates or ends such a process.
 const attachFlag = "--attach"
 
 // serveAttached serves one host, which is told where by the line on stdout, until that is gone or somebody interrupts.

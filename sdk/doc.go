@@ -36,7 +36,8 @@
 // The helpers are in sdk/turns (which entries belong together) and sdk/tools (what a tool call reads and writes);
 // sdk/sdktest tests a strategy without a host.
 //
-// The package takes care of the rest: the handshake, streams, protobuf, panics (the error of one call, not the end of the
-// process), cancellation, logging and leaving when the host is gone. Histories that an author returns are compared with
-// the one that came, so that entries and blocks that were kept are named, not sent: they keep their ids and their counts.
+// The package takes care of the rest: the handshake, streams, protobuf, panics (the error of one call, not the end of
+// the process), cancellation, logging and leaving when the host is gone. Histories that an author returns are compared
+// with the one that came, so that entries and blocks that were kept are named, not sent: they keep their ids and their
+// counts.
 package sdk

@@ -33,8 +33,8 @@ type Optimizer interface {
 // ConfigChecker is for a strategy that can tell that its settings do not go together. Types, bounds and allowed values
 // need no checker: they are declared in [Info.Config], and the host checks them.
 type ConfigChecker interface {
-	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and again
-	// for sessions whose settings differ.
+	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and
+	// again for sessions whose settings differ.
 	CheckConfig(Config) error
 }
 
@@ -68,7 +68,8 @@ type DensityResult struct {
 	Metadata DensityMetadata
 }
 
-// CompressInput is what [Strategy.Compress] gets. History is the curated history: without entries of the AI that are empty.
+// CompressInput is what [Strategy.Compress] gets. History is the curated history: without entries of the AI that are
+// empty.
 type CompressInput struct {
 	Call
 	contract.CompressParams
@@ -77,7 +78,8 @@ type CompressInput struct {
 	TokensIn func(from, to int) int
 }
 
-// Tokens returns what the host's tokenizer counts for History[from:to]. It costs nothing: entries come with their counts.
+// Tokens returns what the host's tokenizer counts for History[from:to]. It costs nothing: entries come with their
+// counts.
 func (in CompressInput) Tokens(from, to int) int {
 	if in.TokensIn == nil || from >= to {
 		return 0

@@ -7,8 +7,10 @@ import (
 
 // What can be wrong with an answer. An [Error] wraps one of these.
 var (
-	ErrConflict       = errors.New("an entry is both removed and replaced, or named twice") // REQ-HD-001.6, ERR-010, ERR-013
-	ErrOutOfBounds    = errors.New("an index is out of bounds")                             // REQ-HD-001.7, ERR-011, ERR-012
+	// REQ-HD-001.6, ERR-010, ERR-013.
+	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")
+	// REQ-HD-001.7, ERR-011, ERR-012.
+	ErrOutOfBounds    = errors.New("an index is out of bounds")
 	ErrOutOfOrder     = errors.New("kept parts are out of order or kept twice")
 	ErrOrphaned       = errors.New("a tool response lost its call")
 	ErrUnanswered     = errors.New("a tool call lost its response")

@@ -134,8 +134,8 @@ func DecodeEntry(msg []byte) (Entry, error) {
 	return e, c.err
 }
 
-// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block of
-// an unknown kind is an error here: the host could not keep what it cannot read.
+// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block
+// of an unknown kind is an error here: the host could not keep what it cannot read.
 func DecodeContent(msg []byte) (content.Content, error) { return decodeContent(msg, refuseUnknown) }
 
 // unknown says what becomes of a block of a kind from a newer peer.

@@ -1,5 +1,6 @@
 // Package wire is how histories and answers travel between the host and a strategy plugin: the handshake's constants,
-// the framing of chunked streams, and the conversion between package content and the protobuf messages of proto/thresh/v1.
+// the framing of chunked streams, and the conversion between package content and the protobuf messages of
+// proto/thresh/v1.
 //
 // It is ours alone: sdk and host use it, authors of strategies never see it, and it changes without notice. What other
 // languages have to know is in proto/PROTOCOL.md.

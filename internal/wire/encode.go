@@ -64,7 +64,8 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	case content.ToolResponse:
 		return blockToolResponse, values{{str: b.CallID}, {str: b.ToolName}, {raw: b.Result}, {str: b.Error}}, b.Extra
 	case content.Media:
-		return blockMedia, values{{str: b.MimeType}, {str: b.Data}, {str: b.Encoding}, {str: b.Caption}, {str: b.Filename}}, b.Extra
+		return blockMedia, values{{str: b.MimeType}, {str: b.Data}, {str: b.Encoding}, {str: b.Caption},
+			{str: b.Filename}}, b.Extra
 	case content.Thinking:
 		return blockThinking, values{{str: b.Thought}, {str: b.Signature}}, b.Extra
 	case content.Code:
@@ -113,7 +114,8 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 }
 
 func sizeContent(c content.Content) int {
-	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) + sizeExtra(contentExtra, c.Extra)
+	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) + sizeExtra(contentExtra,
+		c.Extra)
 	for _, b := range c.Blocks {
 		n += sizeMessage(contentBlocks, sizeBlock(b))
 	}
@@ -137,8 +139,8 @@ func appendContent(dst []byte, c content.Content) []byte {
 	return dst
 }
 
-// sendable returns c if all of it can be sent, else a copy in which the text is UTF-8. It refuses blocks that are none of
-// the model's seven, for example pointers to blocks.
+// sendable returns c if all of it can be sent, else a copy in which the text is UTF-8. It refuses blocks that are none
+// of the model's seven, for example pointers to blocks.
 func sendable(c content.Content) (content.Content, error) {
 	c.Speaker = content.Speaker(validUTF8(string(c.Speaker)))
 	c.Extra = validExtra(c.Extra)
@@ -205,7 +207,8 @@ func newBlock(kind protowire.Number, v values, extra content.Fields) content.Blo
 	case blockToolResponse:
 		return content.ToolResponse{CallID: v[0].str, ToolName: v[1].str, Result: v[2].raw, Error: v[3].str, Extra: extra}
 	case blockMedia:
-		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str, Filename: v[4].str, Extra: extra}
+		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str, Filename: v[4].str,
+			Extra: extra}
 	case blockThinking:
 		return content.Thinking{Thought: v[0].str, Signature: v[1].str, Extra: extra}
 	case blockCode:

@@ -62,8 +62,8 @@ func (c Content) Equal(d Content) bool {
 // A thinking block counts when it holds a thought or encrypted reasoning.
 func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
 
-// Blank reports whether c is an entry of the AI that holds nothing. A provider refuses such an entry, so a host sends none,
-// and a Compress gets none (REQ-HD-002.9).
+// Blank reports whether c is an entry of the AI that holds nothing. A provider refuses such an entry, so a host sends
+// none, and a Compress gets none (REQ-HD-002.9).
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
 func hasContent(b Block) bool {

@@ -122,7 +122,8 @@ func appendFields(dst []byte, fields Fields) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes U+FFFD.
+// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes
+// U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -47,8 +47,8 @@ type Config struct {
 	Todos          []sdk.Todo
 	TranscriptPath string
 	Profile        string
-	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest answer
-	// of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
+	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest
+	// answer of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
 	Model *sdk.Model
 	// UserMessageBudget is in tokens; nil is 20,000.
 	UserMessageBudget *int

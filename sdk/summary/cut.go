@@ -8,8 +8,8 @@ import (
 // Fewest is the number of entries from which on a summary is worth a model call.
 const Fewest = 4
 
-// Cut moves the end of a range to a safe place, as [turns.CutForward] does, but never past a call that still waits for its
-// response: the host refuses a history that lost it.
+// Cut moves the end of a range to a safe place, as [turns.CutForward] does, but never past a call that still waits for
+// its response: the host refuses a history that lost it.
 func Cut(history []sdk.Content, at int) int {
 	at = turns.CutForward(history, at)
 	last := len(history) - 1 // the last entry that is not a tool's: calls from there on are being run

@@ -7,9 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Flatten returns an entry as a model may be sent it that has no tools: its text, calls and results as text, attachments
-// as a placeholder like "[Attached image: plan.png]". Thinking is left out. The speaker is human or ai. ok is false if
-// nothing is left.
+// Flatten returns an entry as a model may be sent it that has no tools: its text, calls and results as text,
+// attachments as a placeholder like "[Attached image: plan.png]". Thinking is left out. The speaker is human or ai. ok
+// is false if nothing is left.
 func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	text, _ := flatten(entry, nil)
 	if text == "" {
@@ -87,8 +87,8 @@ func placeholder(m sdk.Media) string {
 	return "[Attached " + kind + ": " + name + "]"
 }
 
-// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words is
-// false if there is no word in it.
+// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words
+// is false if there is no word in it.
 func said(entry sdk.Content, media bool) (text string, words bool) {
 	var parts []string
 	for _, block := range entry.Blocks {

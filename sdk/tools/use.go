@@ -38,7 +38,8 @@ type Write struct {
 	Deletes bool
 }
 
-// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject] only.
+// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject]
+// only.
 var subjects = [...]string{
 	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename", "command", "cmd", "pattern", "query", "url",
 }
