@@ -68,7 +68,7 @@ func TestTriggerAndMethodsMustAgree(t *testing.T) {
 	}{
 		"continuous with Optimize":    {actor{}, ""},
 		"continuous without Optimize": {incomplete{}, "no method Optimize"},
-		"threshold with Optimize":     {mute{}, "nobody would call it"},
+		"threshold with Optimize":     {mute{}, "the host would never call it"},
 		"no strategy":                 {nil, "not nil"},
 	}
 	for name, tt := range tests {

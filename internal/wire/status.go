@@ -44,6 +44,8 @@ func ToStatus(err error) error {
 	return status.Error(code(err), validUTF8(err.Error()))
 }
 
+// code finds the meaning of an error: first what the two sides agreed on, then the faults of one side, then a status
+// that the error carries already.
 func code(err error) codes.Code {
 	for _, m := range codeOf {
 		if errors.Is(err, m.err) {

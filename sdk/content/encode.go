@@ -6,8 +6,8 @@ import (
 )
 
 // MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. It calls
-// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that whoever
-// needs the bytes as they are calls AppendJSON.
+// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that callers
+// who needs the bytes as they are calls AppendJSON.
 func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON

@@ -30,7 +30,7 @@ type Config struct {
 
 	// What follows is for Compress only.
 
-	// CurrentTokens is what the host says that the history counts; nil is what Counter says.
+	// CurrentTokens is what the host counted for the history; nil is what Counter counts.
 	CurrentTokens *int
 	PendingTokens int
 	// ContextLimit is in tokens; 0 is 200,000.
@@ -60,7 +60,7 @@ type Config struct {
 	Prompts map[string]string
 }
 
-// DefaultDensity returns the settings under compression.density as they are when nobody set any (REQ-HD-009).
+// DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
 	return contract.DefaultDensityConfig()
 }

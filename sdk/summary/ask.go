@@ -103,7 +103,7 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 	}
 	room := a.window.room(max(counts[0], leastTokens(snapshot)) + counts[1] + headingTokens)
 	if room < leastRoom {
-		a.in.Log.Warn("the summary is not verified: the model's window has no room for it beside the conversation")
+		a.in.Log.Warn("the summary is not verified: the model's window has no room for it next to the conversation")
 		return snapshot, nil
 	}
 	if total(pieces) > room {

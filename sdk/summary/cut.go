@@ -17,7 +17,7 @@ func Cut(history []sdk.Content, at int) int {
 		last--
 	}
 	if last >= at {
-		return at // whatever waits is behind the cut, or was left behind long ago
+		return at // what waits is behind the cut, or was abandoned long ago
 	}
 	for _, call := range turns.Pair(history).Pending() {
 		if call.Entry >= last && call.Entry < at {
@@ -35,7 +35,7 @@ func IsSummary(entry sdk.Content) bool {
 	return ok
 }
 
-// LastMessage returns the position of what a person said last; -1 if nobody did. Summaries do not count.
+// LastMessage returns the position of what a person said last; -1 if no person spoke. Summaries do not count.
 func LastMessage(history []sdk.Content) int {
 	for i := len(history) - 1; i >= 0; i-- {
 		if history[i].Speaker == sdk.Human && !IsSummary(history[i]) {

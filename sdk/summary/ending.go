@@ -31,7 +31,7 @@ func (e *ending) noGain() Result {
 	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
 }
 
-// shortest returns the two entries with only what has to be in them beside the snapshot: what the person said last, if
+// shortest returns the two entries with only what they must hold besides the snapshot: what the person said last, if
 // it stands in the range, and the pointer to the transcript.
 func (e *ending) shortest(snapshot string) []sdk.Content {
 	e.s.draft.snapshot = snapshot

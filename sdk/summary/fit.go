@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// mostParts bounds the number of requests for one range, whatever its size.
+	// mostParts bounds the number of requests for one range, however large it is.
 	mostParts = 16
 	// leastRoom is the least that must be left for the record in a request, in tokens.
 	leastRoom = 512
 	// leastPiece is what an entry is cut down to at most, in tokens; below it, the oldest entries are left out instead.
 	leastPiece = 64
-	// mostAnswer is asked for when nobody knows how much the model can answer, in tokens.
+	// mostAnswer is asked for when the model's own limit is not known, in tokens.
 	mostAnswer = 16_384
 )
 
@@ -44,7 +44,7 @@ func newWindow(in sdk.CompressInput) window {
 	return w
 }
 
-// room is what the record may count beside a snapshot of so many tokens. A twentieth of the window stays free: the
+// room is what the record may count next to a snapshot of so many tokens. A twentieth of the window stays free: the
 // model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 

@@ -23,7 +23,7 @@ func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 }
 
 // flatten returns an entry as text; "" if it says nothing. lines, if not nil, gives what stands for the result of the
-// block at a position; "" leaves the result. dropped says that something was left out that counts in the history.
+// block at a position; "" leaves the result. dropped reports whether something was left out that counts in the history.
 func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string) (text string, dropped bool) {
 	var b strings.Builder
 	for j, block := range entry.Blocks {

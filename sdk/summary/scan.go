@@ -33,7 +33,7 @@ type scanned struct {
 	prior string
 	// priorAt and priorPiece say where that summary stands, in the history and in pieces; -1 if nowhere.
 	priorAt, priorPiece int
-	// carries says that it holds messages: they are newer than any that stands before it.
+	// carries reports whether it holds messages: they are newer than any that stands before it.
 	carries bool
 	// latest is what the person said last, unless that follows the range.
 	latest string

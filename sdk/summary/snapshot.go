@@ -40,7 +40,7 @@ func extract(reply string) (string, error) {
 	return openTag + body + closeTag, nil
 }
 
-// hasWords reports whether there is anything in body beside tags and space.
+// hasWords reports whether there is anything in body besides tags and space.
 func hasWords(body string) bool {
 	for body != "" {
 		at := strings.IndexByte(body, '<')

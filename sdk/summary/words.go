@@ -11,7 +11,7 @@ import (
 type message struct {
 	text   string
 	tokens int  // below 0: not counted yet
-	latest bool // said last in the whole history: kept whatever it counts
+	latest bool // said last in the whole history: kept at any size
 }
 
 const (
@@ -61,8 +61,8 @@ func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int
 	}
 }
 
-// readMessages reads what writeMessages wrote at the start of text, and returns what follows. more says that others had
-// been left out.
+// readMessages reads what writeMessages wrote at the start of text, and returns what follows. more reports that others
+// had been left out.
 func readMessages(text string) (messages []string, more bool, rest string) {
 	after, ok := strings.CutPrefix(text, wordsHead)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 //go:embed presets/*.json
 var presetFiles embed.FS
 
-// presetOrder is the order in which presets are combined unless somebody names another. Where two agents have tools of
+// presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
 // the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
 // may read more than "paths" says.
 var presetOrder = [...]string{

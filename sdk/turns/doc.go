@@ -6,5 +6,5 @@
 // They all stand on [Pair], which finds the call of every response.
 //
 // Calls count in entries of the AI, responses in entries of a tool; in an entry of any other speaker neither is one.
-// Every function here takes time in proportion to the history, whatever it holds, and never changes it.
+// Every function here takes time in proportion to the history and never changes it.
 package turns
