@@ -6,7 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // signs are how a diff marks entries and blocks.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // maxFile bounds a session's file, in bytes: counting tokens takes about a second for every two million of them.

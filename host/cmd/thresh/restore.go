@@ -12,7 +12,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/explain"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -52,7 +52,7 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			if t.IDs == nil {
 				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", displayPath(given[0]))
 			}
-			k := kept{t, transcriptlog.NewKept(t)}
+			k := kept{t, transcriptlog.NewIndex(t.Entries, t.IDs)}
 			if list {
 				return a.listKept(cmd, k)
 			}
@@ -81,7 +81,7 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 // kept is a transcript whose entries can be found by id.
 type kept struct {
 	*transcript.Transcript
-	ids *transcriptlog.Kept
+	ids *transcriptlog.Index
 }
 
 // mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that it names.

@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 	"github.com/thresh-dev/thresh/sdk"
@@ -148,7 +148,7 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	var s *engine.Session
 	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
-		if _, _, err := s.Add(says(content.Human, "one more thing")); err != nil {
+		if _, _, err := s.Add(t.Context(), says(content.Human, "one more thing")); err != nil {
 			t.Error(err)
 		}
 		return summary(r)

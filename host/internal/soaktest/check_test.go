@@ -1,6 +1,7 @@
 package soaktest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -91,7 +92,7 @@ func (c *conversation) countsRight() error {
 		return err
 	}
 	owned := c.session.History()
-	if _, _, err := fresh.Restore(owned.Contents()...); err != nil {
+	if _, _, err := fresh.Load(context.Background(), owned.Contents()...); err != nil {
 		return err
 	}
 	for i, e := range fresh.History().Entries {

@@ -86,7 +86,7 @@ func ready(t *testing.T, h *engine.Host) {
 	t.Helper()
 	s, err := h.Session(engine.SessionOptions{})
 	if err == nil {
-		_, _, err = s.Add(gen.Session(1, 1)...)
+		_, _, err = s.Add(t.Context(), gen.Session(1, 1)...)
 	}
 	if err == nil {
 		err = s.Close()
@@ -119,7 +119,11 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 	} {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}
-	h, err := engine.Open(engine.Options{Config: o,
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Error})})
 	if err != nil {
 		t.Fatal(err)

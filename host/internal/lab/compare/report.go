@@ -3,8 +3,8 @@ package compare
 import (
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // repeat joins n strings made by f.

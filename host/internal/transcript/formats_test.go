@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/host/internal/lab/transcript"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
 // TestFormatsReadAs holds small samples of each format, with its traps, against the entries that they must become.

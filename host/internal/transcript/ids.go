@@ -1,0 +1,12 @@
+package transcript
+
+// identify notes the id of the entry that was added last.
+func (b *builder) identify(id string) {
+	if id == "" && b.t.IDs == nil {
+		return
+	}
+	for len(b.t.IDs) < len(b.t.Entries)-1 {
+		b.t.IDs = append(b.t.IDs, "")
+	}
+	b.t.IDs = append(b.t.IDs, id)
+}

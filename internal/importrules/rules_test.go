@@ -1,0 +1,197 @@
+package importrules
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+)
+
+const module = "github.com/thresh-dev/thresh"
+
+// rule says what the packages of a room must not import. Patterns name packages of the module by their directory, others by their import
+// path; "x/..." is x and everything below it.
+type rule struct {
+	room   []string // the packages that the rule is about
+	except []string // packages of the room that it is not about
+	never  []string // what they must not import
+	allow  []string // exceptions to never
+	// deep forbids indirect imports as well: what the package links, not only what it names.
+	deep   bool
+	reason string
+}
+
+const (
+	generated = "proto/thresh/v1"
+	goPlugin  = "github.com/hashicorp/go-plugin/..."
+	grpc      = "google.golang.org/grpc/..."
+	protobuf  = "google.golang.org/protobuf/..."
+)
+
+var rules = []rule{
+	{
+		room:   []string{"..."},
+		except: []string{"internal/wire", "sdk", "host/internal/plugins/...", "host/internal/lab/verify"},
+		never:  []string{generated},
+		reason: "internal/wire converts to and from protobuf; others only register services, without logic",
+	},
+	{
+		room:   []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens", "host/internal/pricing"},
+		never:  []string{goPlugin, grpc, protobuf},
+		deep:   true,
+		reason: "the domain does not know what a process is: it owns its port, prepare.Strategy, and plugins implements it",
+	},
+	{
+		room:   []string{"sdk/content/...", "sdk/contract", "sdk/turns", "sdk/tools"},
+		never:  []string{"internal/...", "host/...", "sdk", "sdk/sdktest", "sdk/summary", goPlugin, grpc, protobuf},
+		allow:  []string{"internal/text"},
+		deep:   true,
+		reason: "these packages are the model, which every other room stands on",
+	},
+	{
+		room:   []string{"internal/text", "internal/rewrite", "internal/check", "internal/wire"},
+		never:  []string{"sdk", "sdk/summary", "sdk/sdktest", "host/..."},
+		deep:   true,
+		reason: "host and sdk share these packages: they stand on the model alone",
+	},
+	{
+		room:   []string{"sdk", "sdk/summary", "plugins/..."},
+		never:  []string{"host/...", "internal/testkit/...", "github.com/pkoukk/...", "github.com/knadh/...", "github.com/spf13/..."},
+		deep:   true,
+		reason: "an author's binary holds no tokenizer, no configuration library, no provider client and nothing of the host",
+	},
+	{
+		room:   []string{"plugins/..."},
+		never:  []string{"internal/...", "host/..."},
+		reason: "a strategy that ships uses what every author can use: the public sdk",
+	},
+	{
+		room:   []string{"host", "host/config", "host/internal/..."},
+		except: []string{"host/internal/lab/...", "host/internal/soaktest"},
+		never:  []string{"host/internal/lab/...", "internal/testkit/..."},
+		reason: "the runtime does not depend on the lab, nor on what only tests need",
+	},
+	{
+		room:   []string{"host/internal/..."},
+		except: []string{"host/internal/door/...", "host/internal/lab/...", "host/internal/soaktest"},
+		never:  []string{"host", "host/internal/door/...", "host/internal/engine"},
+		allow:  []string{},
+		reason: "engine puts the rooms of the runtime together; host and the doors stand on engine; no room knows who uses it",
+	},
+	{
+		room:   []string{"host/internal/door/..."},
+		never:  []string{"host/internal/lab/...", "host/internal/plugins/...", "host/internal/prepare", "host/internal/history"},
+		reason: "a door translates between a protocol and the API of package host; what it cannot do with that, an embedder cannot either",
+	},
+	{
+		room:   []string{"..."},
+		except: []string{"host/cmd/..."},
+		never:  []string{"host/cmd/..."},
+		reason: "the command line is the outermost layer",
+	},
+	{
+		room:   []string{"examples/embedding"},
+		never:  []string{"host/internal/...", "internal/..."},
+		reason: "the example is what an embedder can write",
+	},
+}
+
+func TestImports(t *testing.T) {
+	packages := list(t)
+	for _, r := range rules {
+		checked := 0
+		for _, p := range packages {
+			dir := directory(p.ImportPath)
+			if !matchesAny(r.room, dir) || matchesAny(r.except, dir) {
+				continue
+			}
+			checked++
+			imports := p.Imports
+			if r.deep {
+				imports = p.Deps
+			}
+			for _, i := range imports {
+				if d := directory(i); matchesAny(r.never, d) && !matchesAny(r.allow, d) {
+					t.Errorf("%s imports %s: %s", dir, d, r.reason)
+				}
+			}
+		}
+		if checked == 0 {
+			t.Errorf("the rule %q is about no package: is %q renamed?", r.reason, r.room)
+		}
+	}
+}
+
+// What can be imported from outside is what embedders and authors need, and nothing else.
+func TestPublicPackages(t *testing.T) {
+	want := []string{
+		"host", "host/config", "host/early", "host/outcome", "proto/thresh/v1",
+		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/sdktest", "sdk/summary", "sdk/tools", "sdk/turns",
+	}
+	var got []string
+	for _, p := range list(t) {
+		dir := directory(p.ImportPath)
+		if p.Name != "main" && !slices.Contains(strings.Split(dir, "/"), "internal") && len(p.GoFiles) > 0 {
+			got = append(got, dir)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("packages that anyone can import:\n got %q\nwant %q", got, want)
+	}
+}
+
+type listed struct {
+	ImportPath, Name string
+	GoFiles          []string
+	Imports, Deps    []string
+}
+
+func list(t *testing.T) (packages []listed) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,GoFiles,Imports,Deps", "./...")
+	cmd.Dir = repo.Path(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// directory is a package's directory in the module, the import path of a package that comes from elsewhere, and std/… for the standard
+// library, which has directories named as ours are.
+func directory(importPath string) string {
+	if dir, ours := strings.CutPrefix(importPath, module+"/"); ours {
+		return dir
+	}
+	if first, _, _ := strings.Cut(importPath, "/"); !strings.Contains(first, ".") {
+		return "std/" + importPath
+	}
+	return importPath
+}
+
+func matchesAny(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		above, tree := strings.CutSuffix(pattern, "...")
+		if !tree {
+			return dir == pattern
+		}
+		if above == "" { // all packages of this module
+			return !strings.Contains(strings.SplitN(dir, "/", 2)[0], ".")
+		}
+		return strings.HasPrefix(dir+"/", above)
+	})
+}
