@@ -1,19 +1,43 @@
-// Package host is the embedding API. It is being separated from internal/engine; for now its types are the engine's.
+// Package host keeps the conversation histories of LLM agents under their models' context limits, with strategies
+// that run as plugins. It is the embedding API: for agents written in Go. Agents in other languages use 'thresh run',
+// which serves the same operations over JSON-RPC.
+//
+// [Open] makes a [Host], which finds plugins and starts them when they are needed. [Host.Session] opens a [Session]
+// for one conversation. [Session.Add] takes every message as it arrives, and before every model call
+// [Session.Prepare] returns a history that is safe to send:
+//
+//	h, err := host.Open(host.Options{})
+//	…
+//	defer h.Close()
+//	s, err := h.Session(host.SessionOptions{})
+//	…
+//	_, err = s.Add(ctx, content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "fix the test"}}})
+//	…
+//	ready, err := s.Prepare(ctx, host.PrepareOptions{})
+//	// send ready.History to the model, add its answer and the tool responses, and so on
+//
+// The package's example is a whole loop that runs; examples/embedding in the repository is a program.
+//
+// # Concurrency
+//
+// A Host and its sessions are safe for concurrent use. Sessions work independently of each other. In one session, one
+// Prepare or Compress runs at a time, and Add never waits for it.
+//
+// # Errors
+//
+// Every error that a method returns is an [*Error], with its [Kind], whether a retry can help, and which plugin
+// failed. For single causes there are values for [errors.Is], such as [ErrClosed]. A setting that is wrong is also a
+// *config.Error, with its file and line. After a failed Prepare the history is valid and the session can be used: the
+// agent may retry, change a setting, send the history as it is, or stop.
+//
+// # What is where
+//
+// Settings are in package config, the entries of a history in sdk/content. What a turn did is described by package
+// outcome: those types are data that several rooms of the host fill in and that embedders, JSON-RPC and reports show,
+// so they are in a package of their own that all of these can import; [Outcome] is an alias. Everything else of the
+// host is internal.
+//
+// # Isolation of plugins
+//
+// A program that embeds the host should call [ReexecMain] first in main. Without it, plugins run without isolation.
 package host
-
-import "github.com/thresh-dev/thresh/host/internal/engine"
-
-type (
-	Host           = engine.Host
-	Options        = engine.Options
-	Session        = engine.Session
-	SessionOptions = engine.SessionOptions
-	PrepareOptions = engine.PrepareOptions
-	Prepared       = engine.Prepared
-)
-
-// Open opens a host.
-func Open(o Options) (*Host, error) { return engine.Open(o) }
-
-// ReexecMain is the launcher of isolated plugins.
-func ReexecMain() { engine.ReexecMain() }

@@ -1,7 +1,7 @@
-// Command embedding is an agent loop on package host, as small as it can be: what a person says, what the model answers,
-// and the tools it calls all go into a session, and before each call of the model the session returns what to send.
+// Command embedding is a minimal agent loop on package host: what a person says, what the model answers, and the tools it
+// calls are added to a session, and before every model call the session returns the history to send.
 //
-// The model is a stand-in that reads and edits a file a few times over, so that there is something to prune. Build the
+// The model is a stand-in that reads and edits a file several times, so that there is something to prune. Build the
 // plugins first:
 //
 //	make build && go run ./examples/embedding -plugins bin/plugins
@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	host.ReexecMain() // plugins are started through this program again, which isolates them first
+	host.ReexecMain() // to isolate a plugin, the host starts it through this program
 	dir := flag.String("plugins", "bin/plugins", "directory with the strategy plugins")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -35,28 +35,32 @@ func main() {
 }
 
 func run(ctx context.Context, dir string) error {
-	h, err := host.Open(host.Options{Config: config.Options{Overrides: []config.Override{
+	settings, err := config.Load(config.Options{Overrides: []config.Override{
 		{Key: "plugins.dirs", Value: []string{dir}},
 		{Key: "compression.strategy", Value: "high-density"},
 		{Key: "model.name", Value: "gpt-4o"},
 		{Key: "model.contextLimit", Value: 8000},
-	}}})
+	}})
 	if err != nil {
 		return err
 	}
-	defer h.Close() // ends the plugins
+	h, err := host.Open(host.Options{Config: settings})
+	if err != nil {
+		return err
+	}
+	defer h.Close() // stops the plugins
 	s, err := h.Session(host.SessionOptions{})
 	if err != nil {
 		return err
 	}
 	a := agent{session: s}
-	if err := a.add(content.Human, content.Text{Text: "Rename the function in server.go step by step."}); err != nil {
+	if err := a.add(ctx, content.Human, content.Text{Text: "Rename the function in server.go step by step."}); err != nil {
 		return err
 	}
 	for step := 1; ; step++ {
 		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500}) // the system prompt and the tools
 		if err != nil {
-			return err // the history is as it was: try again, change the settings, or stop
+			return err // the history is unchanged: retry, change a setting, or stop
 		}
 		a.kept = s.History().Tokens
 		fmt.Printf("step %2d: send %2d entries, %4d tokens instead of %4d (removed %d entries, changed %d)\n",
@@ -64,38 +68,39 @@ func run(ctx context.Context, dir string) error {
 		calls, text := model(step, ready.History)
 		if len(calls) == 0 {
 			fmt.Println("the model says:", text)
-			return a.add(content.AI, content.Text{Text: text})
+			return a.add(ctx, content.AI, content.Text{Text: text})
 		}
-		if err := a.add(content.AI, calls...); err != nil {
+		if err := a.add(ctx, content.AI, calls...); err != nil {
 			return err
 		}
 		for _, b := range calls {
 			call := b.(content.ToolCall) // this model makes nothing else
 			result := content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(tool(call))}
-			if err := a.add(content.Tool, result); err != nil {
+			if err := a.add(ctx, content.Tool, result); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// agent keeps book of what the history would count if nothing were ever pruned.
+// agent adds up what the history would count if nothing were ever pruned.
 type agent struct {
 	session        *host.Session
 	kept, unpruned int // tokens
 }
 
-func (a *agent) add(speaker content.Speaker, blocks ...content.Block) error {
-	_, total, err := a.session.Add(content.Content{Speaker: speaker, Blocks: blocks})
+func (a *agent) add(ctx context.Context, speaker content.Speaker, blocks ...content.Block) error {
+	state, err := a.session.Add(ctx, content.Content{Speaker: speaker, Blocks: blocks})
 	if err != nil {
 		return err
 	}
-	a.unpruned += total - a.kept
-	a.kept = total
+	a.unpruned += state.Tokens - a.kept
+	a.kept = state.Tokens
 	return nil
 }
 
-// model stands in for a language model: it reads and edits the file in turns, and is done after twelve steps.
+// model stands in for a language model: it alternates between reading and editing the file, and is done after twelve
+// steps.
 func model(step int, _ []content.Content) (calls []content.Block, text string) {
 	if step > 12 {
 		return nil, "Done: the function is renamed everywhere."

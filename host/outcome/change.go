@@ -28,20 +28,21 @@ type Change struct {
 	EntryID string          `json:"entry,omitempty"`
 	Kind    ChangeKind      `json:"kind"`
 	Speaker content.Speaker `json:"speaker,omitempty"`
-	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or the name of a [Rung]. It is "" if the
-	// change was planned but not applied.
+	// Step is the step that changed the entry: [StepOptimize], [StepCompress], or the name of a [Rung]. It is "" if
+	// the change was planned but not applied.
 	Step string `json:"step,omitempty"`
 	// Rule is the reason that the strategy gave; "" if it gave none.
 	Rule string `json:"rule,omitempty"`
 	// By is the id of the entry that supersedes this one, as reported by the strategy; "" if it reported none.
 	By string `json:"by,omitempty"`
-	// Behind is the id of the entry that an added entry follows; "" at the beginning. Like EntryID, the id of an added
-	// entry is known only once the change was applied.
+	// Behind is the id of the entry that an added entry follows; "" at the beginning. Like EntryID, the id of an
+	// added entry is known only once the change was applied.
 	Behind string `json:"behind,omitempty"`
 	// Before and After are the entry's tokens. A removed entry has no After, an added one no Before.
 	Before int `json:"before"`
 	After  int `json:"after"`
-	// Calls are the ids of the tool calls and responses in the entry before the change: at most [MostCalls], each once.
+	// Calls are the ids of the tool calls and responses in the entry before the change: at most [MostCalls], each
+	// once.
 	Calls []string `json:"calls,omitempty"`
 	// Made is the content of an added entry; nil for others.
 	Made *content.Content `json:"-"`
@@ -52,10 +53,11 @@ type ProblemKind string
 
 // The kinds of [Problem].
 const (
-	// OrphanedResponse: a tool response without a call before it is withheld, because providers refuse such a request.
+	// OrphanedResponse: a tool response without a call before it is withheld, because providers refuse such a
+	// request.
 	OrphanedResponse ProblemKind = "orphaned-response"
-	// UnansweredCall: a tool call never got its response although the conversation went on. It is sent with a response
-	// that says so, because providers refuse a call without one.
+	// UnansweredCall: a tool call never got its response although the conversation went on. It is sent with a
+	// response that says so, because providers refuse a call without one.
 	UnansweredCall ProblemKind = "unanswered-call"
 	// UnknownSpeaker: an entry of a speaker that no provider knows is withheld.
 	UnknownSpeaker ProblemKind = "unknown-speaker"

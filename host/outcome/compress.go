@@ -12,16 +12,17 @@ type Compress struct {
 	Kind Kind `json:"kind,omitempty"`
 	// Reason says why the step ran.
 	Reason contract.CompressReason `json:"reason,omitempty"`
-	// NoOp says why the strategy did nothing. Remembered: that is the answer of an earlier turn; the strategy was not asked
-	// again because nothing was added since.
+	// NoOp says why the strategy did nothing. Remembered: that is the answer of an earlier turn; the strategy was not
+	// asked again because nothing was added since.
 	NoOp       contract.NoOpReason `json:"noop,omitempty"`
 	Remembered bool                `json:"remembered,omitempty"`
-	// Ineffective says that the step removed less than 5 % of the tokens. It is not repeated until something is added.
+	// Ineffective says that the step removed less than 5 % of the tokens. It is not repeated until something is
+	// added.
 	Ineffective bool `json:"ineffective,omitempty"`
 	// Failed is the strategy's error, if the turn went on without it because the ladder made room.
 	Failed string `json:"failed,omitempty"`
-	// The tokens and entries that the strategy worked on, before and after. Entries of the AI that hold nothing are not
-	// among them.
+	// The tokens and entries that the strategy worked on, before and after. Entries of the AI that hold nothing are
+	// not among them.
 	TokensBefore  int `json:"tokensBefore,omitempty"`
 	TokensAfter   int `json:"tokensAfter,omitempty"`
 	EntriesBefore int `json:"entriesBefore,omitempty"`
@@ -45,7 +46,8 @@ const (
 	KindNoOp    Kind = "noop"
 )
 
-// NoOpIneffective is the [Compress.NoOp] of a strategy that is not asked again because it removed less than 5 % last time.
+// NoOpIneffective is the [Compress.NoOp] of a strategy that is not asked again because it removed less than 5 % last
+// time.
 const NoOpIneffective contract.NoOpReason = "ineffective"
 
 // Cooldown says that a strategy is not asked for a while after a non-retryable error.

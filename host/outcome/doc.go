@@ -1,13 +1,13 @@
-// Package outcome describes what one turn of a session did to its history: what was pruned, compressed, or removed to make
-// room, what that cost, and what limits applied.
+// Package outcome describes what one turn of a session did to its history: what was pruned, compressed, or removed to
+// make room, what that cost, and what limits applied.
 //
-// It is for programs that embed the host, which meet [Outcome] as host.Prepared.Outcome, and for readers of the JSON that
-// 'thresh run' returns under "outcome". The types hold data only and import nothing of the host, so that the packages that
-// fill them in and the packages that show them can share them.
+// It is for programs that embed the host, which meet [Outcome] as host.Prepared.Outcome, and for readers of the JSON
+// that 'thresh run' returns under "outcome". The types hold data only and import nothing of the host, so that the
+// packages that fill them in and the packages that show them can share them.
 //
 // Start at [Outcome]. Its parts follow the steps of a turn, a file each: [Optimize] (optimize.go), [Compress]
 // (compress.go), then the steps taken at the hard limit (ladder.go). change.go holds what happened to single entries.
 //
-// Unless a comment says otherwise, token counts are counts of the host in the encoding of the session, durations are in
-// nanoseconds in JSON, and the zero value of a field means that the step did not run.
+// Unless a comment says otherwise, token counts are counts of the host in the encoding of the session, durations are
+// in nanoseconds in JSON, and the zero value of a field means that the step did not run.
 package outcome

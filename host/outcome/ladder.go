@@ -14,12 +14,14 @@ type Rung string
 const (
 	RungOptimize Rung = "optimize"
 	RungCompress Rung = "compress"
-	// RungResults replaces tool results, the largest first, by a line that says so. The last exchange keeps its results.
+	// RungResults replaces tool results, the largest first, by a line that says so. The last exchange keeps its
+	// results.
 	RungResults Rung = "tool-results"
-	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last exchange.
+	// RungExchanges removes the oldest tool calls with their responses, and what the AI said, up to the last
+	// exchange.
 	RungExchanges Rung = "oldest-exchanges"
-	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The last
-	// message stays.
+	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The
+	// last message stays.
 	RungHuman Rung = "oldest-human-text"
 )
 
@@ -39,8 +41,8 @@ type LadderStep struct {
 	TokensAfter  int `json:"tokensAfter"`
 }
 
-// LargeEntry is one of the entries that hold the most tokens. An error about a request that is too large names them, for
-// people who have to make room by hand.
+// LargeEntry is one of the entries that hold the most tokens. An error about a request that is too large names them,
+// for people who have to make room by hand.
 type LargeEntry struct {
 	// Index is the entry's position in the history.
 	Index   int

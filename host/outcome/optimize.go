@@ -40,8 +40,8 @@ const (
 	SkippedGated Skipped = "gated"
 )
 
-// Cadence says when the prune step may change the history. A change near the top of a history invalidates the provider's
-// prompt cache from there on, so pruning at every turn can cost more than it saves.
+// Cadence says when the prune step may change the history. A change near the top of a history invalidates the
+// provider's prompt cache from there on, so pruning at every turn can cost more than it saves.
 type Cadence string
 
 // The cadences. "" is the same as [CadenceEveryTurn].
@@ -61,8 +61,8 @@ type Decision struct {
 	// Saves is how many tokens the edits remove. Rewrites is how many tokens stay but leave the prompt cache.
 	Saves    int `json:"saves,omitempty"`
 	Rewrites int `json:"rewrites,omitempty"`
-	// Horizon is the number of further requests over which the savings were counted. GainUSD is what the edits gain over
-	// them, in US dollars; negative if they lose. Both are set with the cadence "priced" only.
+	// Horizon is the number of further requests over which the savings were counted. GainUSD is what the edits gain
+	// over them, in US dollars; negative if they lose. Both are set with the cadence "priced" only.
 	Horizon int     `json:"horizon,omitempty"`
 	GainUSD float64 `json:"gainUSD,omitempty"`
 }

@@ -7,13 +7,13 @@ type Outcome struct {
 	// Strategy is the name of the strategy that was used.
 	Strategy string `json:"strategy"`
 	Limits   Limits `json:"limits"`
-	// TokensBefore is what the request would have counted without this turn, and Tokens what it counts after it. Neither
-	// includes pending tokens (host.PrepareOptions.PendingTokens).
+	// TokensBefore is what the request would have counted without this turn, and Tokens what it counts after it.
+	// Neither includes pending tokens (host.PrepareOptions.PendingTokens).
 	TokensBefore int `json:"tokensBefore"`
 	Tokens       int `json:"tokens"`
-	// Projected is the host's estimate of what the provider will count for the request: it includes pending tokens and
-	// corrects the host's count by what the provider reported for earlier requests (see Calibration). The limits are
-	// checked against it.
+	// Projected is the host's estimate of what the provider will count for the request: it includes pending tokens
+	// and corrects the host's count by what the provider reported for earlier requests (see Calibration). The limits
+	// are checked against it.
 	Projected int      `json:"projected"`
 	Optimize  Optimize `json:"optimize"`
 	Compress  Compress `json:"compress"`
@@ -48,8 +48,8 @@ func (o *Outcome) WaitTime() time.Duration {
 
 // Limits are the token limits that applied to a turn.
 type Limits struct {
-	// Context is the setting model.contextLimit. Hard is what remains of it after model.completionBudget: a request with
-	// more tokens is not sent.
+	// Context is the setting model.contextLimit. Hard is what remains of it after model.completionBudget: a request
+	// with more tokens is not sent.
 	Context int `json:"context"`
 	Hard    int `json:"hard"`
 	// Threshold is a share of Hard. Trigger is the same in tokens: from there on the history is compressed.
@@ -59,8 +59,8 @@ type Limits struct {
 	Trigger       float64 `json:"trigger"`
 }
 
-// Stable is the beginning of a request that is identical to the beginning of the preceding one. An agent that sets cache
-// breakpoints itself should set one at its end.
+// Stable is the beginning of a request that is identical to the beginning of the preceding one. An agent that sets
+// cache breakpoints itself should set one at its end.
 type Stable struct {
 	Entries int `json:"entries"`
 	Tokens  int `json:"tokens"`

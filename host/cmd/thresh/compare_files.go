@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 	"github.com/thresh-dev/thresh/host/internal/lab/compare/htmlreport"
 	"github.com/thresh-dev/thresh/internal/atomicfile"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
 // readAll reads the sessions. What cannot be read is reported, and makes the whole fail at the end.
@@ -64,7 +64,7 @@ func sessionNames(files []string) map[string]string {
 // writeReport writes the page.
 func writeReport(path string, r *compare.Report) error {
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
-		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: engine.Version()})
+		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})
 	})
 	if err != nil {
 		return fmt.Errorf("--report: %w", err)

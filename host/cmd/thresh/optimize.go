@@ -57,13 +57,13 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// load opens a host with one session that holds the recorded one. The caller closes the host.
+// load opens a host with one session that holds a recorded one. The caller closes the host.
 func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Session, error) {
 	h, err := a.open(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.restore(cmd.Context(), h, name)
+	s, err := a.loadSession(cmd.Context(), h, name)
 	if err != nil {
 		h.Close()
 		return nil, nil, err
@@ -71,7 +71,7 @@ func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Sessi
 	return h, s, nil
 }
 
-func (a *app) restore(ctx context.Context, h *engine.Host, name string) (*engine.Session, error) {
+func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*engine.Session, error) {
 	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *app) restore(ctx context.Context, h *engine.Host, name string) (*engine
 	if err := s.SetTodos(tasks.Todos()); err != nil {
 		return nil, err
 	}
-	_, _, err = s.Restore(t.Entries...)
+	_, _, err = s.Load(ctx, t.Entries...)
 	return s, err
 }
 

@@ -52,7 +52,7 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			if t.IDs == nil {
 				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", displayPath(given[0]))
 			}
-			k := kept{t, transcriptlog.NewKept(t)}
+			k := kept{t, transcriptlog.NewIndex(t.Entries, t.IDs)}
 			if list {
 				return a.listKept(cmd, k)
 			}
@@ -81,7 +81,7 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 // kept is a transcript whose entries can be found by id.
 type kept struct {
 	*transcript.Transcript
-	ids *transcriptlog.Kept
+	ids *transcriptlog.Index
 }
 
 // mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that it names.

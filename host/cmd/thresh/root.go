@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
 // app is what all commands share: the streams and the common flags.
@@ -43,7 +43,7 @@ func newRoot(a *app) *cobra.Command {
 		Use:           "thresh",
 		Short:         "Keep an agent's history under its context limit",
 		Long:          rootHelp,
-		Version:       engine.Version(),
+		Version:       buildinfo.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -137,45 +137,31 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	return o, nil
 }
 
-// loadConfig loads the settings that a command's common flags and all layers below them make.
-func (a *app) loadConfig(cmd *cobra.Command) (*config.Config, error) {
+// loadConfig loads the configuration that the common flags and everything below them make. more are flags of the command
+// that stand for a setting. A command calls it once.
+func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.Config, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {
 		return nil, err
 	}
+	o.Overrides = append(o.Overrides, more...)
 	return config.Load(o)
 }
 
 // open opens a host for a command. The caller closes it.
 func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
-	options, _, err := a.hostOptions(cmd)
+	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(options)
-}
-
-// hostOptions are what the common flags, and others that are short for a setting, make of a host, and its settings.
-func (a *app) hostOptions(cmd *cobra.Command, more ...config.Override) (engine.Options, config.Settings, error) {
-	o, err := a.configOptions(cmd)
-	if err != nil {
-		return engine.Options{}, config.Settings{}, err
-	}
-	o.Overrides = append(o.Overrides, more...)
-	c, err := config.Load(o)
-	if err != nil {
-		return engine.Options{}, config.Settings{}, err
-	}
 	attach, err := a.attach(cmd)
 	if err != nil {
-		return engine.Options{}, config.Settings{}, err
+		return nil, err
 	}
-	set := c.Settings()
-	logger := hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level), Output: a.err})
-	return engine.Options{Config: o, Logger: logger, Attach: attach}, set, nil
+	return engine.Open(engine.Options{Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log.Level), Attach: attach})
 }
 
-// attach takes --attach apart. It is a flag and nothing else: a file of settings could name anybody's socket.
+// attach parses --attach. It is a flag only: a settings file from a stranger could name any socket.
 func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 	sockets := make(map[string]string)
 	for _, text := range a.attached {

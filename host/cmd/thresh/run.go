@@ -2,87 +2,100 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/door/stdio"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
 func runCommand(a *app) *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Serve the host to an agent in any language: JSON-RPC 2.0 on standard input and output",
-		Long: `Serves many sessions over JSON-RPC 2.0, one message a line. Requests of one session take effect in the order in which they
-arrive; history.add never waits for a window.prepare. Logs go to standard error. It ends at the end of input, or by a
-signal, with every plugin gone.
-
-  session.open      {id?, settings?}            → {session}
-  session.set       {session, key, value}       → {}
-  history.add       {session, entries}          → {revision, tokens}
-  window.prepare    {session, pendingTokens?}   → {history, tokens, revision, outcome}
-  todos.set         {session, todos}            → {}
-  usage.report      {session, promptTokens}     → {}
-  history.get       {session}                   → {history, tokens, revision}
-  history.recorded  {session, id}               → {entries}: what was added under the id of an entry or of a call
-  session.close     {session}                   → {}
-
-An entry's id is the host's own (e1, e2, …, as outcomes name it), whatever fields the entry has; history.recorded needs
-transcript.dir.
-
-Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}.
-
-With metrics.listen it also serves what it measures (turns, tokens, plugins, cost of the model) to Prometheus, under
-/metrics; standard error has the address. Nothing of a conversation is in it.`,
+		Short: "Serve sessions to an agent in any language: JSON-RPC 2.0 on standard input and output",
+		Long:  runHelp(),
 		Example: `  echo '{"jsonrpc":"2.0","id":1,"method":"session.open"}' | thresh run
   thresh run --metrics 127.0.0.1:9464`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, done, err := a.openMeasured(cmd, listen)
-			if err != nil {
-				return err
-			}
-			defer done()
-			return stdio.Serve(cmd.Context(), h, a.in, a.out)
+			return a.serve(cmd, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "metrics", "", "short for --set metrics.listen=`ADDRESS`: serve metrics to Prometheus there")
+	cmd.Flags().StringVar(&listen, "metrics", "", "serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
 	return cmd
 }
 
-// openMeasured opens a host and, with the setting metrics.listen, serves what it measures. The caller calls done.
-func (a *app) openMeasured(cmd *cobra.Command, listen string) (h *engine.Host, done func(), err error) {
-	var short []config.Override
+// serve serves a host over JSON-RPC and, with the setting metrics.listen, its measurements over HTTP.
+func (a *app) serve(cmd *cobra.Command, listen string) error {
+	var more []config.Override
 	if cmd.Flags().Changed("metrics") {
-		short = append(short, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
+		more = append(more, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
 	}
-	options, set, err := a.hostOptions(cmd, short...)
+	c, err := a.loadConfig(cmd, more...)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	stop := func() error { return nil }
-	if set.Metrics.Listen != "" {
-		e, err := endpoint.Listen(set.Metrics.Listen, endpoint.Options{
-			Version: engine.Version(), Log: options.Logger.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+	attach, err := a.attach(cmd)
+	if err != nil {
+		return err
+	}
+	options := host.Options{Config: c, Attach: attach}
+	if address := c.Settings().Metrics.Listen; address != "" {
+		log := engine.DefaultLogger(a.err, c.Settings().Log.Level)
+		e, err := endpoint.Listen(address, endpoint.Options{
+			Version: buildinfo.Version(),
+			Log:     log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("metrics.listen: %w", err)
+			return fmt.Errorf("metrics.listen: %w", err)
 		}
+		defer func() {
+			if err := e.Close(); err != nil {
+				log.Warn("metrics endpoint shutdown failed", "error", err)
+			}
+		}()
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
-		options.Meter, stop = e.Meter(), e.Close
+		options.Meter = e.Meter()
 	}
-	if h, err = engine.Open(options); err != nil {
-		_ = stop()
-		return nil, nil, err
+	h, err := host.Open(options)
+	if err != nil {
+		return err
 	}
-	return h, func() {
-		_ = h.Close()
-		if err := stop(); err != nil {
-			options.Logger.Warn("the metrics endpoint did not end well", "error", err)
-		}
-	}, nil
+	defer h.Close()
+	return stdio.Serve(cmd.Context(), h, a.in, a.out)
+}
+
+// runHelp describes the protocol, with the table of methods.
+func runHelp() string {
+	var b strings.Builder
+	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of
+input or on a signal, and stops all plugins first.
+
+Methods:
+
+`)
+	for _, m := range stdio.Methods() {
+		fmt.Fprintf(&b, "  %-17s %-26s → %s\n", m.Name, m.Params, m.Result)
+	}
+	b.WriteString(`
+Requests of one session take effect in the order in which they arrive. window.prepare runs in the background:
+history.add does not wait for it, other methods do.
+
+Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The host gives each
+entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by it, or by the id of a tool call, and
+needs the setting transcript.dir.
+
+An error has "data" with its kind, whether a retry can help, and the plugin that failed. If window.prepare fails,
+"prepared" holds the history as it is.
+
+With metrics.listen, turns, tokens, plugins and the cost of the model are served to Prometheus under /metrics; the
+address is printed on standard error. Metrics never contain text of a conversation.`)
+	return b.String()
 }

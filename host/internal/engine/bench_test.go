@@ -27,7 +27,11 @@ func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Hos
 	set := []config.Override{
 		{Key: "plugins.dirs", Value: []string{dir}}, {Key: "model.name", Value: "gpt-4"}, {Key: "model.contextLimit", Value: 4_000_000},
 	}
-	h, err := engine.Open(engine.Options{Config: config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: append(set, settings...)}})
+	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: append(set, settings...)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -102,7 +106,7 @@ func BenchmarkTurn(b *testing.B) {
 			entries := gen.Session(n+3, 1)
 			s := session(b, h, entries[:n])
 			for b.Loop() {
-				if _, _, err := s.Restore(entries[n:]...); err != nil {
+				if _, _, err := s.Load(b.Context(), entries[n:]...); err != nil {
 					b.Fatal(err)
 				}
 				if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
@@ -151,7 +155,7 @@ func session(b *testing.B, h *engine.Host, entries []content.Content) *engine.Se
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, _, err := s.Restore(entries...); err != nil {
+	if _, _, err := s.Load(b.Context(), entries...); err != nil {
 		b.Fatal(err)
 	}
 	return s

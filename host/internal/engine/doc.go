@@ -1,21 +1,21 @@
-// Package engine owns the conversation history of LLM agents and keeps each under its model's context limit, with
-// strategies that run as plugins.
+// Package engine is the runtime behind package host: it owns sessions, their histories and the plugin processes.
 //
-// It is for agent authors. [Open] reads the configuration and finds the plugins; [Host.Session] begins a conversation;
-// [Session.Add] takes every message as it comes; and before each call of the model, [Session.Prepare] returns the history
-// that is safe to send:
+// It is for the doors (package host, and through it JSON-RPC) and for the lab, which drives sessions with recorded
+// conversations and needs more than an embedder does (lab.go). Programs that embed thresh use package host.
 //
-//	h, err := host.Open(host.Options{})
-//	…
-//	s, err := h.Session(host.SessionOptions{})
-//	…
-//	err = s.Add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "fix the test"}}})
-//	…
-//	ready, err := s.Prepare(ctx, host.PrepareOptions{})
-//	// send ready.History to the model, add what it answers, and so on
-//	…
-//	err = h.Close()
+// Start at [Open], then [Host.Session], [Session.Add] and [Session.Prepare]. How the files relate:
 //
-// A Host and its sessions are safe for concurrent use. Many sessions work at the same time; in one session, one Prepare
-// runs at a time, and Add never waits for it.
+//	host.go       a Host: what it is made of, opening and closing
+//	session.go    a Session: its parts, opening and closing
+//	add.go        entries come in: checked, counted, logged, appended
+//	turn.go       Prepare and Compress: one turn, which package prepare runs
+//	request.go    what a turn is told: the settings in force, the strategy, its model and its prompts
+//	settings.go   settings of one session, and which of them can change
+//	taxonomy.go   the tool taxonomy that the settings ask for
+//	prices.go     the price list that the settings ask for
+//	model.go      clients of the models that strategies may call
+//	generate.go   one model call of a strategy
+//	original.go   entries as they were added, read from the transcript log
+//	logging.go    log/slog on the outside, hclog on the inside, because go-plugin wants that
+//	lab.go        counting without a session, planning without applying: for the lab only
 package engine

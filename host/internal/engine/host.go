@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,39 +15,31 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
-	"github.com/thresh-dev/thresh/host/internal/pricing"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// Errors of a host and its sessions, for errors.Is.
-var (
-	ErrClosed        = errors.New("it is closed")
-	ErrSessionExists = errors.New("a session with this id is open")
-	ErrInvalidEntry  = errors.New("not a valid history entry")
-	ErrFixed         = errors.New("cannot be changed")
-	ErrBadSetting    = errors.New("the setting cannot be used")
-)
-
-// Options say where a host gets its configuration from. The zero value is the usual: the user's file, thresh.yaml in the
-// working directory, the environment.
+// Options are what a host is made of. The zero value is the usual host: the default configuration, logs on standard
+// error, no metrics.
 type Options struct {
-	// Config chooses files, profile, environment and overrides.
-	Config config.Options
-	// Logger gets the host's and the plugins' logs. Nil: standard error, at the level of the setting log.level.
+	// Config is the configuration, already loaded; nil loads the default one (config.Load with zero options).
+	Config *config.Config
+	// Logger receives the logs of the host and of the plugins. Nil: standard error, at the level of the setting
+	// log.level.
 	Logger hclog.Logger
-	// Meter gets measurements: package metrics lists them. They hold no text of a conversation. Nil: nothing is measured.
+	// Meter receives measurements: package metrics lists them. They never contain text of a conversation. Nil:
+	// nothing is measured.
 	Meter metric.MeterProvider
-	// Attach are strategies whose processes somebody has started by hand (--attach), with their sockets: for debugging. It is
-	// no setting, as no file is to decide it.
+	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
+	// not a setting, because a file must not be able to decide it.
 	Attach map[string]string
 }
 
-// Host owns sessions and plugin processes. Close it, or its processes live as long as the program.
+// Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
 type Host struct {
 	config  *config.Config
-	logger  hclog.Logger
 	plugins *plugins.Manager
 	models  models
-	prices  func() (*pricing.Catalog, error) // read when they are first asked for
+	prices  catalog
 
 	calibrations calibrations
 
@@ -59,72 +50,78 @@ type Host struct {
 	closed   bool
 }
 
-// Open reads the configuration and makes a host. No process is started before one is needed.
+// Open makes a host. It starts no process: a plugin is started when a session first needs it. Settings that can be
+// checked without a plugin are checked here.
 func Open(o Options) (*Host, error) {
-	c, err := config.Load(o.Config)
-	if err != nil {
-		return nil, err
+	c := o.Config
+	if c == nil {
+		var err error
+		if c, err = config.Load(config.Options{}); err != nil {
+			return nil, err
+		}
 	}
 	set := c.Settings()
-	prices := sync.OnceValues(func() (*pricing.Catalog, error) {
-		c, err := pricing.Load(set.Model.PriceFile)
-		if err != nil {
-			return nil, fmt.Errorf("model.priceFile: %w", err)
-		}
-		return c, nil
-	})
+	prices := newCatalog(set.Model.PriceFile)
 	if set.Model.PriceFile != "" {
 		if _, err := prices(); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := priceList(prices, set); err != nil {
+	if _, err := prices.choose(set); err != nil {
 		return nil, err
 	}
 	logger := o.Logger
 	if logger == nil {
-		logger = hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(set.Log.Level)})
+		logger = DefaultLogger(os.Stderr, set.Log.Level)
 	}
-	executable, _ := os.Executable() // a system that cannot tell has no plugins that came with the host
+	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{
-		Plugins: set.Plugins, Logger: logger, HostVersion: Version(), Executable: executable, Settings: c.Strategy, Attach: o.Attach,
+		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable, Settings: c.Strategy,
+		Attach: o.Attach,
 	})
-	h := &Host{config: c, logger: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
-	h.metrics, err = metrics.New(o.Meter, metrics.Sources{Version: Version(), Sessions: h.open, Plugins: manager.States})
+	h := &Host{config: c, plugins: manager, prices: prices, sessions: map[string]*Session{}}
+	var err error
+	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
+		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
 	}
 	return h, nil
 }
 
-// open is how many sessions are open.
-func (h *Host) open() int {
+// openSessions is how many sessions are open.
+func (h *Host) openSessions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.sessions)
 }
 
-// ReexecMain lets plugins be isolated (Linux): to do that, the host starts its own program once more, as a launcher. Call it
-// first in main; in a launcher it does not return. A program that does not call it runs plugins without isolation, and
-// their listings say so.
+// ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
+// as a launcher. Call ReexecMain first in main; in a launcher it does not return. A program that does not call it
+// runs plugins without isolation, and their listings say so.
 func ReexecMain() { isolate.Main() }
 
-// Isolation says what this machine can keep plugins from, if the program calls [ReexecMain].
+// Isolation returns which kinds of isolation this machine supports. Plugins get them if the program calls
+// [ReexecMain].
 func Isolation() []isolate.Check { return isolate.Probe() }
 
-// Config is the configuration that sessions begin with.
+// Config returns the configuration that sessions start with.
 func (h *Host) Config() *config.Config { return h.config }
 
-// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not running.
+// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not
+// running.
 func (h *Host) Plugins(ctx context.Context) []plugins.Listing { return h.plugins.List(ctx) }
 
-// LockPlugins starts the plugins with these names, all of them if there are none, and writes down in the lock file what they
-// are: with the setting plugins.integrity they must be that from then on. It returns what was locked.
+// LockPlugins starts the plugins with these names, or all of them if none is named, and records in the lock file
+// which files they are. With the setting plugins.integrity, only these files are run from then on. It returns what
+// was recorded.
 func (h *Host) LockPlugins(ctx context.Context, names ...string) (map[string]plugins.Locked, error) {
 	return h.plugins.Lock(ctx, names...)
 }
 
-// ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever started.
+// ResetPlugin takes a plugin that crashed too often out of quarantine. It reports whether the plugin was ever
+// started.
 func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
@@ -134,7 +131,7 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session begins a conversation.
+// Session opens a session. The error wraps [ErrSessionExists] if one with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	c, err := overrides(h.config, o.Settings)
 	if err != nil {
@@ -162,12 +159,12 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sessions[s.id] == s { // another may have the id by now
+	if h.sessions[s.id] == s { // a later session may have the same id
 		delete(h.sessions, s.id)
 	}
 }
 
-// Close ends all sessions and all plugin processes. Calls that are under way fail. It takes no longer than the setting
+// Close closes all sessions and stops all plugin processes. Calls in progress fail. It returns within the setting
 // plugins.stopTimeout and a moment.
 func (h *Host) Close() error {
 	h.mu.Lock()
@@ -182,26 +179,8 @@ func (h *Host) Close() error {
 	var errs []error
 	for _, s := range sessions {
 		s.end()
-		errs = append(errs, s.journal.Close())
+		errs = append(errs, s.log.Close())
 	}
 	h.models.close()
 	return errors.Join(append(errs, h.plugins.Close(), h.metrics.Close())...)
-}
-
-// Version is the version of this module as the build knows it, "(devel)" for a build from a checkout.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(devel)"
-	}
-	const module = "github.com/thresh-dev/thresh"
-	if info.Main.Path == module && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	for _, d := range info.Deps {
-		if d.Path == module {
-			return d.Version
-		}
-	}
-	return "(devel)"
 }

@@ -148,7 +148,7 @@ func TestAProfileThatCannotBeUsed(t *testing.T) {
 func TestWhatComesInWhileTheModelWrites(t *testing.T) {
 	var s *engine.Session
 	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.Request) llmtest.Reply {
-		if _, _, err := s.Add(says(content.Human, "one more thing")); err != nil {
+		if _, _, err := s.Add(t.Context(), says(content.Human, "one more thing")); err != nil {
 			t.Error(err)
 		}
 		return summary(r)

@@ -57,7 +57,11 @@ func open(t testing.TB, settings map[string]any) *engine.Host {
 	for key, value := range settings {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}
-	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +84,7 @@ func begin(t testing.TB, h *engine.Host, settings map[string]any) *engine.Sessio
 
 func add(t testing.TB, s *engine.Session, entries ...content.Content) {
 	t.Helper()
-	if _, _, err := s.Add(entries...); err != nil {
+	if _, _, err := s.Add(t.Context(), entries...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -90,7 +90,7 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 
 func TestAddTakesAllOrNothing(t *testing.T) {
 	s := begin(t, open(t, nil), nil)
-	_, _, err := s.Add(says(content.Human, "good"), says("robot", "bad"))
+	_, _, err := s.Add(t.Context(), says(content.Human, "good"), says("robot", "bad"))
 	must(t, err, engine.ErrInvalidEntry)
 	if err == nil || !strings.Contains(err.Error(), "entry 1") {
 		t.Errorf("got %v", err)
@@ -98,10 +98,10 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	if n := len(s.History().Entries); n != 0 {
 		t.Errorf("%d entries were added", n)
 	}
-	if revision, total, err := s.Add(says(content.Human, "good")); revision != 1 || total <= 0 || err != nil {
+	if revision, total, err := s.Add(t.Context(), says(content.Human, "good")); revision != 1 || total <= 0 || err != nil {
 		t.Errorf("revision %d, %d tokens, %v", revision, total, err)
 	}
-	if _, _, err := s.Restore(says("robot", "bad")); err != nil {
+	if _, _, err := s.Load(t.Context(), says("robot", "bad")); err != nil {
 		t.Errorf("Restore: %v", err)
 	}
 	p := prepareTurn(t, s)
@@ -192,7 +192,7 @@ func TestCloseEndsAPrepare(t *testing.T) {
 			if err := ended(t, done); err == nil {
 				t.Error("the Prepare under way did not fail")
 			}
-			_, _, err := s.Add(says(content.Human, "y"))
+			_, _, err := s.Add(t.Context(), says(content.Human, "y"))
 			must(t, err, engine.ErrClosed)
 			_, err = s.Prepare(t.Context(), engine.PrepareOptions{})
 			must(t, err, engine.ErrClosed)
@@ -256,7 +256,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 			defer s.Close()
 			for k := range 20 {
 				call := content.ToolCall{ID: fmt.Sprint(k), Name: "read_file", Parameters: []byte(`{"file_path":"a.go"}`)}
-				_, _, err := s.Add(says(content.Human, fmt.Sprint("question ", k)),
+				_, _, err := s.Add(t.Context(), says(content.Human, fmt.Sprint("question ", k)),
 					content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
 					content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(strings.Repeat("line\n", 100))}},
 					says(content.AI, "answer"))
@@ -282,7 +282,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 		var adding sync.WaitGroup
 		adding.Go(func() {
 			for k := range 200 {
-				if _, _, err := s.Add(says(content.Human, fmt.Sprint(k))); err != nil {
+				if _, _, err := s.Add(t.Context(), says(content.Human, fmt.Sprint(k))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -310,7 +310,7 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, _, err := s.Add(content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+		if _, _, err := s.Add(t.Context(), content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -102,18 +102,18 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 		a, b := begin(t, h, settings), begin(t, h, settings)
 		add(t, a, entries...)
 		for i := range entries {
-			_, _, err := b.AddCounted(counted.Slice(i, i+1))
+			_, _, err := b.AddCounted(t.Context(), counted.Slice(i, i+1))
 			must(t, err, nil)
 		}
 		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" || a.History().Tokens != b.History().Tokens {
 			t.Errorf("%s: %d and %d tokens%s", name, a.History().Tokens, b.History().Tokens, diff)
 		}
 	}
-	_, _, err = begin(t, h, nil).AddCounted(engine.Counted{})
+	_, _, err = begin(t, h, nil).AddCounted(t.Context(), engine.Counted{})
 	must(t, err, nil)
 	bad, err := h.Count(t.Context(), []content.Content{{Speaker: "robot"}})
 	must(t, err, nil)
-	_, _, err = begin(t, h, nil).AddCounted(bad)
+	_, _, err = begin(t, h, nil).AddCounted(t.Context(), bad)
 	must(t, err, engine.ErrInvalidEntry)
 }
 
@@ -157,14 +157,14 @@ func TestWhatWasRemovedComesBack(t *testing.T) {
 		t.Fatalf("in the place of the result stands %.200s", left)
 	}
 	for id, entries := range map[string]int{"e2": 1, "1": 2} {
-		got, err := s.Recorded(id)
+		got, err := s.Originals(t.Context(), id)
 		must(t, err, nil)
 		if len(got) != entries || got[entries-1].Blocks[0].(content.ToolResponse).ResultText() != result {
 			t.Errorf("%s: %v", id, got)
 		}
 	}
-	_, err := s.Recorded("e99")
+	_, err := s.Originals(t.Context(), "e99")
 	must(t, err, engine.ErrNotRecorded)
-	_, err = begin(t, open(t, nil), nil).Recorded("e1")
+	_, err = begin(t, open(t, nil), nil).Originals(t.Context(), "e1")
 	must(t, err, engine.ErrNoTranscript)
 }

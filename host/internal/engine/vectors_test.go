@@ -34,7 +34,7 @@ func TestOptimizeVectors(t *testing.T) {
 				"compression.density.recencyRetention": v.Config.RecencyRetention,
 			})
 			defer s.Close()
-			if _, _, err := s.Restore(v.History...); err != nil {
+			if _, _, err := s.Load(t.Context(), v.History...); err != nil {
 				t.Fatal(err)
 			}
 			plan, outcome, err := s.PlanOptimize(t.Context())

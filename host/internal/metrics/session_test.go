@@ -25,8 +25,12 @@ func open(t *testing.T, settings map[string]any) (*engine.Host, sdkmetric.Reader
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value})
 	}
 	reader := sdkmetric.NewManualReader()
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	h, err := engine.Open(engine.Options{
-		Config: o, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +84,7 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Restore(telling()...); err != nil {
+		if _, _, err := s.Load(t.Context(), telling()...); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := s.Prepare(t.Context(), engine.PrepareOptions{})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -31,7 +32,7 @@ func readNative(b *builder, d *document) error {
 
 // entry reads one entry of the native form.
 func (b *builder) entry(i, line int, raw []byte) error {
-	id, raw := cutID(raw)
+	id, raw := transcriptlog.CutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}

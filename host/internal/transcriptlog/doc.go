@@ -1,7 +1,11 @@
-// Package transcriptlog keeps the whole conversation of a session on disk: every entry that was ever added, in the order in which
-// it came, as native JSONL. What strategies make of the history later is not in it, so that replaying the file gives the
-// original history back (REQ-HD-012). Each line begins with the entry's id in the session's history, by which an entry
-// that a strategy removed is found again.
+// Package transcriptlog writes the transcript log of a session: a file that holds every entry ever added, in the
+// order in which the entries arrived, as JSON lines in the native form.
 //
-// It is the host's own; the setting transcript.dir turns it on. Start at [Open].
+// It is for package engine and for commands that read such files; the setting transcript.dir turns it on. Nothing
+// that a strategy does later is in the file, so replaying it reproduces the original history (REQ-HD-012). Each line
+// begins with the id that the entry has in its session's history, so that the original of an entry can be found after
+// a strategy removed it.
+//
+// Start at [Open], which creates the file of a session and returns its [Log]. line.go defines one line of the file,
+// [Read] reads a file back, and [Index] finds entries in it by id.
 package transcriptlog

@@ -14,7 +14,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Skip("no /dev/full on this system: a full disk cannot be shown here")
 	}
-	j := &Journal{path: "/dev/full", file: f}
+	j := &Log{path: "/dev/full", file: f}
 	j.Add([]string{"e1"}, []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}}})
 	for range 2 {
 		if err := j.Flush(); err == nil || !strings.Contains(err.Error(), "nothing was lost") {

@@ -1,8 +1,17 @@
-// Package stdio serves a host to one agent in any language: JSON-RPC 2.0, one message a line, over a pair of streams.
+// Package stdio serves a host to one agent in any language: JSON-RPC 2.0, one message per line, over a pair of
+// streams.
 //
-// It is what 'thresh run' runs. Start at [Serve]; methods.go has one function a method.
+// 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package host, and encodes
+// results. Anything else that a method needs belongs into package host, where other doors find it too.
 //
-// Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies. Only
-// window.prepare goes on in the background: history.add does not wait for it, everything else does. What is added while it
-// works may stand in the history that it returns; its revision says.
+//	methods.go  the table of methods, with their parameters and results: the reference
+//	calls.go    one function per method
+//	serve.go    reads requests, starts calls, writes replies
+//	queue.go    keeps the requests of one session in order
+//	rpc.go      the JSON-RPC envelope and its errors
+//	lines.go    bounded lines
+//
+// Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
+// Only window.prepare runs in the background: history.add does not wait for it, everything else does. Entries added
+// while it runs may already be in the history that it returns; compare the revisions.
 package stdio

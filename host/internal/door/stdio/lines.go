@@ -14,8 +14,8 @@ type line struct {
 	problem *Error
 }
 
-// readLines sends the lines of in until it ends. A line of more than longest bytes is left out and sent as a problem, for
-// the lines after it may be good ones.
+// readLines sends the lines of in until it ends. A line of more than longest bytes is skipped and sent as a problem:
+// the lines after it may be good.
 func readLines(ctx context.Context, in io.Reader, longest int, lines chan<- line) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

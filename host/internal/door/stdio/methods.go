@@ -4,179 +4,61 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/outcome"
-	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// method is what can be asked of an open session.
-type method struct {
-	// call runs one request and calls done once, now or later.
+// Method is one JSON-RPC method.
+type Method struct {
+	Name string
+	// Params and Result describe the objects that are sent and returned; "?" marks an optional member.
+	Params, Result string
+	// Meaning says what the method does.
+	Meaning string
+
+	// call starts one request and calls done once, now or later. It is nil for session.open, which makes the session
+	// that the other methods need.
 	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
-	// waits says that it takes effect only when the prepares before it have ended.
+	// waits says that the method takes effect only when the prepares before it have ended.
 	waits bool
 }
 
-// methods are all but session.open, which makes the session that these need.
-func methods() map[string]method {
-	return map[string]method{
-		"session.set":      {call: now(set), waits: true},
-		"session.close":    {call: closeSession, waits: true},
-		"history.add":      {call: now(add)},
-		"history.get":      {call: now(get), waits: true},
-		"history.recorded": {call: now(recorded)},
-		"todos.set":        {call: now(setTodos), waits: true},
-		"usage.report":     {call: now(reportUsage), waits: true},
-		"window.prepare":   {call: prepareWindow},
+// nameOpen is the method that opens a session.
+const nameOpen = "session.open"
+
+// Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table.
+func Methods() []Method {
+	return []Method{
+		{Name: nameOpen, Params: "{id?, settings?}", Result: "{session}",
+			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
+		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: now(set), waits: true,
+			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
+		{Name: "history.add", Params: "{session, entries}", Result: "{revision, tokens}", call: now(add),
+			Meaning: "Appends entries, all or none. Never waits for a window.prepare."},
+		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
+			call: prepareWindow, Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
+				"pendingTokens is what the request holds in addition: the system prompt, tool schemas."},
+		{Name: "todos.set", Params: "{session, todos}", Result: "{}", call: now(setTodos), waits: true,
+			Meaning: "Replaces the agent's task list. Summaries keep why each unfinished task exists."},
+		{Name: "usage.report", Params: "{session, promptTokens}", Result: "{}", call: now(reportUsage), waits: true,
+			Meaning: "Reports the provider's count of the last prepared request, cached tokens included."},
+		{Name: "history.get", Params: "{session}", Result: "{history, tokens, revision}", call: now(get), waits: true,
+			Meaning: "Returns the owned history, including what is not sent to a model."},
+		{Name: "history.recorded", Params: "{session, id}", Result: "{entries}", call: now(recorded),
+			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir."},
+		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, waits: true,
+			Meaning: "Closes the session. Its id can be used again."},
 	}
 }
 
-func unknownMethod(name string) error {
-	known := append(slices.Collect(maps.Keys(methods())), "session.open")
-	slices.Sort(known)
-	return &Error{Code: CodeUnknownMethod, Message: fmt.Sprintf("unknown method %q; there are %s", name, strings.Join(known, ", "))}
-}
-
-// now makes a call of a function that is done when it returns.
-func now[P any](f func(s *engine.Session, p P) (any, error)) func(context.Context, *queue, json.RawMessage, func(any, error)) {
-	return func(_ context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-		var p P
-		if err := decodeParams(raw, &p); err != nil {
-			done(nil, err)
-			return
+// find returns the method with a name.
+func find(name string) (Method, error) {
+	var known []string
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m, nil
 		}
-		done(f(q.session, p))
+		known = append(known, m.Name)
 	}
-}
-
-type sessionParams struct {
-	Session string `json:"session"`
-}
-
-type setParams struct {
-	sessionParams
-	Key   string `json:"key"`
-	Value any    `json:"value"`
-}
-
-func set(s *engine.Session, p setParams) (any, error) {
-	if p.Key == "" {
-		return nil, &Error{Code: CodeParams, Message: `params: "key" is missing`}
-	}
-	return struct{}{}, s.Set(p.Key, p.Value)
-}
-
-func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-	now(func(s *engine.Session, _ sessionParams) (any, error) {
-		q.session = nil
-		return struct{}{}, s.Close()
-	})(ctx, q, raw, done)
-}
-
-type addParams struct {
-	sessionParams
-	Entries []json.RawMessage `json:"entries"`
-}
-
-type addResult struct {
-	Revision uint64 `json:"revision"`
-	Tokens   int    `json:"tokens"`
-}
-
-func add(s *engine.Session, p addParams) (any, error) {
-	entries := make([]content.Content, len(p.Entries))
-	for i, raw := range p.Entries {
-		if err := entries[i].UnmarshalJSON(raw); err != nil {
-			return nil, fmt.Errorf("add entry %d: %w: %w", i, engine.ErrInvalidEntry, err)
-		}
-	}
-	revision, tokens, err := s.Add(entries...)
-	return addResult{revision, tokens}, err
-}
-
-type historyResult struct {
-	History  []content.Content `json:"history"`
-	Tokens   int               `json:"tokens"`
-	Revision uint64            `json:"revision"`
-}
-
-func get(s *engine.Session, _ sessionParams) (any, error) {
-	h := s.History()
-	return historyResult{h.Contents(), h.Tokens, h.Revision}, nil
-}
-
-type recordedParams struct {
-	sessionParams
-	ID string `json:"id"`
-}
-
-type recordedResult struct {
-	Entries []content.Content `json:"entries"`
-}
-
-func recorded(s *engine.Session, p recordedParams) (any, error) {
-	entries, err := s.Recorded(p.ID)
-	return recordedResult{entries}, err
-}
-
-type todosParams struct {
-	sessionParams
-	Todos []sdk.Todo `json:"todos"`
-}
-
-func setTodos(s *engine.Session, p todosParams) (any, error) { return struct{}{}, s.SetTodos(p.Todos) }
-
-type usageParams struct {
-	sessionParams
-	PromptTokens int `json:"promptTokens"`
-}
-
-func reportUsage(s *engine.Session, p usageParams) (any, error) {
-	if p.PromptTokens <= 0 {
-		return nil, &Error{Code: CodeParams, Message: `params: "promptTokens" must be above 0`}
-	}
-	s.ReportUsage(p.PromptTokens)
-	return struct{}{}, nil
-}
-
-type prepareParams struct {
-	sessionParams
-	PendingTokens int `json:"pendingTokens"`
-}
-
-type prepareResult struct {
-	historyResult
-	Outcome outcome.Outcome `json:"outcome"`
-}
-
-// prepare goes on in the background, behind earlier ones: what is added meanwhile must not wait for it.
-func prepareWindow(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-	var p prepareParams
-	if err := decodeParams(raw, &p); err != nil {
-		done(nil, err)
-		return
-	}
-	if p.PendingTokens < 0 {
-		done(nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`})
-		return
-	}
-	s := q.session
-	q.inBackground(func() {
-		ready, err := s.Prepare(ctx, engine.PrepareOptions{PendingTokens: p.PendingTokens})
-		result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
-		if err != nil {
-			e := failure(err)
-			if ready.History != nil {
-				e.Data.Prepared = result
-			}
-			done(nil, e)
-			return
-		}
-		done(result, nil)
-	})
+	return Method{}, &Error{Code: CodeUnknownMethod,
+		Message: fmt.Sprintf("unknown method %q; want one of: %s", name, strings.Join(known, ", "))}
 }

@@ -3,14 +3,14 @@ package stdio
 import (
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host"
 )
 
-// queue runs the requests for one session id one after another, in the order in which they came. A prepare goes on in the
-// background; what waits for it stops the queue, what does not passes by.
+// queue runs the requests for one session id one after another, in the order in which they arrived. A prepare runs in
+// the background: requests that must wait for it hold the queue, others (history.add) go on.
 type queue struct {
-	session *engine.Session // nil before it is opened and after it is closed; used by jobs only
-	prepare chan struct{}   // closed when the last prepare has ended; nil if there was none; used by jobs only
+	session *host.Session // nil before it is opened and after it is closed; used by jobs only
+	prepare chan struct{} // closed when the last prepare has ended; nil if there was none; used by jobs only
 
 	waiting []job // guarded by queues.mu, as is running
 	running bool
@@ -19,11 +19,11 @@ type queue struct {
 // job is one request.
 type job struct {
 	run func(*queue)
-	// waits says that it takes effect only when the prepares before it have ended.
+	// waits says that the job runs only when the prepares before it have ended.
 	waits bool
 }
 
-// inBackground runs f when the prepares before it have ended, and does not wait for that.
+// inBackground runs f once the prepares before it have ended, without waiting for that.
 func (q *queue) inBackground(f func()) {
 	before, ended := q.prepare, make(chan struct{})
 	q.prepare = ended
@@ -42,7 +42,8 @@ type queues struct {
 	byID map[string]*queue
 }
 
-// push puts a job at the end of the queue of an id. It returns false if there is none and create is not set.
+// push appends a job to the queue of an id. If there is no such queue, it creates one or, without create, returns
+// false.
 func (all *queues) push(id string, j job, create bool) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -62,6 +63,7 @@ func (all *queues) push(id string, j job, create bool) bool {
 	return true
 }
 
+// run runs the jobs of a queue until there are none.
 func (all *queues) run(id string, q *queue) {
 	for {
 		j, ok := all.next(id, q)
@@ -75,7 +77,7 @@ func (all *queues) run(id string, q *queue) {
 	}
 }
 
-// next takes the first job. When there is none, the queue rests, and goes if no session is open in it.
+// next takes the first job. If there is none, the queue stops running, and is removed if its session is not open.
 func (all *queues) next(id string, q *queue) (job, bool) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -91,13 +93,13 @@ func (all *queues) next(id string, q *queue) (job, bool) {
 	return j, true
 }
 
-// close closes the sessions that are still open. No job may be waiting or running.
+// close closes the sessions that are still open. It must be called when no job is queued or running.
 func (all *queues) close() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for id, q := range all.byID {
 		if q.session != nil {
-			_ = q.session.Close() // it never fails: there is nothing to flush
+			_ = q.session.Close() // no one is left to report an error to
 		}
 		delete(all.byID, id)
 	}

@@ -2,19 +2,13 @@ package stdio
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
-	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/llm"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host"
 )
 
 // request is a JSON-RPC 2.0 request, or a notification if ID is nil.
@@ -25,7 +19,7 @@ type request struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// replyID is the id of a reply that must be sent whether or not the request had one.
+// replyID is the id of a reply that must be sent even if the request had none.
 func (r request) replyID() json.RawMessage {
 	if r.ID == nil {
 		return json.RawMessage("null")
@@ -40,7 +34,7 @@ type response struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// The codes of an [Error]: those of JSON-RPC 2.0, and one for all that goes wrong in a method.
+// The codes of an [Error]: those of JSON-RPC 2.0, and CodeFailed for everything that goes wrong inside a method.
 const (
 	CodeParse         = -32700
 	CodeInvalid       = -32600
@@ -58,61 +52,33 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// ErrorData says what went wrong in a method.
+// ErrorData is a [host.Error] as JSON: what went wrong in a method, for programs.
 type ErrorData struct {
-	// Kind is "entry", "setting", "session", "strategy" (it is not there), "plugin" (it failed), "answer" (it answered what
-	// cannot be applied), "model" (the model that a strategy called failed), "overflow" (the request is too large for the
-	// model), "canceled" or "internal".
-	Kind string `json:"kind"`
+	Kind host.Kind `json:"kind"`
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool `json:"retryable"`
 	// Plugin is the strategy that failed.
 	Plugin string `json:"plugin,omitempty"`
 	// MissingTokens is how many tokens have to go after an "overflow".
 	MissingTokens int `json:"missingTokens,omitempty"`
-	// Prepared is, where window.prepare failed, the history as it is now: valid, but not made to fit.
+	// Prepared is set if window.prepare failed: the history as it is now, which is valid but was not made to fit.
 	Prepared any `json:"prepared,omitempty"`
 }
 
-// failure turns an error of the host into what an agent gets.
+// failure turns an error into what an agent gets. The host has classified its errors already.
 func failure(err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
 	}
-	data := &ErrorData{Kind: "internal"}
-	var (
-		overflow *prepare.ContextOverflowError
-		plugin   *plugins.Error
-		answer   *history.AnswerError
-		setting  *config.Error
-		compress *prepare.CompressError
-	)
-	switch {
-	case errors.As(err, &overflow):
-		data.Kind, data.MissingTokens, data.Plugin = "overflow", overflow.Missing(), overflow.Strategy
-	case errors.As(err, &answer):
-		data.Kind = "answer"
-	case errors.As(err, &setting), errors.Is(err, engine.ErrFixed), errors.Is(err, engine.ErrBadSetting),
-		errors.Is(err, prepare.ErrNoLLM), errors.Is(err, llm.ErrProfile), errors.Is(err, engine.ErrNoTranscript):
-		data.Kind = "setting"
-	case errors.Is(err, engine.ErrInvalidEntry), errors.Is(err, engine.ErrNotRecorded):
-		data.Kind = "entry"
-	case errors.Is(err, plugins.ErrUnknownStrategy):
-		data.Kind = "strategy"
-	case errors.Is(err, engine.ErrSessionExists), errors.Is(err, engine.ErrClosed):
-		data.Kind = "session"
-	case errors.Is(err, context.Canceled):
-		data.Kind = "canceled"
-	case errors.As(err, &compress) && compress.Model != nil:
-		data.Kind, data.Plugin, data.Retryable = "model", compress.Strategy, compress.Retryable
-	case errors.As(err, &plugin):
-		data.Kind, data.Plugin, data.Retryable = "plugin", plugin.Plugin, plugin.Retryable
-	}
-	return &Error{Code: CodeFailed, Message: err.Error(), Data: data}
+	known := &host.Error{Kind: host.KindInternal}
+	errors.As(err, &known)
+	return &Error{Code: CodeFailed, Message: err.Error(), Data: &ErrorData{
+		Kind: known.Kind, Retryable: known.Retryable, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
+	}}
 }
 
-// parse reads one message. On an error the id is whatever could be read of it.
+// parse reads one message. If that fails, the request holds the id as far as it could be read.
 func parse(line []byte) (request, *Error) {
 	var r request
 	if len(line) > 0 && line[0] == '[' {
@@ -173,7 +139,7 @@ func decodeParams(raw json.RawMessage, into any) error {
 	}
 }
 
-// plainType is what JSON calls a Go type.
+// plainType names a Go type in the words of JSON.
 func plainType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:

@@ -10,24 +10,24 @@ import (
 	"io"
 	"sync"
 
-	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host"
 )
 
 const (
 	// maxLine bounds one message, in bytes.
 	maxLine = 256 << 20
-	// maxUnanswered bounds how many requests are worked on or wait; reading stops until there are fewer.
+	// maxUnanswered bounds how many requests are in progress or queued; at the bound, reading stops.
 	maxUnanswered = 512
 )
 
-// Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; when ctx is
-// done it cancels them. Both are a clean end, so that the error is about the streams only. Sessions that are still open are
+// Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; if ctx
+// ends first, it cancels them. Both are regular ends, so the error is about the streams only. Open sessions are
 // closed; h is not.
-func Serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer) error {
+func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
 	return serve(ctx, h, in, out, maxLine)
 }
 
-func serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer, longest int) error {
+func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{
@@ -36,8 +36,8 @@ func serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer, lon
 	}
 	lines := make(chan line)
 	ended := make(chan error, 1)
-	go func() { ended <- readLines(ctx, in, longest, lines) }() // blocked in Read, it outlives Serve; nothing waits for it
-	defer s.queues.close()                                      // when the work is done
+	go func() { ended <- readLines(ctx, in, longest, lines) }() // may outlive Serve, blocked in Read
+	defer s.queues.close()
 	for {
 		select {
 		case l := <-lines:
@@ -54,8 +54,8 @@ func serve(ctx context.Context, h *engine.Host, in io.Reader, out io.Writer, lon
 
 type server struct {
 	ctx    context.Context
-	host   *engine.Host
-	broken context.CancelCauseFunc // called when out cannot be written to
+	host   *host.Host
+	broken context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues queues
 	work   sync.WaitGroup
 	slots  chan struct{}
@@ -65,7 +65,7 @@ type server struct {
 	writeErr error
 }
 
-// handle starts what one line asks for.
+// handle starts the request in one line.
 func (s *server) handle(l line) {
 	text := bytes.TrimSpace(l.text)
 	if len(text) == 0 && l.problem == nil {
@@ -95,14 +95,14 @@ func (s *server) handle(l line) {
 	}
 }
 
-// start puts a request behind those of the same session. An error says that it was not started, so that done is not called.
+// start queues a request after those of the same session. If it returns an error, done is not called.
 func (s *server) start(r request, done func(any, error)) error {
-	if r.Method == "session.open" {
-		return s.open(r.Params, done)
+	m, err := find(r.Method)
+	if err != nil {
+		return err
 	}
-	m, ok := methods()[r.Method]
-	if !ok {
-		return unknownMethod(r.Method)
+	if m.Name == nameOpen {
+		return s.open(r.Params, done)
 	}
 	id, err := sessionID(r.Params)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *server) start(r request, done func(any, error)) error {
 	return nil
 }
 
-// open opens a session behind what else was asked of its id, for example that an earlier session be closed.
+// open queues the opening of a session after earlier requests for the same id, such as closing an earlier session.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	var p struct {
 		ID       string         `json:"id"`
@@ -134,7 +134,7 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{waits: true, run: func(q *queue) {
-		session, err := s.host.Session(engine.SessionOptions{ID: p.ID, Settings: p.Settings})
+		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
 			done(nil, err)
 			return

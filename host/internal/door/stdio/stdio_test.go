@@ -2,31 +2,31 @@ package stdio
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
-	"github.com/thresh-dev/thresh/host/internal/engine"
-	"github.com/thresh-dev/thresh/host/internal/history"
-	"github.com/thresh-dev/thresh/host/internal/plugins"
-	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
 // open opens a host without plugins.
-func open(t testing.TB) *engine.Host {
+func open(t testing.TB) *host.Host {
 	t.Helper()
 	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
 	o.Overrides = []config.Override{{Key: "plugins.dirs", Value: []string{t.TempDir()}, Source: "test"}}
-	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.Open(host.Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSessionsThatAreLeftOpenAreClosed(t *testing.T) {
 
 type failing struct{ after int }
 
-var errGone = errors.New("nobody is there")
+var errGone = errors.New("stream closed")
 
 func (f *failing) Write(p []byte) (int, error) {
 	if f.after--; f.after < 0 {
@@ -149,16 +149,11 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errGone }
 
 func TestTheKindOfAFailure(t *testing.T) {
-	_, setting := open(t).Session(engine.SessionOptions{Settings: map[string]any{"nosuch": 1}})
-	for want, err := range map[string]error{
-		"overflow": fmt.Errorf("x: %w", &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"}),
-		"answer":   fmt.Errorf("x: %w", &history.AnswerError{Err: history.ErrConflict}),
+	_, setting := open(t).Session(host.SessionOptions{Settings: map[string]any{"nosuch": 1}})
+	for want, err := range map[host.Kind]error{
+		"overflow": fmt.Errorf("x: %w", &host.Error{Kind: host.KindOverflow, MissingTokens: 3, Plugin: "s", Err: errors.New("y")}),
 		"setting":  setting,
-		"entry":    fmt.Errorf("x: %w", engine.ErrInvalidEntry),
-		"strategy": fmt.Errorf("x: %w", plugins.ErrUnknownStrategy),
-		"session":  fmt.Errorf("x: %w", engine.ErrClosed),
-		"canceled": fmt.Errorf("x: %w", context.Canceled),
-		"plugin":   fmt.Errorf("x: %w", &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true}),
+		"plugin":   &host.Error{Kind: host.KindPlugin, Plugin: "s", Retryable: true, Err: errors.New("y")},
 		"internal": errors.New("x"),
 	} {
 		got := failure(err)

@@ -49,7 +49,11 @@ func open(tb testing.TB, settings map[string]any) *engine.Host {
 	for key, value := range settings {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
 	}
-	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	c, err := config.Load(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		tb.Fatal(err)
 	}

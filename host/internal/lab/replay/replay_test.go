@@ -45,7 +45,11 @@ func open(t *testing.T, contextLimit int) *engine.Host {
 		{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"},
 		{Key: "model.contextLimit", Value: contextLimit, Source: "test"},
 	}}
-	h, err := engine.Open(engine.Options{Config: o, Logger: hclog.NewNullLogger()})
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ type driver struct {
 // drive replays all of the recording. It reports whether the consumer stopped it.
 func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopped bool, err error) {
 	for _, request := range d.Requests {
-		if err := d.addUpTo(request.Entry); err != nil {
+		if err := d.addUpTo(ctx, request.Entry); err != nil {
 			return false, err
 		}
 		if err := d.begin(); err != nil {
@@ -77,16 +77,16 @@ func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopp
 			return true, nil
 		}
 	}
-	return false, d.addUpTo(len(d.Transcript.Entries))
+	return false, d.addUpTo(ctx, len(d.Transcript.Entries))
 }
 
 // addUpTo adds the entries before position to.
-func (d *driver) addUpTo(to int) error {
+func (d *driver) addUpTo(ctx context.Context, to int) error {
 	for d.next < to {
 		if err := d.begin(); err != nil {
 			return err
 		}
-		if err := d.add(d.next); err != nil {
+		if err := d.add(ctx, d.next); err != nil {
 			return fmt.Errorf("entry %d%s: %w", d.next, line(d.Transcript, d.next), err)
 		}
 		d.next++
@@ -97,13 +97,13 @@ func (d *driver) addUpTo(to int) error {
 	return nil
 }
 
-func (d *driver) add(index int) error {
+func (d *driver) add(ctx context.Context, index int) error {
 	entry := d.Transcript.Entries[index]
 	if err := check.Content(entry); err != nil { // AddCounted checks too, but would call it entry 0
 		return fmt.Errorf("%w: %w", engine.ErrInvalidEntry, err)
 	}
 	d.tasks.Observe(entry)
-	if _, _, err := d.session.AddCounted(d.Counted.Slice(index, index+1)); err != nil {
+	if _, _, err := d.session.AddCounted(ctx, d.Counted.Slice(index, index+1)); err != nil {
 		return err
 	}
 	entries := d.session.History().Entries

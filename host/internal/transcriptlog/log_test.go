@@ -80,9 +80,9 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 }
 
 func TestNilKeepsNothing(t *testing.T) {
-	var j *transcriptlog.Journal
+	var j *transcriptlog.Log
 	j.Add([]string{"e1"}, []content.Content{says("a")})
 	if j.Flush() != nil || j.Close() != nil || j.Path() != "" {
-		t.Error("a nil Journal does something")
+		t.Error("a nil Log does something")
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -35,7 +34,7 @@ func TestFind(t *testing.T) {
 		"numbered, where the file is bare": {nil, "e4", []int{3}, []string{"e4", "e1", "e2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := transcriptlog.NewKept(&transcript.Transcript{Entries: entries, IDs: test.ids})
+			k := transcriptlog.NewIndex(entries, test.ids)
 			if diff := cmp.Diff(test.want, k.Find(test.find)); diff != "" {
 				t.Error(diff)
 			}

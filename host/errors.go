@@ -1,0 +1,130 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
+)
+
+// Causes of an [*Error], for [errors.Is].
+var (
+	// ErrClosed: the session or the host was closed, before the call or during it.
+	ErrClosed = engine.ErrClosed
+	// ErrSessionExists: a session with this id is open.
+	ErrSessionExists = engine.ErrSessionExists
+	// ErrInvalidEntry: an entry is not well formed.
+	ErrInvalidEntry = engine.ErrInvalidEntry
+	// ErrFixed: the setting cannot be changed for one session, or not any more.
+	ErrFixed = engine.ErrFixed
+	// ErrNoTranscript: the session writes no transcript (setting transcript.dir).
+	ErrNoTranscript = engine.ErrNoTranscript
+	// ErrNotRecorded: nothing was added under the id.
+	ErrNotRecorded = engine.ErrNotRecorded
+	// ErrUnknownStrategy: no plugin was found for the strategy.
+	ErrUnknownStrategy = plugins.ErrUnknownStrategy
+	// ErrNoLLM: the strategy needs a model and none is configured. The error says what to configure.
+	ErrNoLLM = prepare.ErrNoLLM
+)
+
+// Kind classifies an [*Error] by what it is about. JSON-RPC has the same values under "kind".
+type Kind string
+
+// The kinds of errors.
+const (
+	// KindEntry: an entry is not well formed, or nothing was added under an id.
+	KindEntry Kind = "entry"
+	// KindSetting: a setting is wrong, is missing, or cannot be changed.
+	KindSetting Kind = "setting"
+	// KindSession: the session is closed, or one with the same id is open.
+	KindSession Kind = "session"
+	// KindStrategy: no plugin was found for the strategy.
+	KindStrategy Kind = "strategy"
+	// KindPlugin: the plugin failed: it did not start, crashed, ran into a timeout, or returned an error.
+	KindPlugin Kind = "plugin"
+	// KindAnswer: the plugin returned a result that cannot be applied to the history.
+	KindAnswer Kind = "answer"
+	// KindModel: the model that the strategy called failed.
+	KindModel Kind = "model"
+	// KindOverflow: the request is too large for the model although everything was tried.
+	KindOverflow Kind = "overflow"
+	// KindCanceled: the context of the call was canceled.
+	KindCanceled Kind = "canceled"
+	// KindInternal: anything else, such as a failed write of the transcript.
+	KindInternal Kind = "internal"
+)
+
+// Error is what every method of this package returns when it fails.
+type Error struct {
+	Kind Kind
+	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin] and [KindModel]
+	// only.
+	Retryable bool
+	// Plugin is the strategy that failed; "" if none did or it is not known.
+	Plugin string
+	// MissingTokens is how many tokens have to go after [KindOverflow]; Largest are the entries that hold the most.
+	MissingTokens int
+	Largest       []outcome.LargeEntry
+	// Err is the error itself.
+	Err error
+}
+
+// Error returns the text of the cause: the classification adds nothing to it.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// classify makes an error of the runtime an [*Error]; nil stays nil. The order of the checks matters: an error may
+// wrap several causes, and the first that matches is the one to act on.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &Error{Kind: KindInternal, Err: err}
+	var (
+		overflow *prepare.ContextOverflowError
+		plugin   *plugins.Error
+		answer   *history.AnswerError
+		setting  *config.Error
+		compress *prepare.CompressError
+	)
+	switch {
+	case errors.As(err, &overflow):
+		e.Kind, e.Plugin = KindOverflow, overflow.Strategy
+		e.MissingTokens, e.Largest = overflow.Missing(), overflow.Largest
+	case errors.As(err, &answer):
+		e.Kind = KindAnswer
+	case errors.As(err, &setting), isAny(err, engine.ErrFixed, engine.ErrBadSetting, prepare.ErrNoLLM, llm.ErrProfile,
+		engine.ErrNoTranscript):
+		e.Kind = KindSetting
+	case isAny(err, engine.ErrInvalidEntry, engine.ErrNotRecorded):
+		e.Kind = KindEntry
+	case errors.Is(err, plugins.ErrUnknownStrategy):
+		e.Kind = KindStrategy
+	case isAny(err, engine.ErrSessionExists, engine.ErrClosed):
+		e.Kind = KindSession
+	case errors.Is(err, context.Canceled):
+		e.Kind = KindCanceled
+	case errors.As(err, &compress) && compress.Model != nil:
+		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
+	case errors.As(err, &plugin):
+		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
+	}
+	return e
+}
+
+func isAny(err error, causes ...error) bool {
+	for _, cause := range causes {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+)
+
+func TestTheKindOfAnError(t *testing.T) {
+	for want, cause := range map[Kind]error{
+		KindOverflow: &prepare.ContextOverflowError{Tokens: 10, Limit: 7, Strategy: "s"},
+		KindAnswer:   &history.AnswerError{Err: history.ErrConflict},
+		KindSetting:  &config.Error{Problem: "unknown setting"},
+		KindEntry:    engine.ErrInvalidEntry,
+		KindStrategy: plugins.ErrUnknownStrategy,
+		KindSession:  engine.ErrClosed,
+		KindCanceled: context.Canceled,
+		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
+		KindModel:    &prepare.CompressError{Strategy: "s", Model: errors.New("overloaded"), Err: errors.New("x"), Retryable: true},
+		KindInternal: errors.New("x"),
+	} {
+		err := classify(fmt.Errorf("x: %w", cause))
+		var got *Error
+		if !errors.As(err, &got) || got.Kind != want || !errors.Is(err, cause) || err.Error() != "x: "+cause.Error() {
+			t.Errorf("%s: %+v", want, err)
+			continue
+		}
+		if retryable := want == KindPlugin || want == KindModel; got.Retryable != retryable || retryable && got.Plugin != "s" {
+			t.Errorf("%s: retryable %v, plugin %q", want, got.Retryable, got.Plugin)
+		}
+		if want == KindOverflow && (got.MissingTokens != 3 || got.Plugin != "s") {
+			t.Errorf("%s: %+v", want, got)
+		}
+	}
+	if classify(nil) != nil {
+		t.Error("nil became an error")
+	}
+}

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"log/slog"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+)
+
+// Options are what a host is made of. The zero value is the usual host.
+type Options struct {
+	// Config is the configuration to use, as [config.Load] returns it. Nil loads the default one: the user's file,
+	// thresh.yaml in the working directory, the environment.
+	Config *config.Config
+	// Logger receives the logs of the host and of the plugins. Nil logs to standard error, at the level of the
+	// setting log.level.
+	Logger *slog.Logger
+	// Meter receives measurements (turns, tokens, plugins, cost of the model) with names that begin with "thresh.".
+	// They never contain text of a conversation. Nil measures nothing.
+	Meter metric.MeterProvider
+	// Attach maps names of strategies to the sockets of plugin processes that were started by hand with --attach. It
+	// is for debugging a plugin: such a process runs without isolation. Nil for none.
+	Attach map[string]string
+}
+
+// Host owns sessions and plugin processes. Close it: otherwise its plugins run as long as the program.
+type Host struct{ engine *engine.Host }
+
+// Open makes a host. It starts no process: a plugin is started when a session first needs it. The error is about the
+// configuration.
+func Open(o Options) (*Host, error) {
+	options := engine.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach}
+	if o.Logger != nil {
+		options.Logger = engine.FromSlog(o.Logger)
+	}
+	h, err := engine.Open(options)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &Host{h}, nil
+}
+
+// ReexecMain makes isolation of plugins possible (Linux). To isolate a plugin, the host starts its own program again
+// as a launcher. Call ReexecMain first in main: in a launcher it does not return, otherwise it does nothing. Package
+// early does the same sooner, which makes plugins start faster.
+func ReexecMain() { engine.ReexecMain() }
+
+// Config returns the configuration that sessions start with.
+func (h *Host) Config() *config.Config { return h.engine.Config() }
+
+// SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
+type SessionOptions struct {
+	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one.
+	ID string
+	// Settings override the host's, by key ("compression.strategy"). Values are as in [Session.Set].
+	Settings map[string]any
+}
+
+// Session opens a session. The error wraps [ErrSessionExists] if a session with the same id is open.
+func (h *Host) Session(o SessionOptions) (*Session, error) {
+	s, err := h.engine.Session(engine.SessionOptions(o))
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &Session{s}, nil
+}
+
+// ResetPlugin takes a strategy's plugin out of quarantine, where it was put because it crashed too often
+// (plugins.maxCrashes). It reports whether the plugin was ever started.
+func (h *Host) ResetPlugin(strategy string) bool { return h.engine.ResetPlugin(strategy) }
+
+// Close closes all sessions and stops all plugin processes. Calls in progress fail with [ErrClosed]. It returns
+// within the setting plugins.stopTimeout and a moment.
+func (h *Host) Close() error { return classify(h.engine.Close()) }

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Add appends entries, all or none, and returns the history's new revision and its tokens. Each entry is counted
+// here, once: that takes up to a second per megabyte, and ends with ctx.
+//
+// It never waits for a Prepare: entries added while one runs are kept after the history that the Prepare produces. An
+// entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
+// entries.
+func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
+	if err := wellFormed(entries); err != nil {
+		return 0, 0, err
+	}
+	return s.countAndAppend(ctx, entries)
+}
+
+// Load appends entries of a stored or recorded conversation as they are. Unlike Add it refuses nothing: entries that
+// cannot be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
+func (s *Session) Load(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
+	return s.countAndAppend(ctx, entries)
+}
+
+func wellFormed(entries []content.Content) error {
+	for i, c := range entries {
+		if err := check.Content(c); err != nil {
+			return fmt.Errorf("add entry %d: %w: %w", i, ErrInvalidEntry, err)
+		}
+	}
+	return nil
+}
+
+func (s *Session) countAndAppend(ctx context.Context, entries []content.Content) (revision uint64, total int, err error) {
+	if s.done.Err() != nil {
+		return 0, 0, s.closedError("add")
+	}
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	counter := s.currentCounter()
+	counts, err := s.countAll(ctx, counter, entries)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.append(ctx, entries, counts, counter)
+}
+
+func (s *Session) countAll(ctx context.Context, counter *tokens.Counter, entries []content.Content) ([]history.Count, error) {
+	counts, err := counting{counter}.All(ctx, entries)
+	if err != nil {
+		return nil, fmt.Errorf("session %q: count entries: %w", s.id, err)
+	}
+	return counts, nil
+}
+
+// append adds entries that were counted. The transcript log gets them in the same order as the history.
+func (s *Session) append(
+	ctx context.Context, entries []content.Content, counts []history.Count, counter *tokens.Counter,
+) (revision uint64, total int, err error) {
+	own := make([]content.Content, len(entries))
+	for i, c := range entries {
+		c.Blocks = slices.Clone(c.Blocks)
+		own[i] = c
+	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	if now := s.currentCounter(); now.Encoding() != counter.Encoding() { // Set replaced it while we counted
+		if counts, err = s.countAll(ctx, now, own); err != nil {
+			return 0, 0, err
+		}
+	}
+	ids := s.history.Reserve(len(own))
+	s.log.Add(ids, own)
+	revision, total = s.history.AppendAs(ids, own, counts)
+	return revision, total, nil
+}
+
+// counting adapts a tokens.Counter to prepare.Counter.
+type counting struct{ *tokens.Counter }
+
+// All counts entries block by block. A block counts what an entry with only that block counts, less the frame: what
+// an entry without blocks counts.
+func (c counting) All(ctx context.Context, entries []content.Content) ([]history.Count, error) {
+	var single []content.Content
+	for _, e := range entries {
+		for i := range e.Blocks {
+			single = append(single, content.Content{Speaker: e.Speaker, Blocks: e.Blocks[i : i+1]})
+		}
+	}
+	counted, err := c.CountAll(ctx, single, nil)
+	if err != nil {
+		return nil, err
+	}
+	frame := c.Entry(content.Content{})
+	counts := make([]history.Count, len(entries))
+	for i, e := range entries {
+		n := history.Count{Tokens: frame, Blocks: make([]int32, len(e.Blocks))}
+		for j := range e.Blocks {
+			n.Blocks[j] = int32(counted[j] - frame)
+			n.Tokens += counted[j] - frame
+		}
+		counted = counted[len(e.Blocks):]
+		counts[i] = n
+	}
+	return counts, nil
+}

@@ -1,0 +1,21 @@
+package engine
+
+import "errors"
+
+// Errors of a host and its sessions, for errors.Is.
+var (
+	// ErrClosed: the host or the session was closed, before the call or during it.
+	ErrClosed = errors.New("session closed")
+	// ErrSessionExists: the id of a new session is that of an open one.
+	ErrSessionExists = errors.New("a session with this id is open")
+	// ErrInvalidEntry: an entry is not well formed.
+	ErrInvalidEntry = errors.New("not a valid history entry")
+	// ErrFixed: the setting cannot be changed for one session, or not any more.
+	ErrFixed = errors.New("cannot be changed")
+	// ErrBadSetting: the setting has a value of the right type that cannot be used.
+	ErrBadSetting = errors.New("the setting cannot be used")
+	// ErrNoTranscript: the session writes no transcript log, so originals cannot be read back.
+	ErrNoTranscript = errors.New("the session keeps no transcript (setting transcript.dir)")
+	// ErrNotRecorded: no entry and no tool call has the id.
+	ErrNotRecorded = errors.New("nothing was added under this id")
+)

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// The lab drives many sessions with the same recording. What follows lets it count a recording once, compare with a
+// history that is left alone, and plan without applying. None of it is part of package host.
+
+// Counted are entries with their token counts, which can be added to any number of sessions.
+type Counted struct {
+	entries []content.Content
+	counts  []history.Count
+	counter *tokens.Counter
+}
+
+// Count counts entries as a session of this host would, with the host's settings. An entry that is not well formed is
+// counted too; adding it is what fails.
+func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, error) {
+	set := h.config.Settings()
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return Counted{}, err
+	}
+	counts, err := counting{counter}.All(ctx, entries)
+	return Counted{entries, counts, counter}, err
+}
+
+// Len is the number of entries.
+func (c Counted) Len() int { return len(c.entries) }
+
+// Tokens is the count of entry i.
+func (c Counted) Tokens(i int) int { return c.counts[i].Tokens }
+
+// Slice returns the entries from position from up to, but not including, position to.
+func (c Counted) Slice(from, to int) Counted {
+	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.counter}
+}
+
+// Baseline is a history that nothing is ever done to. Its view is what would be sent without a strategy.
+type Baseline struct {
+	history *history.History
+	counter *tokens.Counter
+}
+
+// Baseline returns an empty history to which the entries can be added.
+func (c Counted) Baseline() *Baseline { return &Baseline{history.New(), c.counter} }
+
+// Add adds entries.
+func (b *Baseline) Add(c Counted) { b.history.Append(c.entries, c.counts) }
+
+// Tokens is the count of what would be sent now.
+func (b *Baseline) Tokens() int { return b.history.View(b.counter.Entry).Tokens }
+
+// AddCounted is [Session.Add] without the counting. A session that counts in another encoding counts again.
+func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, total int, err error) {
+	if err := wellFormed(c.entries); err != nil {
+		return 0, 0, err
+	}
+	counter := s.currentCounter()
+	if len(c.entries) == 0 || counter.Encoding() != c.counter.Encoding() {
+		return s.countAndAppend(ctx, c.entries)
+	}
+	if s.done.Err() != nil {
+		return 0, 0, s.closedError("add")
+	}
+	return s.append(ctx, c.entries, c.counts, counter)
+}
+
+// Calibrate takes what a provider reported for a prompt other than the one that Prepare returned last, such as a
+// recorded one. counted is the host's count for that prompt; both are in tokens. Other sessions do not learn from it.
+func (s *Session) Calibrate(counted, promptTokens int) {
+	s.mu.Lock()
+	w := s.pipeline
+	s.mu.Unlock()
+	w.ReportUsage(promptTokens, counted)
+}
+
+// PlanOptimize asks the strategy for one Optimize of the whole history and checks the answer, and changes nothing.
+func (s *Session) PlanOptimize(ctx context.Context) (*history.Plan, outcome.Optimize, error) {
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	w, req, err := s.request(ctx, 0)
+	if err != nil {
+		return nil, outcome.Optimize{}, err
+	}
+	return w.PlanOptimize(ctx, req)
+}

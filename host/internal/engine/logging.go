@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// DefaultLogger logs to a stream as text, at a level of the setting log.level.
+func DefaultLogger(w io.Writer, level string) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(level), Output: w})
+}
+
+// FromSlog returns a logger that passes everything on to l. The runtime logs with hclog because go-plugin does.
+func FromSlog(l *slog.Logger) hclog.Logger {
+	sink := slogSink{l}
+	logger := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "thresh", Output: io.Discard, Level: sink.level()})
+	logger.RegisterSink(sink)
+	return logger
+}
+
+// slogSink receives the records of an hclog logger.
+type slogSink struct{ log *slog.Logger }
+
+// Accept implements [hclog.SinkAdapter].
+func (s slogSink) Accept(name string, level hclog.Level, msg string, args ...any) {
+	l := s.log
+	if !l.Enabled(context.Background(), slogLevel(level)) {
+		return
+	}
+	l.With("logger", name).Log(context.Background(), slogLevel(level), msg, args...)
+}
+
+// level is the least severe level that the slog logger is enabled for, so that nothing is formatted in vain.
+func (s slogSink) level() hclog.Level {
+	for level := hclog.Trace; level < hclog.Error; level++ {
+		if s.log.Enabled(context.Background(), slogLevel(level)) {
+			return level
+		}
+	}
+	return hclog.Error
+}
+
+// slogLevel translates a level. slog has no trace level: it becomes four below debug, as is the custom.
+func slogLevel(level hclog.Level) slog.Level {
+	switch level {
+	case hclog.Trace:
+		return slog.LevelDebug - 4
+	case hclog.Debug:
+		return slog.LevelDebug
+	case hclog.Warn:
+		return slog.LevelWarn
+	case hclog.Error:
+		return slog.LevelError
+	default:
+		return slog.LevelInfo
+	}
+}

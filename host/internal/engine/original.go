@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Originals returns what was added under an id, unchanged, whatever strategies made of it since: the entry with that
+// id (as outcomes and the placeholders of removed results name it) or, if there is none, the entries that hold the
+// tool call with that id and its responses.
+//
+// It reads the transcript log. The error wraps [ErrNoTranscript] if the session writes none, and [ErrNotRecorded] if
+// the id is not known.
+func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
+	if s.log == nil {
+		return nil, fmt.Errorf("session %q: %w", s.id, ErrNoTranscript)
+	}
+	if err := s.flush(); err != nil && s.done.Err() == nil {
+		return nil, err
+	}
+	index, err := transcriptlog.Read(ctx, s.TranscriptPath())
+	if err != nil {
+		return nil, fmt.Errorf("session %q: %w", s.id, err)
+	}
+	var out []content.Content
+	for _, i := range index.Find(id) {
+		out = append(out, index.Entry(i))
+	}
+	if out == nil {
+		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+var _ prepare.Strategy = (*plugins.Strategy)(nil)
+
+// request resolves the settings and the strategy for one turn.
+func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, prepare.Request, error) {
+	if s.done.Err() != nil {
+		return nil, prepare.Request{}, s.closedError("prepare")
+	}
+	s.mu.Lock()
+	c, taxonomy, w, active := s.config, s.taxonomy.json, s.pipeline, s.todos
+	version := w.SettingsVersion()
+	s.mu.Unlock()
+	set := c.Settings()
+	strategy, err := s.host.plugins.Strategy(ctx, set.Compression.Strategy)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	own, err := strategy.Config(c.Strategy)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	var model *prepare.LLM
+	if strategy.Info().RequiresLLM {
+		if model, err = s.host.model(c); err != nil {
+			return nil, prepare.Request{}, err
+		}
+	}
+	prices, err := s.host.prices.choose(set)
+	if err != nil {
+		return nil, prepare.Request{}, err
+	}
+	d := set.Compression.Density
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush, Settings: prepare.Settings{
+		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
+			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
+			RecencyRetention: retention(d.RecencyRetention), PartialWrites: contract.PartialWrites(d.PartialWrites),
+		}},
+		CompressSettings: contract.CompressSettings{
+			ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
+			PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
+			Todos: active, TranscriptPath: s.TranscriptPath(),
+			UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
+		},
+		Threshold: set.Compression.Threshold, Tools: taxonomy,
+		LLM: model, Prompt: prompt(set, strategy.Name(), model),
+		Cooldown: set.Compression.LLM.Cooldown,
+		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
+		Ladder: set.Compression.HardLimit == "ladder",
+	}}, nil
+}
+
+// retention turns compression.density.recencyRetention, which may be any number, into a count of results. Values
+// below 1 are left to the strategy, which treats them as 1.
+func retention(v float64) int { return int(min(max(math.Floor(v), 0), math.MaxInt32)) }

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+)
+
+// Set overrides one setting for this session, from the next Prepare on. The value has the setting's type, or is its
+// text form ("0.5"); nil removes the override. The error is a *config.Error, or wraps [ErrFixed] or [ErrBadSetting].
+//
+// The encoding is fixed once something was added, because entries are counted when they are added. With another model
+// of the same encoding, what reported usage taught about the previous model is forgotten.
+func (s *Session) Set(key string, value any) error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := override(s.config, key, value)
+	if err != nil {
+		return err
+	}
+	set, old := c.Settings(), s.config.Settings()
+	if set.Transcript.Dir != old.Transcript.Dir {
+		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when opening the session",
+			key, ErrFixed)
+	}
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	if err != nil {
+		return err
+	}
+	empty := s.history.Snapshot().Added == 0
+	if counter.Encoding() != s.counter.Encoding() && !empty {
+		return fmt.Errorf("set %s: %w any more: the session's entries are already counted with %s, this asks for %s; open a new session",
+			key, ErrFixed, s.counter.Encoding(), counter.Encoding())
+	}
+	if err := s.taxonomy.update(set); err != nil {
+		return err
+	}
+	if _, err := s.host.prices.choose(set); err != nil {
+		return err
+	}
+	s.config = c
+	if empty {
+		s.counter = counter
+		s.pipeline = prepare.New(s.id, s.history, counting{counter})
+	}
+	if empty || set.Model.Name != old.Model.Name {
+		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
+	}
+	s.pipeline.Reset()
+	return nil
+}
+
+// Config returns the configuration in force for this session.
+func (s *Session) Config() *config.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config
+}
+
+// override sets one setting for a session. Settings that concern the whole host are refused: for a session, they
+// would have no effect.
+func override(c *config.Config, key string, value any) (*config.Config, error) {
+	if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
+		return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is configured", key, ErrFixed)
+	}
+	return c.With(key, value, "session")
+}
+
+// overrides applies settings in the order of their keys, so that the same settings always give the same error.
+func overrides(c *config.Config, settings map[string]any) (*config.Config, error) {
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		var err error
+		if c, err = override(c, key, settings[key]); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
+type PrepareOptions struct {
+	// PendingTokens is what the request holds in addition to the history: the system prompt, tool schemas, a prompt
+	// that is not added yet.
+	PendingTokens int
+	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
+	At time.Time
+}
+
+// Prepared is a history that is safe to send.
+type Prepared struct {
+	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
+	// must not be changed.
+	History []content.Content
+	// Tokens is the count of History.
+	Tokens int
+	// Revision is that of the owned history that it was made from.
+	Revision uint64
+	Outcome  outcome.Outcome
+}
+
+// maxPending bounds PendingTokens: it is more than any model takes, and small enough not to overflow in sums.
+const maxPending = math.MaxInt32
+
+// Prepare makes the history fit the model and returns it: it prunes if something was added, compresses above the
+// threshold, and checks the hard limit. Call it before each call of the model.
+//
+// After an error the history is valid, and Prepared holds it as it is: the agent decides what to do. The error says
+// which plugin failed and how (a *plugins.Error, a *history.AnswerError), or that everything was tried and the
+// request is still too large (a *prepare.ContextOverflowError). No other strategy is tried instead (REQ-HD-013).
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared, err error) {
+	var req prepare.Request
+	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	o.PendingTokens = min(max(0, o.PendingTokens), maxPending)
+	w, req, err := s.request(ctx, o.PendingTokens)
+	if err != nil {
+		return s.unprepared(o.PendingTokens), err
+	}
+	req.At = o.At
+	if err := s.flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
+		return s.unprepared(o.PendingTokens), err
+	}
+	view, out, err := w.Prepare(ctx, req)
+	s.setSent(view.Tokens + o.PendingTokens)
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: out}, err
+}
+
+// unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
+// none.
+func (s *Session) unprepared(pending int) Prepared {
+	if s.done.Err() != nil {
+		return Prepared{}
+	}
+	view := s.history.View(s.currentCounter().Entry)
+	s.setSent(view.Tokens + pending)
+	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
+		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
+	}}
+}
+
+// setSent remembers how many tokens the request has, to compare with the usage that is reported for it.
+func (s *Session) setSent(tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent = tokens
+}
+
+// Compress compresses the history now, whatever the threshold says.
+func (s *Session) Compress(ctx context.Context) (out outcome.Outcome, err error) {
+	var req prepare.Request
+	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
+	ctx, cancel := s.untilClosed(ctx)
+	defer cancel()
+	w, req, err := s.request(ctx, 0)
+	if err != nil {
+		return outcome.Outcome{}, err
+	}
+	if err := s.flush(); err != nil {
+		return outcome.Outcome{}, err
+	}
+	return w.Compress(ctx, req)
+}

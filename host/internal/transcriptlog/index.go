@@ -1,0 +1,90 @@
+package transcriptlog
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Index finds the entries of a conversation by id: that of an entry, or that of a tool call.
+type Index struct {
+	entries []content.Content
+	ids     []string
+	byID    map[string]int
+	byCall  map[string][]int
+}
+
+// NewIndex indexes entries by their ids, one for each. Nil ids mean that the conversation was not written by a host:
+// its entries are then e1, e2 and so on, the ids that a session gives them if all are added to it.
+func NewIndex(entries []content.Content, ids []string) *Index {
+	x := &Index{entries: entries, ids: ids, byID: map[string]int{}, byCall: map[string][]int{}}
+	if x.ids == nil {
+		for i := range entries {
+			x.ids = append(x.ids, "e"+strconv.Itoa(i+1))
+		}
+	}
+	for i := range entries {
+		if _, known := x.byID[x.ids[i]]; !known && x.ids[i] != "" {
+			x.byID[x.ids[i]] = i
+		}
+		for _, id := range x.Calls(i) {
+			x.byCall[id] = append(x.byCall[id], i)
+		}
+	}
+	return x
+}
+
+// Entry returns the entry at a position.
+func (x *Index) Entry(index int) content.Content { return x.entries[index] }
+
+// ID returns the id of the entry at a position; "" if it has none.
+func (x *Index) ID(index int) string { return x.ids[index] }
+
+// Calls returns the ids of the tool calls and responses in the entry at a position, sorted, each once.
+func (x *Index) Calls(index int) []string {
+	var ids []string
+	for _, b := range x.entries[index].Blocks {
+		switch b := b.(type) {
+		case content.ToolCall:
+			ids = append(ids, b.ID)
+		case content.ToolResponse:
+			ids = append(ids, b.CallID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
+}
+
+// Find returns the position of the entry with an id. If there is none, it returns the positions of the entries that
+// hold the tool call with that id and its responses, ascending; nil if nothing has the id.
+func (x *Index) Find(id string) []int {
+	if i, ok := x.byID[id]; ok {
+		return []int{i}
+	}
+	return x.byCall[id]
+}
+
+// Near returns the known ids that are most similar to an unknown one, the most similar first, at most limit of them.
+func (x *Index) Near(id string, limit int) []string {
+	return text.NearestAll(id, x.all(), limit)
+}
+
+// all iterates over all ids, each once.
+func (x *Index) all() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range maps.Keys(x.byID) {
+			if !yield(id) {
+				return
+			}
+		}
+		for id := range maps.Keys(x.byCall) {
+			if _, also := x.byID[id]; !also && !yield(id) {
+				return
+			}
+		}
+	}
+}

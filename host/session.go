@@ -1,0 +1,138 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Outcome says what one turn did to the history.
+type Outcome = outcome.Outcome
+
+// Todo is one task of the agent's task list.
+type Todo = sdk.Todo
+
+// Session is one conversation. It owns the history: entries that were added, and slices that it returns, must not be
+// changed.
+type Session struct{ engine *engine.Session }
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.engine.ID() }
+
+// State is the size of a history after a change.
+type State struct {
+	// Revision counts changes of the history, those that strategies make included.
+	Revision uint64
+	// Tokens is the count of the whole history.
+	Tokens int
+}
+
+// Add appends entries, all or none. Each is counted here, once: that takes up to a second per megabyte, and ends with
+// ctx.
+//
+// Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
+// entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
+// entries.
+func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
+	revision, tokens, err := s.engine.Add(ctx, entries...)
+	return State{revision, tokens}, classify(err)
+}
+
+// Load appends entries of a stored conversation, to continue it. Unlike Add it refuses nothing: entries that cannot
+// be sent to a model are kept in the history, withheld by Prepare, and named in its outcome.
+func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, error) {
+	revision, tokens, err := s.engine.Load(ctx, entries...)
+	return State{revision, tokens}, classify(err)
+}
+
+// PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
+type PrepareOptions struct {
+	// PendingTokens is what the request holds in addition to the history: the system prompt, tool schemas, a prompt
+	// that is not added yet.
+	PendingTokens int
+	// At is when the request is sent; zero is now. The cadence "priced" compares it with the previous request to tell
+	// whether the provider's prompt cache has expired.
+	At time.Time
+}
+
+// Prepared is a history that is safe to send.
+type Prepared struct {
+	// History is what to send: every tool response follows its call, and it holds nothing that a provider refuses. It
+	// is nil only if the session is closed.
+	History []content.Content
+	// Tokens is the count of History.
+	Tokens int
+	// Revision is that of the session's history that this was made from.
+	Revision uint64
+	// Outcome says what was done.
+	Outcome Outcome
+}
+
+// Prepare makes the history fit the model and returns it. It prunes if something was added, compresses above the
+// threshold, and checks the hard limit. Call it before every model call. It takes as long as the strategy needs,
+// which may call a model; the settings plugins.optimizeTimeout and plugins.compressTimeout bound that, and ctx ends
+// it.
+//
+// After an error the history is valid, and Prepared holds it as it is. [KindOverflow] says that everything was tried
+// and the request is still too large. No other strategy is tried in place of one that failed (REQ-HD-013).
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
+	ready, err := s.engine.Prepare(ctx, engine.PrepareOptions(o))
+	return Prepared(ready), classify(err)
+}
+
+// Compress compresses the history now, whatever the threshold says. A strategy that has nothing to compress is not an
+// error: the outcome then says so.
+func (s *Session) Compress(ctx context.Context) (Outcome, error) {
+	out, err := s.engine.Compress(ctx)
+	return out, classify(err)
+}
+
+// ReportUsage takes the number of prompt tokens that the provider reported for the request made from the last
+// Prepare, cached ones included. Later threshold checks are based on it, so that they go by the provider's count and
+// not only by the host's.
+func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTokens) }
+
+// SetTodos tells the session the agent's task list, which replaces the one before. Strategies that summarise are told
+// the unfinished tasks, so that a summary keeps why each exists (REQ-HD-011).
+func (s *Session) SetTodos(list []Todo) error { return classify(s.engine.SetTodos(list)) }
+
+// Set overrides one setting for this session, from the next Prepare on. The value has the setting's type, or is its
+// text form ("0.5"); nil removes the override. Settings of the whole host are refused with [ErrFixed], and so is
+// another token encoding once something was added.
+func (s *Session) Set(key string, value any) error { return classify(s.engine.Set(key, value)) }
+
+// Config returns the configuration in force for this session.
+func (s *Session) Config() *config.Config { return s.engine.Config() }
+
+// History is a history at one moment.
+type History struct {
+	Entries []content.Content
+	State
+}
+
+// History returns the owned history as it is now, including what is not sent to a model.
+func (s *Session) History() History {
+	h := s.engine.History()
+	return History{h.Contents(), State{h.Revision, h.Tokens}}
+}
+
+// Originals returns what was added under an id, unchanged, whatever strategies made of it since. The id is that of an
+// entry, as outcomes name it, or that of a tool call, which returns the entries with the call and its responses.
+//
+// It reads the transcript, so it needs the setting transcript.dir: without it the error wraps [ErrNoTranscript]. If
+// nothing has the id it wraps [ErrNotRecorded].
+func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
+	entries, err := s.engine.Originals(ctx, id)
+	return entries, classify(err)
+}
+
+// TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
+func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
+
+// Close closes the session; a Prepare in progress fails with [ErrClosed]. The error is about writing the transcript.
+func (s *Session) Close() error { return classify(s.engine.Close()) }
