@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,7 +66,7 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 
 // pluginColumns are those of 'plugins list'.
 var pluginColumns = []table.Column{
-	{Name: "name", Min: 12},
+	{Name: "name"},
 	{Name: "state"},
 	{Name: "version", Rank: 2, Min: 8},
 	{Name: "trigger", Rank: 1},
@@ -91,7 +92,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
-			fmt.Sprintf("%.12s", dash(p.SHA256)), p.Path)
+			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
 	}
 	if err := a.printTable(t); err != nil {
 		return err
@@ -105,6 +106,15 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		}
 	}
 	return nil
+}
+
+// underHome writes a path below the user's home directory as shells do, with ~.
+func underHome(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
+		return "~/" + rest
+	}
+	return path
 }
 
 func dash(s string) string {
