@@ -64,7 +64,8 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
 		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
 		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com", "GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui", "GIT_CONFIG_VALUE_1=never",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui",
+		"GIT_CONFIG_VALUE_1=never",
 	}
 	const setup = `git init -q -b main --object-format=sha1 . && git add -A && git commit -q -m "Import"`
 	if r := ws.shell(ctx, setup); r.exit != 0 {
