@@ -17,11 +17,12 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// attachFlag has a plugin that was started by hand wait for a host that is told to use it. It is for authors with a debugger:
-// nobody verifies, isolates or ends such a process.
+// attachFlag makes a plugin that was started by hand wait for a host that is told to use it. It is for debugging: the
+// host neither verifies nor isolates nor ends such a process.
 const attachFlag = "--attach"
 
-// serveAttached serves one host, which is told where by the line on stdout, until that is gone or somebody interrupts.
+// serveAttached serves one host until that is gone, or until the process is interrupted. It prints on stdout the flag
+// with which a host finds it.
 func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		_, _ = fmt.Fprintln(stderr, "thresh:", err)
@@ -31,7 +32,7 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(err)
 	}
-	dir, err := os.MkdirTemp("", "thresh-attach-") // nobody else can reach what is in it
+	dir, err := os.MkdirTemp("", "thresh-attach-") // mode 0700: only this user can connect
 	if err != nil {
 		return fail(err)
 	}
@@ -61,7 +62,8 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	select {
 	case a := <-address:
 		_, _ = fmt.Fprintf(stderr, "%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
-			"Nothing verifies, isolates or ends this process, and calls wait for it without end. It serves one host. Ctrl-C ends it.\n\n", s.Info().Name, attachFlag)
+			"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
+			"Ctrl-C ends it.\n\n", s.Info().Name, attachFlag)
 		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, a.Addr)
 	case <-done: // go-plugin said why
 		return exitFailed

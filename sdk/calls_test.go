@@ -36,7 +36,8 @@ func talk() []sdk.Content {
 }
 
 func header(session string) *threshv1.CallHeader {
-	return &threshv1.CallHeader{CallId: "call-1", SessionId: session, Revision: 12, WorkspaceRoot: "/w", Config: []byte(`{"keep":50}`)}
+	return &threshv1.CallHeader{CallId: "call-1", SessionId: session, Revision: 12, WorkspaceRoot: "/w",
+		Config: []byte(`{"keep":50}`)}
 }
 
 var compareBlock = cmp.Comparer(func(a, b sdk.Block) bool {
@@ -86,11 +87,13 @@ func TestOptimizeAnswersEditsThatNameWhatIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantResult := &threshv1.OptimizeResult{Revision: 12, Edits: 3, Metadata: &threshv1.DensityMetadata{ReadWritePairsPruned: 1, FileDeduplicationsPruned: 2, RecencyPruned: 3}}
+	wantResult := &threshv1.OptimizeResult{Revision: 12, Edits: 3,
+		Metadata: &threshv1.DensityMetadata{ReadWritePairsPruned: 1, FileDeduplicationsPruned: 2, RecencyPruned: 3}}
 	if diff := cmp.Diff(wantResult, result, protocmp.Transform()); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
-	want := []rewrite.Edit{{Index: 0, Remove: true}, {Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}}, {Index: 2, Blocks: []rewrite.BlockPiece{{Keep: 1}, {Keep: 2}}}}
+	want := []rewrite.Edit{{Index: 0, Remove: true}, {Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
+		{Index: 2, Blocks: []rewrite.BlockPiece{{Keep: 1}, {Keep: 2}}}}
 	if diff := cmp.Diff(want, edits, compareBlock); diff != "" {
 		t.Errorf("edits (-want +got):\n%s", diff)
 	}
@@ -98,13 +101,16 @@ func TestOptimizeAnswersEditsThatNameWhatIsKept(t *testing.T) {
 
 func TestCompressAnswersPiecesThatNameWhatIsKept(t *testing.T) {
 	p := configured(t, nil)
-	h := &threshv1.CompressHeader{Call: header("ok"), ContextLimit: 1000, Threshold: 0.5, ActiveTodos: []*threshv1.Todo{{Id: "1", Subtasks: []*threshv1.Todo{{Id: "1.1"}}}}}
+	h := &threshv1.CompressHeader{Call: header("ok"), ContextLimit: 1000, Threshold: 0.5,
+		ActiveTodos: []*threshv1.Todo{{Id: "1", Subtasks: []*threshv1.Todo{{Id: "1.1"}}}}}
 	big := append(talk(), words("tool", strings.Repeat("x", 10<<20)), words("ai", "end"))
 	result, pieces, err := p.compress(t.Context(), h, big)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantResult := &threshv1.CompressResult{Revision: 12, Pieces: 3, Metadata: &threshv1.CompressMetadata{LlmCallMade: true, BottomPreserved: new(int64(3)), Counts: map[string]int64{"todos": 1}}}
+	wantResult := &threshv1.CompressResult{Revision: 12, Pieces: 3,
+		Metadata: &threshv1.CompressMetadata{LlmCallMade: true, BottomPreserved: new(int64(3)),
+			Counts: map[string]int64{"todos": 1}}}
 	if diff := cmp.Diff(wantResult, result, protocmp.Transform()); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
@@ -125,10 +131,11 @@ func TestErrorsOfAStrategyBecomeCodes(t *testing.T) {
 		code codes.Code
 		says string
 	}{
-		"a plain error":          {optimizing(p, "fail"), codes.Unknown, "no idea what to do"},
-		"one that may pass":      {optimizing(p, "retry"), codes.Unavailable, "disk is full"},
-		"a panic in Optimize":    {optimizing(p, "panic"), codes.Internal, "panic in Optimize: the sky is falling"},
-		"a panic in Compress":    {compressing(p, "panic"), codes.Internal, "panic in Compress: runtime error: index out of range"},
+		"a plain error":       {optimizing(p, "fail"), codes.Unknown, "no idea what to do"},
+		"one that may pass":   {optimizing(p, "retry"), codes.Unavailable, "disk is full"},
+		"a panic in Optimize": {optimizing(p, "panic"), codes.Internal, "panic in Optimize: the sky is falling"},
+		"a panic in Compress": {compressing(p, "panic"), codes.Internal,
+			"panic in Compress: runtime error: index out of range"},
 		"history changed":        {optimizing(p, "in-place"), codes.Internal, "changed entry 1 of in.History in place"},
 		"removal out of bounds":  {optimizing(p, "bad"), codes.Internal, "Removals names entry 3"},
 		"a forgotten result":     {compressing(p, "nothing"), codes.Internal, "use sdk.Applied"},
@@ -285,15 +292,20 @@ func TestBrokenRequestsAreInvalidArgument(t *testing.T) {
 		messages []*threshv1.OptimizeRequest
 		says     string
 	}{
-		"nothing":                {nil, "header"},
-		"a chunk first":          {[]*threshv1.OptimizeRequest{optimizeChunk([]byte("x"))}, "header"},
-		"a header without call":  {[]*threshv1.OptimizeRequest{optimizeHeader(nil)}, "header"},
-		"two headers":            {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeHeader(two)}, "only chunks follow"},
-		"garbage in a chunk":     {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\x05\xff\xff\xff\xff\xff"))}, "entry 0"},
-		"too few entries":        {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\x00"))}, "entry 1 of the 2"},
-		"too many entries":       {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\x00\x00\x00"))}, "more data than announced"},
-		"an entry without bytes": {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\xff\xff\xff\xff\x0f"))}, "at most"},
-		"a count of 2^40":        {[]*threshv1.OptimizeRequest{optimizeHeader(huge)}, "CallHeader.entries"},
+		"nothing":               {nil, "header"},
+		"a chunk first":         {[]*threshv1.OptimizeRequest{optimizeChunk([]byte("x"))}, "header"},
+		"a header without call": {[]*threshv1.OptimizeRequest{optimizeHeader(nil)}, "header"},
+		"two headers": {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeHeader(two)},
+			"only chunks follow"},
+		"garbage in a chunk": {[]*threshv1.OptimizeRequest{optimizeHeader(two),
+			optimizeChunk([]byte("\x05\xff\xff\xff\xff\xff"))}, "entry 0"},
+		"too few entries": {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\x00"))},
+			"entry 1 of the 2"},
+		"too many entries": {[]*threshv1.OptimizeRequest{optimizeHeader(two), optimizeChunk([]byte("\x00\x00\x00"))},
+			"more data than announced"},
+		"an entry without bytes": {[]*threshv1.OptimizeRequest{optimizeHeader(two),
+			optimizeChunk([]byte("\xff\xff\xff\xff\x0f"))}, "at most"},
+		"a count of 2^40": {[]*threshv1.OptimizeRequest{optimizeHeader(huge)}, "CallHeader.entries"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -349,21 +361,32 @@ func TestServicesOfTheHost(t *testing.T) {
 		code    codes.Code
 		says    string
 	}{
-		"EstimateTokens":             {session: "estimate", history: talk(), noop: "3 entries, 6 tokens, 30 came with them"},
-		"EstimateTokens of kept":     {session: "estimate-kept", history: talk(), noop: "3 entries, 30 tokens, 30 came with them"},
-		"EstimateTokens of 10 MB":    {session: "estimate", history: []sdk.Content{words("tool", strings.Repeat("y", 10<<20))}, noop: "1 entries, 1 tokens, 10 came with them"},
-		"ResolvePrompt and Generate": {session: "generate", profile: "compression", history: talk(), noop: "be brief! in 2 pieces, stop, 7+99, m"},
-		"an unknown prompt":          {session: "generate", profile: "nope", history: talk(), code: codes.NotFound, says: "ResolvePrompt: not found"},
-		"Generate not granted":       {host: counter{fail: fmt.Errorf("profile: %w", sdk.ErrNotGranted)}, session: "generate", profile: "compression", history: talk(), code: codes.FailedPrecondition, says: "Generate: profile: not granted"},
-		"Generate over its budget":   {host: counter{fail: sdk.ErrBudgetSpent}, session: "generate", profile: "compression", history: talk(), code: codes.ResourceExhausted, says: "budget spent"},
-		"a provider that is away":    {host: counter{fail: errors.Join(errors.New("status 529"), sdk.ErrUnavailable)}, session: "generate", profile: "compression", history: talk(), code: codes.Unavailable, says: "529"},
-		"tool blocks for Generate":   {session: "generate", profile: "compression", history: []sdk.Content{{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{}}}}, code: codes.Internal, says: "block 0 is a content.ToolCall"},
+		"EstimateTokens": {session: "estimate", history: talk(), noop: "3 entries, 6 tokens, 30 came with them"},
+		"EstimateTokens of kept": {session: "estimate-kept", history: talk(),
+			noop: "3 entries, 30 tokens, 30 came with them"},
+		"EstimateTokens of 10 MB": {session: "estimate", history: []sdk.Content{words("tool",
+			strings.Repeat("y", 10<<20))}, noop: "1 entries, 1 tokens, 10 came with them"},
+		"ResolvePrompt and Generate": {session: "generate", profile: "compression", history: talk(),
+			noop: "be brief! in 2 pieces, stop, 7+99, m"},
+		"an unknown prompt": {session: "generate", profile: "nope", history: talk(), code: codes.NotFound,
+			says: "ResolvePrompt: not found"},
+		"Generate not granted": {host: counter{fail: fmt.Errorf("profile: %w", sdk.ErrNotGranted)},
+			session: "generate", profile: "compression", history: talk(), code: codes.FailedPrecondition, says: "Generate: profile: not granted"},
+		"Generate over its budget": {host: counter{fail: sdk.ErrBudgetSpent}, session: "generate", profile: "compression",
+			history: talk(), code: codes.ResourceExhausted, says: "budget spent"},
+		"a provider that is away": {host: counter{fail: errors.Join(errors.New("status 529"), sdk.ErrUnavailable)},
+			session: "generate", profile: "compression", history: talk(), code: codes.Unavailable, says: "529"},
+		"tool blocks for Generate": {session: "generate", profile: "compression",
+			history: []sdk.Content{{Speaker: sdk.AI,
+				Blocks: []sdk.Block{sdk.ToolCall{}}}}, code: codes.Internal, says: "block 0 is a content.ToolCall"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := configured(t, tt.host)
-			r, _, err := p.compress(t.Context(), &threshv1.CompressHeader{Call: header(tt.session), Profile: tt.profile}, tt.history)
-			if status.Code(err) != tt.code || r.GetNoopReason() != tt.noop || (err != nil && !strings.Contains(err.Error(), tt.says)) {
+			r, _, err := p.compress(t.Context(), &threshv1.CompressHeader{Call: header(tt.session), Profile: tt.profile},
+				tt.history)
+			if status.Code(err) != tt.code || r.GetNoopReason() != tt.noop ||
+				(err != nil && !strings.Contains(err.Error(), tt.says)) {
 				t.Errorf("answer %q, error %v; want %q, %v that says %q", r.GetNoopReason(), err, tt.noop, tt.code, tt.says)
 			}
 		})

@@ -26,8 +26,8 @@ type ending struct {
 	over   bool
 }
 
-// watchEnd watches for SIGTERM and for the end of the lifeline. The lifeline is the only sign of a host that was killed:
-// the socket stays open as long as any connection to it may come back.
+// watchEnd watches for SIGTERM and for the end of the lifeline. The lifeline is the only sign of a host that was
+// killed: the socket stays open as long as any connection to it may come back.
 func watchEnd(log *slog.Logger) (*ending, error) {
 	e := &ending{}
 	if v := os.Getenv(wire.EnvLifeline); v != "" {

@@ -20,7 +20,8 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// foreign is a plugin by PROTOCOL.md alone, with neither our SDK nor go-plugin: what an author in another language writes.
+// foreign is a plugin by PROTOCOL.md alone, with neither our SDK nor go-plugin: what an author in another language
+// writes.
 type foreign struct {
 	threshv1.UnimplementedStrategyServiceServer
 	id   uint32
@@ -73,7 +74,8 @@ func (f *foreign) broker(_ any, stream grpc.ServerStream) error {
 }
 
 func (f *foreign) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.GetInfoResponse, error) {
-	return &threshv1.GetInfoResponse{Name: "foreign", Version: "0", Trigger: &threshv1.Trigger{Mode: threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD, DefaultThreshold: 0.5}}, nil
+	return &threshv1.GetInfoResponse{Name: "foreign", Version: "0",
+		Trigger: &threshv1.Trigger{Mode: threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD, DefaultThreshold: 0.5}}, nil
 }
 
 func (f *foreign) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
@@ -100,17 +102,20 @@ func (f *foreign) Compress(stream threshv1.StrategyService_CompressServer) error
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	prompt, err := threshv1.NewHostServiceClient(conn).ResolvePrompt(stream.Context(), &threshv1.ResolvePromptRequest{CallId: call.GetCallId(), Name: "compression"})
+	prompt, err := threshv1.NewHostServiceClient(conn).ResolvePrompt(stream.Context(),
+		&threshv1.ResolvePromptRequest{CallId: call.GetCallId(), Name: "compression"})
 	if err != nil {
 		return err
 	}
 	n := call.GetEntries()
-	result := &threshv1.CompressResult{Revision: call.GetRevision(), Pieces: 1, Metadata: &threshv1.CompressMetadata{Counts: map[string]int64{prompt.GetText(): 1}}}
+	result := &threshv1.CompressResult{Revision: call.GetRevision(), Pieces: 1,
+		Metadata: &threshv1.CompressMetadata{Counts: map[string]int64{prompt.GetText(): 1}}}
 	if err := stream.Send(&threshv1.CompressResponse{Part: &threshv1.CompressResponse_Header{Header: result}}); err != nil {
 		return err
 	}
 	// Piece{keep: KeepRange{from: n-1, to: n}}, behind its length
-	return stream.Send(&threshv1.CompressResponse{Part: &threshv1.CompressResponse_Chunk{Chunk: []byte{6, 0x0a, 4, 0x08, byte(n - 1), 0x10, byte(n)}}})
+	return stream.Send(&threshv1.CompressResponse{Part: &threshv1.CompressResponse_Chunk{Chunk: []byte{6, 0x0a, 4, 0x08,
+		byte(n - 1), 0x10, byte(n)}}})
 }
 
 func TestAPluginWithoutOurSDKWorks(t *testing.T) {

@@ -113,7 +113,8 @@ func (p *running) serve(t testing.TB, host threshv1.HostServiceServer, r *thresh
 }
 
 // optimize runs a whole Optimize call.
-func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader, history []sdk.Content) (*threshv1.OptimizeResult, []rewrite.Edit, error) {
+func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader,
+	history []sdk.Content) (*threshv1.OptimizeResult, []rewrite.Edit, error) {
 	stream, err := p.Optimize(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -137,7 +138,8 @@ func (p *running) optimize(ctx context.Context, call *threshv1.CallHeader, histo
 }
 
 // compress runs a whole Compress call.
-func (p *running) compress(ctx context.Context, header *threshv1.CompressHeader, history []sdk.Content) (*threshv1.CompressResult, []rewrite.Piece, error) {
+func (p *running) compress(ctx context.Context, header *threshv1.CompressHeader,
+	history []sdk.Content) (*threshv1.CompressResult, []rewrite.Piece, error) {
 	stream, err := p.Compress(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -277,7 +279,8 @@ func (c counter) Generate(stream threshv1.HostService_GenerateServer) error {
 	}}})
 }
 
-func (counter) ResolvePrompt(_ context.Context, r *threshv1.ResolvePromptRequest) (*threshv1.ResolvePromptResponse, error) {
+func (counter) ResolvePrompt(_ context.Context, r *threshv1.ResolvePromptRequest) (*threshv1.ResolvePromptResponse,
+	error) {
 	if r.GetName() != "compression" {
 		return nil, wire.ToStatus(contract.ErrNotFound)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// history is what a call brought, twice: the strategy's to do with as it likes, and as it was, to compare the result with.
-// Both share texts and raw JSON.
+// history is what a call brought, twice: the strategy's to do with as it likes, and as it was, to compare the result
+// with. Both share texts and raw JSON.
 type history struct {
 	given []Content
 	was   []Content

@@ -19,7 +19,8 @@ type boundHost struct {
 }
 
 // begin returns the client, and a context that ends with ctx or with the call, whichever is first.
-func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, context.Context, context.CancelFunc, error) {
+func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, context.Context, context.CancelFunc,
+	error) {
 	if h.call.Err() != nil {
 		return nil, nil, nil, fmt.Errorf("%w: the Compress call that this Host belongs to is over", ErrNotGranted)
 	}

@@ -28,8 +28,8 @@ func newHostConn(broker *plugin.GRPCBroker, id uint32) *hostConn {
 	return &hostConn{broker: broker, id: id, ready: make(chan struct{})}
 }
 
-// connect dials in the background. It must not wait for the first use: the broker forgets an address that nobody dialled
-// for five seconds, and gives it out only once.
+// connect dials in the background. It must not wait for the first use: the broker drops an address that was not dialled
+// within five seconds, and gives it out only once.
 func (h *hostConn) connect() {
 	h.once.Do(func() {
 		if h.id == 0 {

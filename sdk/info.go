@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns what is wrong with a strategy before any host has seen it: an invalid [Info], or a trigger that does not
-// go with its methods. [Serve] refuses to start such a strategy. It is nil for a good one.
+// Check returns what is wrong with a strategy before any host has seen it: an invalid [Info], or a trigger that does
+// not go with its methods. [Serve] refuses to start such a strategy. It is nil for a good one.
 func Check(s Strategy) error {
 	if s == nil {
 		return errors.New("sdk.Serve needs a strategy, not nil")
@@ -19,8 +19,8 @@ func Check(s Strategy) error {
 		err = errors.Join(err, fmt.Errorf("%T declares the trigger sdk.Continuous but has no method Optimize "+
 			"(sdk.Optimizer); add it or declare sdk.Threshold", s))
 	case info.Trigger.Mode == ModeThreshold && optimizes:
-		err = errors.Join(err, fmt.Errorf("%T has a method Optimize, but its trigger is sdk.Threshold, so that nobody "+
-			"would call it; declare sdk.Continuous or remove the method", s))
+		err = errors.Join(err, fmt.Errorf("%T has a method Optimize, but its trigger is sdk.Threshold, so that the host "+
+			"would never call it; declare sdk.Continuous or remove the method", s))
 	}
 	return err
 }

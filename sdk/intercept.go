@@ -20,12 +20,14 @@ import (
 func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
-		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (answer any, err error) {
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
+			handler grpc.UnaryHandler) (answer any, err error) {
 			defer recovered(log, info.FullMethod, &err)
 			answer, err = handler(ctx, req)
 			return answer, wire.ToStatus(err)
 		}),
-		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+		grpc.StreamInterceptor(func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
+			handler grpc.StreamHandler) (err error) {
 			defer recovered(log, info.FullMethod, &err)
 			return wire.ToStatus(handler(srv, ss))
 		}),

@@ -16,7 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// handshaken starts the actor as a host does, without go-plugin's client, and returns once it has said where it listens.
+// handshaken starts the actor as a host does, without go-plugin's client, and returns once it has said where it
+// listens.
 func handshaken(t *testing.T, change func(*exec.Cmd)) (cmd *exec.Cmd, socket string) {
 	t.Helper()
 	cmd = selfAs(t, "actor")
@@ -37,7 +38,8 @@ func handshaken(t *testing.T, change func(*exec.Cmd)) (cmd *exec.Cmd, socket str
 		t.Fatal(err)
 	}
 	fields := strings.Split(strings.TrimSpace(line), "|")
-	if len(fields) != 6 || fields[0] != "1" || fields[1] != "1" || fields[2] != "unix" || fields[4] != "grpc" || fields[5] != "" {
+	if len(fields) != 6 || fields[0] != "1" || fields[1] != "1" || fields[2] != "unix" || fields[4] != "grpc" ||
+		fields[5] != "" {
 		t.Fatalf("handshake line %q", line)
 	}
 	if _, err := os.Stat(fields[3]); err != nil {
@@ -106,18 +108,23 @@ func TestWhatAPluginSaysToPeople(t *testing.T) {
 		stdout []string
 		stderr []string
 	}{
-		"started by hand": {"actor", nil, nil, 1, nil, []string{`is the thresh strategy plugin "actor", version 1.2.3`, "Does what a test says.", "thresh-strategy-actor", "thresh plugins list"}},
-		"wrong cookie":    {"actor", nil, []string{wire.CookieKey + "=other"}, 1, nil, []string{"thresh strategy plugin"}},
-		"--help":          {"actor", []string{"--help"}, nil, 0, []string{"--describe", "thresh plugins list"}, nil},
-		"--version":       {"actor", []string{"--version"}, nil, 0, []string{"actor 1.2.3\n"}, nil},
-		"unknown flag":    {"actor", []string{"--frobnicate"}, nil, 2, nil, []string{"unknown arguments: --frobnicate", "--describe"}},
+		"started by hand": {"actor", nil, nil, 1, nil, []string{`is the thresh strategy plugin "actor", version 1.2.3`,
+			"Does what a test says.", "thresh-strategy-actor", "thresh plugins list"}},
+		"wrong cookie": {"actor", nil, []string{wire.CookieKey + "=other"}, 1, nil, []string{"thresh strategy plugin"}},
+		"--help":       {"actor", []string{"--help"}, nil, 0, []string{"--describe", "thresh plugins list"}, nil},
+		"--version":    {"actor", []string{"--version"}, nil, 0, []string{"actor 1.2.3\n"}, nil},
+		"unknown flag": {"actor", []string{"--frobnicate"}, nil, 2, nil,
+			[]string{"unknown arguments: --frobnicate", "--describe"}},
 		"no Optimize": {"no-optimize", nil, []string{wire.CookieKey + "=" + wire.CookieValue}, 2, nil,
 			[]string{"declares the trigger sdk.Continuous but has no method Optimize"}},
 		"a bad Info": {"bad-info", []string{"--describe"}, nil, 2, nil,
-			[]string{`Info.Name is "Bad Name"`, "Info.Version", "default threshold 1.5", `Info.Config[0] ("n"): the default many (string) is not of type integer`}},
-		"a lifeline that is no number": {"actor", nil, []string{wire.CookieKey + "=" + wire.CookieValue, wire.EnvLifeline + "=x"}, 2, nil,
+			[]string{`Info.Name is "Bad Name"`, "Info.Version", "default threshold 1.5",
+				`Info.Config[0] ("n"): the default many (string) is not of type integer`}},
+		"a lifeline that is no number": {"actor", nil, []string{wire.CookieKey + "=" + wire.CookieValue,
+			wire.EnvLifeline + "=x"}, 2, nil,
 			[]string{wire.EnvLifeline, "not the number of a descriptor"}},
-		"a lifeline that is not open": {"actor", nil, []string{wire.CookieKey + "=" + wire.CookieValue, wire.EnvLifeline + "=99"}, 2, nil,
+		"a lifeline that is not open": {"actor", nil, []string{wire.CookieKey + "=" + wire.CookieValue,
+			wire.EnvLifeline + "=99"}, 2, nil,
 			[]string{"no open descriptor"}},
 	}
 	for name, tt := range tests {

@@ -19,7 +19,7 @@ const (
 )
 
 // logHandler writes JSON lines in the form that go-plugin reads from a plugin's stderr: @level, @message and @timestamp
-// beside the attributes. Groups become prefixes: "group.key".
+// next to the attributes. Groups become prefixes: "group.key".
 type logHandler struct {
 	out    *logOutput
 	attrs  []slog.Attr // with their groups in their keys
@@ -39,7 +39,8 @@ func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 }
 
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &logHandler{out: h.out, attrs: appendAttrs(h.attrs[:len(h.attrs):len(h.attrs)], h.prefix, attrs), prefix: h.prefix}
+	return &logHandler{out: h.out, attrs: appendAttrs(h.attrs[:len(h.attrs):len(h.attrs)], h.prefix, attrs),
+		prefix: h.prefix}
 }
 
 func (h *logHandler) WithGroup(name string) slog.Handler {

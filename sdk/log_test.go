@@ -81,7 +81,8 @@ func TestLogLevel(t *testing.T) {
 		var out bytes.Buffer
 		h := newLogHandler(&out)
 		h.out.level.Set(levelOf(name))
-		for _, l := range []slog.Level{slog.LevelDebug - 4, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		for _, l := range []slog.Level{slog.LevelDebug - 4, slog.LevelDebug, slog.LevelInfo, slog.LevelWarn,
+			slog.LevelError} {
 			slog.New(h).Log(t.Context(), l, "x")
 		}
 		var got []string

@@ -85,7 +85,8 @@ func TestAThresholdProgramRuns(t *testing.T) {
 	if err != nil || r.GetNoopReason() != string(sdk.NoOpTailCoversAll) {
 		t.Errorf("answer %v, %v", r, err)
 	}
-	if _, _, err := p.optimize(t.Context(), header("s"), history); err == nil || !strings.Contains(err.Error(), "no Optimize") {
+	if _, _, err := p.optimize(t.Context(), header("s"), history); err == nil ||
+		!strings.Contains(err.Error(), "no Optimize") {
 		t.Errorf("Optimize of a threshold strategy: %v", err)
 	}
 }
@@ -100,7 +101,8 @@ func TestAContinuousProgramRuns(t *testing.T) {
 		history[i] = sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: "yes"}}}
 	}
 	_, edits, err := p.optimize(t.Context(), header("s"), history)
-	want := []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{{Keep: 1}}}, {Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}}}
+	want := []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{{Keep: 1}}},
+		{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 1}}}}
 	if diff := cmp.Diff(want, edits); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

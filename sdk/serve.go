@@ -25,12 +25,12 @@ const (
 	exitBad    = 2 // the strategy or the start is wrong: nothing will help but another binary
 )
 
-// Serve serves the strategy to the host that started this process, and ends the process when the host is done with it or
-// gone. It is all that a strategy's main does.
+// Serve serves the strategy to the host that started this process, and ends the process when the host is done with it
+// or gone. It is all that a strategy's main does.
 //
-// A strategy that [Check] refuses is not served: the reasons go to stderr and the process exits with 2. Started by hand,
-// the process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON; with --attach it
-// waits for a host that is told to use this very process, so that a debugger can look at it.
+// A strategy that [Check] refuses is not served: the reasons go to stderr and the process exits with 2. Started by
+// hand, the process says what it is and exits with 1; with --describe it prints what the strategy declares, as JSON;
+// with --attach it waits for a host that is told to use this very process, so that a debugger can look at it.
 func Serve(s Strategy) { os.Exit(serve(s, os.Args, os.Stdout, os.Stderr)) }
 
 func serve(s Strategy, args []string, stdout, stderr io.Writer) int {

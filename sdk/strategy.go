@@ -11,15 +11,15 @@ import (
 // Strategy makes a history smaller when it is over the threshold. A strategy keeps nothing between calls: calls for
 // many sessions arrive at the same time, and the process may be replaced between any two.
 type Strategy interface {
-	// Info says what the strategy is. It must return the same each time.
+	// Info declares what the strategy is. It must return the same value every time.
 	Info() Info
 
 	// Compress is called when the history is over the threshold (REQ-HD-008). It returns a new history, made of entries
-	// of in.History (kept as they are, or copied and changed) and of new ones, or says why there is nothing to do.
+	// of in.History (kept as they are, or copied and changed) and of new ones, or the reason why there is nothing to do.
 	//
-	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx ends when
-	// nobody waits for the answer any more; its deadline is the host's setting plugins.compressTimeout. An error is
-	// passed to the agent; no other strategy is tried (REQ-HD-013.4).
+	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done
+	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The host
+	// passes an error on to the agent and tries no other strategy (REQ-HD-013.4).
 	Compress(ctx context.Context, host Host, in CompressInput) (CompressResult, error)
 }
 
@@ -30,11 +30,11 @@ type Optimizer interface {
 	Optimize(ctx context.Context, in OptimizeInput) (DensityResult, error)
 }
 
-// ConfigChecker is for a strategy that can tell that its settings do not go together. Types, bounds and allowed values
-// need no checker: they are declared in [Info.Config], and the host checks them.
+// ConfigChecker is for a strategy whose settings depend on one another. Types, bounds and allowed values need no
+// checker: they are declared in [Info.Config], and the host checks them.
 type ConfigChecker interface {
-	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and again
-	// for sessions whose settings differ.
+	// CheckConfig returns an error that names the setting and what it may be. It is called before any other call, and
+	// again for sessions whose settings differ.
 	CheckConfig(Config) error
 }
 
@@ -43,7 +43,7 @@ type Call struct {
 	contract.CallParams
 	// History is the strategy's to read and to copy from; its entries know where they stood ([content.Content.Origin]).
 	History []Content
-	// Tools says what a tool call reads, writes and runs. Never nil.
+	// Tools tells what a tool call reads, writes and runs. Never nil.
 	Tools *tools.Taxonomy
 	// Log goes to the host's log. Never nil. Do not log what people said.
 	Log *slog.Logger
@@ -68,7 +68,8 @@ type DensityResult struct {
 	Metadata DensityMetadata
 }
 
-// CompressInput is what [Strategy.Compress] gets. History is the curated history: without entries of the AI that are empty.
+// CompressInput is what [Strategy.Compress] gets. History is the curated history: without entries of the AI that are
+// empty.
 type CompressInput struct {
 	Call
 	contract.CompressParams
@@ -77,7 +78,8 @@ type CompressInput struct {
 	TokensIn func(from, to int) int
 }
 
-// Tokens returns what the host's tokenizer counts for History[from:to]. It costs nothing: entries come with their counts.
+// Tokens returns what the host's tokenizer counts for History[from:to]. It costs nothing: entries come with their
+// counts.
 func (in CompressInput) Tokens(from, to int) int {
 	if in.TokensIn == nil || from >= to {
 		return 0

@@ -81,7 +81,9 @@ func (actor) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityRes
 		fmt.Fprintln(os.Stderr, strings.Repeat("x", 200<<10))
 		return sdk.DensityResult{}, nil
 	}
-	out := sdk.DensityResult{Replacements: map[int]sdk.Content{}, Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1, FileDeduplicationsPruned: 2, RecencyPruned: in.Density.RecencyRetention}}
+	out := sdk.DensityResult{Replacements: map[int]sdk.Content{},
+		Metadata: sdk.DensityMetadata{ReadWritePairsPruned: 1, FileDeduplicationsPruned: 2,
+			RecencyPruned: in.Density.RecencyRetention}}
 	for i, c := range in.History { // without its first block, or gone if that was all
 		if len(c.Blocks) <= 1 {
 			out.Removals = append(out.Removals, i)
@@ -115,7 +117,8 @@ func (actor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) 
 		for _, n := range counts {
 			total += n
 		}
-		return sdk.NoOp(sdk.NoOpReason(fmt.Sprintf("%d entries, %d tokens, %d came with them", len(counts), total, in.Tokens(0, len(in.History))))), nil
+		return sdk.NoOp(sdk.NoOpReason(fmt.Sprintf("%d entries, %d tokens, %d came with them", len(counts), total,
+			in.Tokens(0, len(in.History))))), nil
 	case "generate":
 		return generate(ctx, host, in)
 	case "leak":
@@ -128,9 +131,11 @@ func (actor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) 
 	}
 	head := in.History[0]
 	head.Blocks = append([]sdk.Block{sdk.Text{Text: "changed"}}, head.Blocks[1:]...)
-	summary := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: fmt.Sprintf("target %.0f", in.Target())}}}
+	summary := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: fmt.Sprintf("target %.0f",
+		in.Target())}}}
 	history := append([]sdk.Content{head, summary}, in.History[2:]...)
-	return sdk.Applied(history, sdk.CompressMetadata{LLMCallMade: true, BottomPreserved: new(len(in.History) - 2), Counts: map[string]int64{"todos": int64(len(in.Todos))}}), nil
+	return sdk.Applied(history, sdk.CompressMetadata{LLMCallMade: true, BottomPreserved: new(len(in.History) - 2),
+		Counts: map[string]int64{"todos": int64(len(in.Todos))}}), nil
 }
 
 func generate(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
@@ -139,11 +144,13 @@ func generate(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.Com
 		return sdk.CompressResult{}, err
 	}
 	pieces := 0
-	g, err := host.Generate(ctx, sdk.GenerateRequest{System: prompt, Entries: in.History, MaxOutputTokens: 99}, func(string) { pieces++ })
+	g, err := host.Generate(ctx, sdk.GenerateRequest{System: prompt, Entries: in.History, MaxOutputTokens: 99},
+		func(string) { pieces++ })
 	if err != nil {
 		return sdk.CompressResult{}, err
 	}
-	return sdk.NoOp(sdk.NoOpReason(fmt.Sprintf("%s in %d pieces, %s, %d+%d, %s", g.Text, pieces, g.FinishReason, g.InputTokens, g.OutputTokens, g.Model))), nil
+	return sdk.NoOp(sdk.NoOpReason(fmt.Sprintf("%s in %d pieces, %s, %d+%d, %s", g.Text, pieces, g.FinishReason,
+		g.InputTokens, g.OutputTokens, g.Model))), nil
 }
 
 // incomplete is continuous without Optimize.
@@ -161,5 +168,6 @@ func (incomplete) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.Co
 type badInfo struct{ incomplete }
 
 func (badInfo) Info() sdk.Info {
-	return sdk.Info{Name: "Bad Name", Trigger: sdk.Threshold(1.5), Config: []sdk.ConfigField{{Key: "n", Type: sdk.Integer, Default: "many"}}}
+	return sdk.Info{Name: "Bad Name", Trigger: sdk.Threshold(1.5),
+		Config: []sdk.ConfigField{{Key: "n", Type: sdk.Integer, Default: "many"}}}
 }

@@ -18,8 +18,9 @@ type Part struct {
 	Kept []int
 }
 
-// Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest index
-// down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an [*Error].
+// Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest
+// index down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an
+// [*Error].
 func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 	var found problems
 	byIndex := make(map[int]*rewrite.Edit, len(edits))

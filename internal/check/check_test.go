@@ -13,19 +13,21 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Whatever a plugin answers, either it is refused with an [check.Error], or what it makes is no worse than what it was given:
-// no more orphans, no call that lost its response, and in an Optimize every human entry still there.
+// Whatever a plugin answers, either it is refused with an [check.Error], or what it makes is no worse than what it was
+// given: no more orphans, no call that lost its response, and in an Optimize every human entry still there.
 func TestWhateverAPluginAnswers(t *testing.T) {
 	histories := gen.History(gen.Options{MaxEntries: 30, Malformed: true})
 	rapid.Check(t, func(t *rapid.T) {
 		history := histories.Draw(t, "history")
-		edits := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Edit { return edit(t, history) }), 0, 6).Draw(t, "edits")
+		edits := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Edit { return edit(t, history) }), 0, 6).Draw(t,
+			"edits")
 		parts, err := check.Optimize(history, edits)
 		judge(t, history, parts, err)
 		if err == nil && count(history, human) != countParts(parts, human) {
 			t.Fatal("a human entry is gone")
 		}
-		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Piece { return piece(t, history) }), 0, 6).Draw(t, "pieces")
+		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Piece { return piece(t, history) }), 0, 6).Draw(t,
+			"pieces")
 		parts, err = check.Compress(history, pieces)
 		judge(t, history, parts, err)
 	})
@@ -48,7 +50,8 @@ func judge(t *rapid.T, history []content.Content, parts []check.Part, err error)
 	}
 	before, after := turns.Pair(history), turns.Pair(made)
 	if len(after.Orphans()) > len(before.Orphans()) || len(after.Pending()) > len(before.Pending()) {
-		t.Fatalf("orphans %d → %d, unanswered %d → %d", len(before.Orphans()), len(after.Orphans()), len(before.Pending()), len(after.Pending()))
+		t.Fatalf("orphans %d → %d, unanswered %d → %d", len(before.Orphans()), len(after.Orphans()), len(before.Pending()),
+			len(after.Pending()))
 	}
 }
 
@@ -101,7 +104,8 @@ func edit(t *rapid.T, history []content.Content) rewrite.Edit {
 func piece(t *rapid.T, history []content.Content) rewrite.Piece {
 	switch rapid.IntRange(0, 4).Draw(t, "kind") {
 	case 0:
-		return rewrite.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "summary"}}}}
+		return rewrite.Added{Content: content.Content{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: "summary"}}}}
 	case 1:
 		e := edit(t, history)
 		return rewrite.Edited{Index: e.Index, Blocks: e.Blocks}

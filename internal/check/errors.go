@@ -7,8 +7,10 @@ import (
 
 // What can be wrong with an answer. An [Error] wraps one of these.
 var (
-	ErrConflict       = errors.New("an entry is both removed and replaced, or named twice") // REQ-HD-001.6, ERR-010, ERR-013
-	ErrOutOfBounds    = errors.New("an index is out of bounds")                             // REQ-HD-001.7, ERR-011, ERR-012
+	// ErrConflict: removals and replacements must not overlap (REQ-HD-001.6).
+	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")
+	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7).
+	ErrOutOfBounds    = errors.New("an index is out of bounds")
 	ErrOutOfOrder     = errors.New("kept parts are out of order or kept twice")
 	ErrOrphaned       = errors.New("a tool response lost its call")
 	ErrUnanswered     = errors.New("a tool call lost its response")

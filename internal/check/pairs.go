@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// side is one side of a pair by what a rewrite does not shift: the id of the call, and the entry of the history that the
-// strategy was given (below 0: a new entry). Several blocks of an entry may be the same side, so sides are counted.
+// side is one side of a pair by what a rewrite does not shift: the id of the call, and the entry of the history that
+// the strategy was given (below 0: a new entry). Several blocks of an entry may be the same side, so sides are counted.
 type side struct {
 	entry int
 	call  string
@@ -25,7 +25,7 @@ type pairing struct {
 	late    map[couple]int
 	orphans map[side]int
 	waiting map[side]int
-	// calls are all calls; pending are those of waiting that nobody has spoken after: the tool is still running.
+	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be running.
 	calls, pending map[side]int
 }
 
@@ -87,8 +87,8 @@ func callID(b content.Block) (id string, ok bool) {
 	}
 }
 
-// touched returns the ids of all calls and responses that a rewrite could have parted: those in entries that went, changed
-// or are new. Calls with other ids are paired as they were, since ids are paired independently of each other.
+// touched returns the ids of all calls and responses that a rewrite could have parted: those in entries that went,
+// changed or are new. Calls with other ids are paired as they were, since ids are paired independently of each other.
 func touched(history []content.Content, parts []Part) map[string]struct{} {
 	ids := map[string]struct{}{}
 	collect := func(c content.Content) {
@@ -119,8 +119,9 @@ func touched(history []content.Content, parts []Part) map[string]struct{} {
 	return ids
 }
 
-// pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still waits
-// stays. What was wrong before may stay so; recorded histories come with orphans, and it is not for a strategy to repair them.
+// pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still
+// waits stays. What was wrong before may stay so; recorded histories come with orphans, and it is not for a strategy to
+// repair them.
 func (p *problems) pairs(history []content.Content, parts []Part) {
 	made := make([]content.Content, len(parts))
 	for i, part := range parts {

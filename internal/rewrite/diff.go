@@ -12,8 +12,8 @@ import (
 // ErrBadResult is wrapped by errors about a result that a strategy may not return. They are sentences for its author.
 var ErrBadResult = errors.New("the strategy returned a bad result")
 
-// Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement that
-// changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
+// Edits turns the result of an Optimize into edits, ascending by entry, that name the blocks they keep. A replacement
+// that changes nothing makes no edit. Of the reasons, what is ill-formed and what belongs to no edit is left out.
 func Edits(
 	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
 ) ([]Edit, error) {
@@ -24,7 +24,8 @@ func Edits(
 			return nil, err
 		}
 		if i > 0 && index <= removals[i-1] {
-			return nil, fmt.Errorf("%w: Removals must ascend without repeats, but %d follows %d", ErrBadResult, index, removals[i-1])
+			return nil, fmt.Errorf("%w: Removals must ascend without repeats, but %d follows %d", ErrBadResult, index,
+				removals[i-1])
 		}
 		removed[index] = true
 	}
@@ -33,7 +34,8 @@ func Edits(
 			return nil, err
 		}
 		if removed[index] {
-			return nil, fmt.Errorf("%w: entry %d stands in Removals and in Replacements; it can only be in one of them", ErrBadResult, index)
+			return nil, fmt.Errorf("%w: entry %d stands in Removals and in Replacements; it can only be in one of them",
+				ErrBadResult, index)
 		}
 	}
 	for index, original := range history {
@@ -46,7 +48,8 @@ func Edits(
 			continue
 		}
 		if what := changedField(original, replacement); what != "" {
-			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult, index, what)
+			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult,
+				index, what)
 		}
 		edits = append(edits, Edit{
 			Index: index, Blocks: blockPieces(original.Blocks, replacement.Blocks), Reason: reasons[index].Clean(len(history)),
@@ -59,7 +62,8 @@ func inHistory(where string, index, length int) error {
 	if index >= 0 && index < length {
 		return nil
 	}
-	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where, index, length)
+	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where, index,
+		length)
 }
 
 // changedField names what differs between two entries apart from their blocks; "" if nothing does.
@@ -75,9 +79,9 @@ func changedField(a, b content.Content) string {
 	return ""
 }
 
-// Pieces turns a compressed history into pieces. An entry that says where it stood ([content.Content.Origin]) and is as it
-// was is kept; one with other blocks is edited; every other one is new, and so is one that stands behind an entry that
-// followed it in the input, or for the second time.
+// Pieces turns a compressed history into pieces. An entry that says where it stood ([content.Content.Origin]) and is as
+// it was is kept; one with other blocks is edited; every other one is new, and so is one that stands behind an entry
+// that followed it in the input, or for the second time.
 func Pieces(history, result []content.Content) []Piece {
 	var pieces []Piece
 	var run Keep // the entries that are being kept, not yet in pieces

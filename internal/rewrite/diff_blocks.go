@@ -9,8 +9,8 @@ import (
 )
 
 // blockPieces says which of the original blocks stand in blocks, in their order, and which blocks are new. It takes the
-// first one that fits, so that the time is proportional to the entry; a block that was moved ahead of others may be sent
-// as new.
+// first one that fits, so that the time is proportional to the entry; a block that was moved ahead of others may be
+// sent as new.
 func blockPieces(original, blocks []content.Block) []BlockPiece {
 	pieces := make([]BlockPiece, len(blocks))
 	next := 0 // the first original block that may still be kept

@@ -78,11 +78,12 @@ func TestEdits(t *testing.T) {
 
 func TestEditsCarryTheReasonsThatAreWellFormed(t *testing.T) {
 	history := placed(entry("human", "q"), entry("ai", "a"), entry("tool", "x"), entry("ai", "z"))
-	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]}, map[int]contract.Reason{
-		0: {Rule: "Not a rule", SupersededBy: new(3)},
-		1: {Rule: "old", SupersededBy: new(4)},
-		3: {Rule: "of-no-edit"},
-	})
+	got, err := Edits(history, []int{0, 2}, map[int]content.Content{1: with(history[1], "b"), 3: history[3]},
+		map[int]contract.Reason{
+			0: {Rule: "Not a rule", SupersededBy: new(3)},
+			1: {Rule: "old", SupersededBy: new(4)},
+			3: {Rule: "of-no-edit"},
+		})
 	want := []Edit{
 		{Index: 0, Remove: true, Reason: contract.Reason{SupersededBy: new(3)}},
 		{Index: 1, Blocks: []BlockPiece{{Block: text("b")}}, Reason: contract.Reason{Rule: "old"}},
@@ -104,15 +105,17 @@ func TestEditsRefusesInWordsForAuthors(t *testing.T) {
 		replacements map[int]content.Content
 		says         string
 	}{
-		"removal below the history":     {[]int{-1}, nil, "Removals names entry -1, but the history has 3 entries"},
-		"removal behind the history":    {[]int{3}, nil, "Removals names entry 3"},
-		"replacement behind it":         {nil, map[int]content.Content{7: {}}, "Replacements names entry 7"},
-		"the same removal twice":        {[]int{1, 1}, nil, "1 follows 1"},
-		"removals that do not ascend":   {[]int{2, 1}, nil, "1 follows 2"},
-		"both removed and replaced":     {[]int{1}, map[int]content.Content{1: with(history[1], "z")}, "entry 1 stands in Removals and in Replacements"},
-		"a replacement's other speaker": {nil, map[int]content.Content{1: speaker}, `Optimize replaced entry 1 and changed its speaker from "ai" to "human"`},
-		"a replacement's metadata":      {nil, map[int]content.Content{1: metadata}, "changed its metadata"},
-		"a replacement's extra fields":  {nil, map[int]content.Content{1: extra}, "changed its extra fields"},
+		"removal below the history":   {[]int{-1}, nil, "Removals names entry -1, but the history has 3 entries"},
+		"removal behind the history":  {[]int{3}, nil, "Removals names entry 3"},
+		"replacement behind it":       {nil, map[int]content.Content{7: {}}, "Replacements names entry 7"},
+		"the same removal twice":      {[]int{1, 1}, nil, "1 follows 1"},
+		"removals that do not ascend": {[]int{2, 1}, nil, "1 follows 2"},
+		"both removed and replaced": {[]int{1}, map[int]content.Content{1: with(history[1], "z")},
+			"entry 1 stands in Removals and in Replacements"},
+		"a replacement's other speaker": {nil, map[int]content.Content{1: speaker},
+			`Optimize replaced entry 1 and changed its speaker from "ai" to "human"`},
+		"a replacement's metadata":     {nil, map[int]content.Content{1: metadata}, "changed its metadata"},
+		"a replacement's extra fields": {nil, map[int]content.Content{1: extra}, "changed its extra fields"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -133,11 +136,13 @@ func TestPieces(t *testing.T) {
 		result []content.Content
 		want   []Piece
 	}{
-		"nothing":                      {nil, nil},
-		"all of it is one range":       {h, []Piece{Keep{0, 5}}},
-		"gaps split ranges":            {[]content.Content{h[0], h[1], h[3], h[4]}, []Piece{Keep{0, 2}, Keep{3, 5}}},
-		"a new entry between":          {[]content.Content{h[0], summary, h[4]}, []Piece{Keep{0, 1}, Added{summary}, Keep{4, 5}}},
-		"other blocks":                 {[]content.Content{with(h[1], "b", "c"), h[2]}, []Piece{Edited{1, []BlockPiece{{Keep: 1}, {Block: text("c")}}}, Keep{2, 3}}},
+		"nothing":                {nil, nil},
+		"all of it is one range": {h, []Piece{Keep{0, 5}}},
+		"gaps split ranges":      {[]content.Content{h[0], h[1], h[3], h[4]}, []Piece{Keep{0, 2}, Keep{3, 5}}},
+		"a new entry between": {[]content.Content{h[0], summary, h[4]},
+			[]Piece{Keep{0, 1}, Added{summary}, Keep{4, 5}}},
+		"other blocks": {[]content.Content{with(h[1], "b", "c"), h[2]},
+			[]Piece{Edited{1, []BlockPiece{{Keep: 1}, {Block: text("c")}}}, Keep{2, 3}}},
 		"another speaker is new":       {[]content.Content{renamed, h[2]}, []Piece{Added{renamed}, Keep{2, 3}}},
 		"an entry twice is new":        {[]content.Content{h[0], h[0]}, []Piece{Keep{0, 1}, Added{h[0]}}},
 		"an entry moved back is new":   {[]content.Content{h[4], h[0]}, []Piece{Keep{4, 5}, Added{h[0]}}},

@@ -57,6 +57,7 @@ func decodeReason(msg []byte) contract.Reason {
 	return r
 }
 
+// decodeReplace decodes the blocks of a thresh.v1.Replace.
 func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 	blocks := make([]rewrite.BlockPiece, 0, count(msg, replaceBlocks))
 	c := cursor{rest: msg}
@@ -73,6 +74,8 @@ func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 	return blocks, c.err
 }
 
+// decodeBlockPiece decodes a thresh.v1.BlockPiece. New blocks of a kind that this version does not know are refused:
+// the host could not keep them.
 func decodeBlockPiece(msg []byte) (rewrite.BlockPiece, error) {
 	var p rewrite.BlockPiece
 	found := false
@@ -124,6 +127,7 @@ func DecodePiece(msg []byte) (rewrite.Piece, error) {
 	return p, nil
 }
 
+// decodeKeep decodes a thresh.v1.KeepRange. Whether the range fits the history is for the check of answers.
 func decodeKeep(msg []byte) (rewrite.Keep, error) {
 	var k rewrite.Keep
 	c := cursor{rest: msg}
@@ -138,6 +142,7 @@ func decodeKeep(msg []byte) (rewrite.Keep, error) {
 	return k, c.err
 }
 
+// decodeEdited decodes a thresh.v1.EditedEntry.
 func decodeEdited(msg []byte) (rewrite.Edited, error) {
 	var e rewrite.Edited
 	e.Blocks = make([]rewrite.BlockPiece, 0, count(msg, editedBlocks))

@@ -20,6 +20,8 @@ const (
 	editedIndex, editedBlocks                      = 1, 2
 )
 
+// sizeEdit returns how many bytes appendEdit writes. Each message stands behind its length, so every size is computed
+// before the first byte is written.
 func sizeEdit(e rewrite.Edit) int {
 	n := sizeUint(editIndex, uint64(e.Index))
 	if e.Reason != (contract.Reason{}) {
@@ -31,6 +33,7 @@ func sizeEdit(e rewrite.Edit) int {
 	return n + sizeMessage(editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
 }
 
+// appendEdit writes the body of a thresh.v1.Edit: index, action, reason.
 func appendEdit(dst []byte, e rewrite.Edit) []byte {
 	dst = appendUint(dst, editIndex, uint64(e.Index))
 	if e.Remove {
@@ -54,6 +57,7 @@ func sizeReason(r contract.Reason) int {
 	return n
 }
 
+// appendReason writes the body of a thresh.v1.Reason.
 func appendReason(dst []byte, r contract.Reason) []byte {
 	dst = appendString(dst, reasonRule, r.Rule)
 	if r.SupersededBy != nil {
@@ -63,6 +67,7 @@ func appendReason(dst []byte, r contract.Reason) []byte {
 	return dst
 }
 
+// sizeBlockPieces returns what the pieces take as a repeated field.
 func sizeBlockPieces(num protowire.Number, pieces []rewrite.BlockPiece) int {
 	n := 0
 	for _, p := range pieces {
@@ -71,6 +76,7 @@ func sizeBlockPieces(num protowire.Number, pieces []rewrite.BlockPiece) int {
 	return n
 }
 
+// appendBlockPieces writes the pieces as the repeated field num.
 func appendBlockPieces(dst []byte, num protowire.Number, pieces []rewrite.BlockPiece) []byte {
 	for _, p := range pieces {
 		dst = appendBlockPiece(appendMessage(dst, num, sizeBlockPiece(p)), p)
@@ -86,6 +92,7 @@ func sizeBlockPiece(p rewrite.BlockPiece) int {
 	return sizeMessage(pieceBlockNew, sizeBlock(p.Block))
 }
 
+// appendBlockPiece writes the body of a thresh.v1.BlockPiece.
 func appendBlockPiece(dst []byte, p rewrite.BlockPiece) []byte {
 	if p.Block == nil {
 		dst = protowire.AppendTag(dst, pieceBlockKeep, protowire.VarintType)
@@ -94,11 +101,13 @@ func appendBlockPiece(dst []byte, p rewrite.BlockPiece) []byte {
 	return appendBlock(appendMessage(dst, pieceBlockNew, sizeBlock(p.Block)), p.Block)
 }
 
+// sizePiece returns how many bytes appendPiece writes.
 func sizePiece(p rewrite.Piece) int {
 	num, body := pieceBody(p)
 	return sizeMessage(num, body)
 }
 
+// pieceBody returns the field of the oneof that a piece stands in, and the size of its message.
 func pieceBody(p rewrite.Piece) (num protowire.Number, body int) {
 	switch p := p.(type) {
 	case rewrite.Keep:
@@ -111,6 +120,7 @@ func pieceBody(p rewrite.Piece) (num protowire.Number, body int) {
 	return 0, 0 // sendablePiece lets nothing else through
 }
 
+// appendPiece writes the body of a thresh.v1.Piece.
 func appendPiece(dst []byte, p rewrite.Piece) []byte {
 	num, body := pieceBody(p)
 	dst = appendMessage(dst, num, body)
@@ -127,12 +137,14 @@ func appendPiece(dst []byte, p rewrite.Piece) []byte {
 	return dst
 }
 
+// sendableEdit returns e with text that is UTF-8; see sendable.
 func sendableEdit(e rewrite.Edit) (rewrite.Edit, error) {
 	var err error
 	e.Blocks, err = sendableBlocks(e.Blocks)
 	return e, err
 }
 
+// sendablePiece is sendableEdit for a piece. It refuses what is none of the three kinds.
 func sendablePiece(p rewrite.Piece) (rewrite.Piece, error) {
 	var err error
 	switch p := p.(type) {
@@ -149,6 +161,7 @@ func sendablePiece(p rewrite.Piece) (rewrite.Piece, error) {
 	}
 }
 
+// sendableBlocks is sendable for the new blocks among the pieces. It copies the slice before it changes one.
 func sendableBlocks(pieces []rewrite.BlockPiece) ([]rewrite.BlockPiece, error) {
 	copied := false
 	for i, p := range pieces {

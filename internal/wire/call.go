@@ -23,6 +23,8 @@ type Call struct {
 	Tools []byte
 }
 
+// toCallHeader and fromCallHeader are a pair, like all of this file: what one sends, the other reads. Base carries how
+// much of the history the plugin is expected to hold, for plugins that keep a mirror of it.
 func toCallHeader(c Call) *threshv1.CallHeader {
 	return &threshv1.CallHeader{
 		CallId:        validUTF8(c.ID),
@@ -60,15 +62,18 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 	return c, nil
 }
 
+// toOptimizeHeader makes the first message of an Optimize.
 func toOptimizeHeader(c Call, p contract.OptimizeParams) *threshv1.OptimizeHeader {
 	return &threshv1.OptimizeHeader{Call: toCallHeader(c), Density: toDensityConfig(p.Density)}
 }
 
+// fromOptimizeHeader reads the first message of an Optimize. h may be nil, which is an error.
 func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, contract.OptimizeParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	return c, contract.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
 }
 
+// toDensityConfig takes "" as the default of PartialWrites.
 func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 	out := &threshv1.DensityConfig{
 		ReadWritePruning: d.ReadWritePruning,
@@ -98,6 +103,8 @@ func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
 	return out
 }
 
+// toCompressHeader makes the first message of a Compress. A new parameter of package contract is one more line here and
+// one in fromCompressHeader; the test of the pair fails until both are there.
 func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeader {
 	return &threshv1.CompressHeader{
 		Call:                 toCallHeader(c),
@@ -118,6 +125,7 @@ func toCompressHeader(c Call, p contract.CompressParams) *threshv1.CompressHeade
 	}
 }
 
+// fromCompressHeader reads the first message of a Compress. A reason from a newer host is read as the threshold.
 func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	reason, known := compressReasons.from(h.GetReason())
@@ -144,6 +152,7 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressPara
 	}, err
 }
 
+// toModel keeps nil, which means that the strategy may not call a model.
 func toModel(m *contract.Model) *threshv1.Model {
 	if m == nil {
 		return nil
@@ -162,6 +171,7 @@ func fromModel(m *threshv1.Model) *contract.Model {
 	}
 }
 
+// toTodos converts a list of tasks with its subtasks, at any depth that a host has.
 func toTodos(in []contract.Todo) []*threshv1.Todo {
 	var out []*threshv1.Todo
 	for _, t := range in {

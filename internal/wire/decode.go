@@ -50,6 +50,7 @@ func (c *cursor) next() bool {
 	return true
 }
 
+// fail remembers a parse error and ends the walk.
 func (c *cursor) fail(code int) bool {
 	c.err = fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(code))
 	return false
@@ -63,6 +64,7 @@ func (c *cursor) want(typ protowire.Type) bool {
 	return c.err == nil
 }
 
+// message returns the body of the field, which is an embedded message or bytes. It is valid as long as the input is.
 func (c *cursor) message() []byte {
 	if !c.want(protowire.BytesType) {
 		return nil
@@ -70,6 +72,7 @@ func (c *cursor) message() []byte {
 	return c.body
 }
 
+// str returns a copy of the field, which is a string.
 func (c *cursor) str() string {
 	s, err := decodeString(c.message())
 	if err != nil && c.err == nil {
@@ -78,10 +81,13 @@ func (c *cursor) str() string {
 	return s
 }
 
+// raw returns a copy of the field, which is JSON. It is not validated: strategies may send JSON that is none, and the
+// check of answers refuses it.
 func (c *cursor) raw() json.RawMessage {
 	return decodeRaw(c.message())
 }
 
+// int returns the field, which is an unsigned number that must fit into an int.
 func (c *cursor) int() int {
 	if c.want(protowire.VarintType) && c.number > math.MaxInt {
 		c.err = fmt.Errorf("%w: field %d is %d, out of range", ErrMalformed, c.num, c.number)
@@ -100,6 +106,7 @@ func count(msg []byte, num protowire.Number) int {
 	return n
 }
 
+// decodeString copies b, and refuses what a proto3 string may not hold.
 func decodeString(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", fmt.Errorf("%w: a string is not UTF-8", ErrMalformed)
@@ -107,6 +114,7 @@ func decodeString(b []byte) (string, error) {
 	return string(b), nil
 }
 
+// decodeRaw copies b. Empty is nil, as in package content.
 func decodeRaw(b []byte) json.RawMessage {
 	if len(b) == 0 {
 		return nil
@@ -134,8 +142,8 @@ func DecodeEntry(msg []byte) (Entry, error) {
 	return e, c.err
 }
 
-// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block of
-// an unknown kind is an error here: the host could not keep what it cannot read.
+// DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block
+// of an unknown kind is an error here: the host could not keep what it cannot read.
 func DecodeContent(msg []byte) (content.Content, error) { return decodeContent(msg, refuseUnknown) }
 
 // unknown says what becomes of a block of a kind from a newer peer.
@@ -146,6 +154,7 @@ const (
 	refuseUnknown unknown = false
 )
 
+// decodeContent decodes a thresh.v1.Content. Fields that it does not know are from a newer peer and skipped.
 func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	var out content.Content
 	out.Blocks = make([]content.Block, 0, count(msg, contentBlocks))
@@ -190,6 +199,7 @@ func speaker(s string) content.Speaker {
 	return content.Speaker(s)
 }
 
+// decodeBlock decodes a thresh.v1.Block. Of several kinds in one message, the last counts, as in a oneof.
 func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	var (
 		kind  protowire.Number
@@ -231,6 +241,7 @@ func rawField(kind, num protowire.Number) bool {
 	return num == 3 && (kind == blockToolCall || kind == blockToolResponse)
 }
 
+// decodeValues decodes the message of a block of the given kind.
 func decodeValues(kind protowire.Number, msg []byte) (values, error) {
 	var v values
 	c := cursor{rest: msg}
@@ -255,6 +266,7 @@ func unknownBlock(msg []byte) content.Block {
 	return content.Opaque{JSON: append(raw, suffix...)}
 }
 
+// decodeField decodes a thresh.v1.Field: a field of the native form that this version does not know.
 func decodeField(msg []byte) (content.Field, error) {
 	var f content.Field
 	c := cursor{rest: msg}

@@ -36,6 +36,7 @@ type value struct {
 // values are the fields of a block's message, numbered from 1 in order.
 type values [5]value
 
+// size returns how many bytes append writes.
 func (v *values) size() int {
 	n := 0
 	for i := range v {
@@ -45,6 +46,7 @@ func (v *values) size() int {
 	return n
 }
 
+// append writes the fields that are not empty, as proto3 wants.
 func (v *values) append(dst []byte) []byte {
 	for i := range v {
 		num := protowire.Number(i + 1)
@@ -64,7 +66,8 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	case content.ToolResponse:
 		return blockToolResponse, values{{str: b.CallID}, {str: b.ToolName}, {raw: b.Result}, {str: b.Error}}, b.Extra
 	case content.Media:
-		return blockMedia, values{{str: b.MimeType}, {str: b.Data}, {str: b.Encoding}, {str: b.Caption}, {str: b.Filename}}, b.Extra
+		return blockMedia, values{{str: b.MimeType}, {str: b.Data}, {str: b.Encoding}, {str: b.Caption},
+			{str: b.Filename}}, b.Extra
 	case content.Thinking:
 		return blockThinking, values{{str: b.Thought}, {str: b.Signature}}, b.Extra
 	case content.Code:
@@ -78,6 +81,7 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	}
 }
 
+// sizeBlock returns how many bytes appendBlock writes for b.
 func sizeBlock(b content.Block) int {
 	kind, v, extra := blockValues(b)
 	if kind == blockOpaque {
@@ -86,6 +90,8 @@ func sizeBlock(b content.Block) int {
 	return sizeMessage(kind, v.size()) + sizeExtra(blockExtra, extra)
 }
 
+// appendBlock writes the body of a thresh.v1.Block: the block's own message in the field of its kind, then the fields
+// that this version does not know.
 func appendBlock(dst []byte, b content.Block) []byte {
 	kind, v, extra := blockValues(b)
 	if kind == blockOpaque { // the field is the JSON itself, also when it is empty
@@ -95,6 +101,7 @@ func appendBlock(dst []byte, b content.Block) []byte {
 	return appendExtra(dst, blockExtra, extra)
 }
 
+// sizeExtra returns how many bytes appendExtra writes.
 func sizeExtra(num protowire.Number, extra content.Fields) int {
 	n := 0
 	for _, f := range extra {
@@ -103,6 +110,8 @@ func sizeExtra(num protowire.Number, extra content.Fields) int {
 	return n
 }
 
+// appendExtra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so
+// that a block that comes back is equal to the one that went.
 func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte {
 	for _, f := range extra {
 		dst = appendMessage(dst, num, sizeString(1, f.Name)+sizeBytes(2, f.Value))
@@ -112,8 +121,10 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 	return dst
 }
 
+// sizeContent returns how many bytes appendContent writes.
 func sizeContent(c content.Content) int {
-	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) + sizeExtra(contentExtra, c.Extra)
+	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) + sizeExtra(contentExtra,
+		c.Extra)
 	for _, b := range c.Blocks {
 		n += sizeMessage(contentBlocks, sizeBlock(b))
 	}
@@ -123,6 +134,8 @@ func sizeContent(c content.Content) int {
 	return n
 }
 
+// appendContent writes the body of a thresh.v1.Content. An entry whose blocks are missing (nil) is marked, since
+// repeated fields cannot tell it from one with no blocks.
 func appendContent(dst []byte, c content.Content) []byte {
 	dst = appendString(dst, contentSpeaker, string(c.Speaker))
 	for _, b := range c.Blocks {
@@ -137,8 +150,8 @@ func appendContent(dst []byte, c content.Content) []byte {
 	return dst
 }
 
-// sendable returns c if all of it can be sent, else a copy in which the text is UTF-8. It refuses blocks that are none of
-// the model's seven, for example pointers to blocks.
+// sendable returns c if all of it can be sent, else a copy in which the text is UTF-8. It refuses blocks that are none
+// of the model's seven, for example pointers to blocks.
 func sendable(c content.Content) (content.Content, error) {
 	c.Speaker = content.Speaker(validUTF8(string(c.Speaker)))
 	c.Extra = validExtra(c.Extra)
@@ -159,6 +172,7 @@ func sendable(c content.Content) (content.Content, error) {
 	return c, nil
 }
 
+// sendableBlock is sendable for one block; changed reports whether valid is another one than b.
 func sendableBlock(b content.Block) (valid content.Block, changed bool, err error) {
 	kind, v, extra := blockValues(b)
 	if kind == 0 {
@@ -205,7 +219,8 @@ func newBlock(kind protowire.Number, v values, extra content.Fields) content.Blo
 	case blockToolResponse:
 		return content.ToolResponse{CallID: v[0].str, ToolName: v[1].str, Result: v[2].raw, Error: v[3].str, Extra: extra}
 	case blockMedia:
-		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str, Filename: v[4].str, Extra: extra}
+		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str, Filename: v[4].str,
+			Extra: extra}
 	case blockThinking:
 		return content.Thinking{Thought: v[0].str, Signature: v[1].str, Extra: extra}
 	case blockCode:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrProtocol is wrapped by every error that says that the other side broke the protocol.
+// ErrProtocol is wrapped by every error that reports a breach of the protocol by the other side.
 var ErrProtocol = errors.New("protocol error")
 
 // The ways in which a stream can be broken. Each wraps [ErrProtocol].

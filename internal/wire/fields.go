@@ -10,6 +10,7 @@ import (
 // What proto3 says about encoding fields: a zero value is left out, except in a oneof. Sizes are needed before bytes,
 // because a message stands behind its length.
 
+// sizeString returns what a string field takes, with its tag and length.
 func sizeString(num protowire.Number, s string) int {
 	if s == "" {
 		return 0
@@ -17,6 +18,7 @@ func sizeString(num protowire.Number, s string) int {
 	return sizeMessage(num, len(s))
 }
 
+// sizeBytes is sizeString for bytes.
 func sizeBytes(num protowire.Number, b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -24,6 +26,7 @@ func sizeBytes(num protowire.Number, b []byte) int {
 	return sizeMessage(num, len(b))
 }
 
+// sizeUint returns what a number takes as a varint, with its tag.
 func sizeUint(num protowire.Number, v uint64) int {
 	if v == 0 {
 		return 0
@@ -36,6 +39,7 @@ func sizeMessage(num protowire.Number, body int) int {
 	return protowire.SizeTag(num) + protowire.SizeBytes(body)
 }
 
+// appendString writes what sizeString counts; the other appends go with their sizes alike.
 func appendString(dst []byte, num protowire.Number, s string) []byte {
 	if s == "" {
 		return dst

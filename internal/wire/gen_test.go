@@ -96,7 +96,8 @@ func genBlockPieces() *rapid.Generator[[]rewrite.BlockPiece] {
 // The same things as generated messages, built the plain way.
 
 func pbContent(c content.Content) *threshv1.Content {
-	out := &threshv1.Content{Speaker: string(c.Speaker), Metadata: c.Metadata, Extra: pbFields(c.Extra), NoBlocks: c.Blocks == nil}
+	out := &threshv1.Content{Speaker: string(c.Speaker), Metadata: c.Metadata, Extra: pbFields(c.Extra),
+		NoBlocks: c.Blocks == nil}
 	for _, b := range c.Blocks {
 		out.Blocks = append(out.Blocks, pbBlock(b))
 	}
@@ -116,15 +117,22 @@ func pbBlock(b content.Block) *threshv1.Block {
 	case content.Text:
 		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Text{Text: &threshv1.Text{Text: b.Text}}}
 	case content.ToolCall:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: b.ID, Name: b.Name, Parameters: b.Parameters}}}
+		return &threshv1.Block{Extra: pbFields(b.Extra),
+			Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: b.ID, Name: b.Name, Parameters: b.Parameters}}}
 	case content.ToolResponse:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_ToolResponse{ToolResponse: &threshv1.ToolResponse{CallId: b.CallID, ToolName: b.ToolName, Result: b.Result, Error: b.Error}}}
+		return &threshv1.Block{Extra: pbFields(b.Extra),
+			Kind: &threshv1.Block_ToolResponse{ToolResponse: &threshv1.ToolResponse{CallId: b.CallID, ToolName: b.ToolName,
+				Result: b.Result, Error: b.Error}}}
 	case content.Media:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Media{Media: &threshv1.Media{MimeType: b.MimeType, Data: b.Data, Encoding: b.Encoding, Caption: b.Caption, Filename: b.Filename}}}
+		return &threshv1.Block{Extra: pbFields(b.Extra),
+			Kind: &threshv1.Block_Media{Media: &threshv1.Media{MimeType: b.MimeType, Data: b.Data, Encoding: b.Encoding,
+				Caption: b.Caption, Filename: b.Filename}}}
 	case content.Thinking:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Thinking{Thinking: &threshv1.Thinking{Thought: b.Thought, Signature: b.Signature}}}
+		return &threshv1.Block{Extra: pbFields(b.Extra),
+			Kind: &threshv1.Block_Thinking{Thinking: &threshv1.Thinking{Thought: b.Thought, Signature: b.Signature}}}
 	case content.Code:
-		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Code{Code: &threshv1.Code{Code: b.Code, Language: b.Language}}}
+		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Code{Code: &threshv1.Code{Code: b.Code,
+			Language: b.Language}}}
 	case content.Opaque:
 		return &threshv1.Block{Kind: &threshv1.Block_Opaque{Opaque: b.JSON}}
 	}
@@ -153,14 +161,17 @@ func session(n int) []content.Content {
 		case 0:
 			c = content.Content{Speaker: content.AI, Blocks: []content.Block{
 				content.Text{Text: strings.Repeat("let me look at this file ", 8)},
-				content.ToolCall{ID: id, Name: "read_file", Parameters: json.RawMessage(fmt.Sprintf(`{"path":"src/file%d.go","n":%d}`, i%50, i))},
+				content.ToolCall{ID: id, Name: "read_file",
+					Parameters: json.RawMessage(fmt.Sprintf(`{"path":"src/file%d.go","n":%d}`, i%50, i))},
 			}}
 		case 1:
 			c = content.Content{Speaker: content.Tool, Blocks: []content.Block{
-				content.ToolResponse{CallID: id, ToolName: "read_file", Result: content.String(strings.Repeat("x := compute(a, b) // line\n", 70))},
+				content.ToolResponse{CallID: id, ToolName: "read_file",
+					Result: content.String(strings.Repeat("x := compute(a, b) // line\n", 70))},
 			}}
 		default:
-			c = content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: strings.Repeat("now do the next thing ", 20)}}}
+			c = content.Content{Speaker: content.Human,
+				Blocks: []content.Block{content.Text{Text: strings.Repeat("now do the next thing ", 20)}}}
 		}
 		c.Metadata = json.RawMessage(`{"timestamp":1720000000000}`)
 		history[i] = c

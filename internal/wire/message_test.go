@@ -47,7 +47,8 @@ var (
 
 func TestEntrySurvivesTheJourneyAndIsWhatGeneratedCodeReadsAndWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := Entry{ID: genString().Draw(t, "id"), Tokens: rapid.IntRange(0, 1<<40).Draw(t, "tokens"), Content: genContent().Draw(t, "content")}
+		want := Entry{ID: genString().Draw(t, "id"), Tokens: rapid.IntRange(0, 1<<40).Draw(t, "tokens"),
+			Content: genContent().Draw(t, "content")}
 		pb := &threshv1.Entry{Id: want.ID, Tokens: int64(want.Tokens), Content: pbContent(want.Content)}
 
 		msg := written(t, func(w *Writer) error { return w.Entry(want.ID, want.Tokens, want.Content) })
@@ -89,8 +90,10 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 		}
 
 		edits := map[*threshv1.Edit]rewrite.Edit{
-			{Index: uint64(index), Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}}, Reason: pbReason}:                                 {Index: index, Remove: true, Reason: reason},
-			{Index: uint64(index), Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{Blocks: pbBlockPieces(blocks)}}, Reason: pbReason}: {Index: index, Blocks: blocks, Reason: reason},
+			{Index: uint64(index), Action: &threshv1.Edit_Remove{Remove: &threshv1.Remove{}},
+				Reason: pbReason}: {Index: index, Remove: true, Reason: reason},
+			{Index: uint64(index), Action: &threshv1.Edit_Replace{Replace: &threshv1.Replace{Blocks: pbBlockPieces(blocks)}},
+				Reason: pbReason}: {Index: index, Blocks: blocks, Reason: reason},
 		}
 		for pb, want := range edits {
 			msg := written(t, func(w *Writer) error { return w.Edit(want) })
@@ -98,9 +101,11 @@ func TestAnswersSurviveTheJourneyAndAreWhatGeneratedCodeReads(t *testing.T) {
 			agree(t, pb, &threshv1.Edit{}, msg, want, got, err)
 		}
 		pieces := map[*threshv1.Piece]rewrite.Piece{
-			{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: uint64(index), To: uint64(index + 3)}}}:                rewrite.Keep{From: index, To: index + 3},
-			{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: uint64(index), Blocks: pbBlockPieces(blocks)}}}: rewrite.Edited{Index: index, Blocks: blocks},
-			{Piece: &threshv1.Piece_Entry{Entry: pbContent(c)}}:                                                                 rewrite.Added{Content: c},
+			{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: uint64(index),
+				To: uint64(index + 3)}}}: rewrite.Keep{From: index, To: index + 3},
+			{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: uint64(index),
+				Blocks: pbBlockPieces(blocks)}}}: rewrite.Edited{Index: index, Blocks: blocks},
+			{Piece: &threshv1.Piece_Entry{Entry: pbContent(c)}}: rewrite.Added{Content: c},
 		}
 		for pb, want := range pieces {
 			msg := written(t, func(w *Writer) error { return w.Piece(want) })
@@ -155,7 +160,8 @@ func TestWhatIsNoBlockIsNotSent(t *testing.T) {
 	w := NewWriter(func([]byte) error { return nil })
 	c := content.Content{Blocks: []content.Block{content.Text{}, &content.Text{Text: "pointer"}}}
 	err := w.Content(c)
-	if !errors.Is(err, ErrBadContent) || !strings.Contains(err.Error(), "block 1") || !strings.Contains(err.Error(), "*content.Text") {
+	if !errors.Is(err, ErrBadContent) || !strings.Contains(err.Error(), "block 1") ||
+		!strings.Contains(err.Error(), "*content.Text") {
 		t.Errorf("error %v; want ErrBadContent that names block 1 and its type", err)
 	}
 }
@@ -190,7 +196,8 @@ func TestBlockOfANewerKind(t *testing.T) {
 
 func TestMalformedMessagesAreErrorsThatSayWhere(t *testing.T) {
 	entry := func(e *threshv1.Entry) []byte { b, _ := proto.Marshal(e); return b }
-	good := entry(&threshv1.Entry{Content: &threshv1.Content{Blocks: []*threshv1.Block{{}, pbBlock(content.Text{Text: "abc"})}}})
+	good := entry(&threshv1.Entry{Content: &threshv1.Content{Blocks: []*threshv1.Block{{},
+		pbBlock(content.Text{Text: "abc"})}}})
 	bad := append([]byte(nil), good...)
 	bad[len(bad)-1] = 0xff // the last letter of the text
 	badEdit := func(e *threshv1.Edit) []byte { b, _ := proto.Marshal(e); return b }
@@ -203,11 +210,17 @@ func TestMalformedMessagesAreErrorsThatSayWhere(t *testing.T) {
 		"text that is not UTF-8": {func() error { _, err := DecodeEntry(bad); return err }, "block 1"},
 		"wrong wire type":        {func() error { _, err := DecodeEntry([]byte{3 << 3, 7}); return err }, "field 3"},
 		"field number 0":         {func() error { _, err := DecodeEntry([]byte{0, 0}); return err }, ""},
-		"edit without action":    {func() error { _, err := DecodeEdit(badEdit(&threshv1.Edit{Index: 7})); return err }, "entry 7"},
-		"index over the range":   {func() error { _, err := DecodeEdit(badEdit(&threshv1.Edit{Index: 1 << 63})); return err }, "out of range"},
-		"empty piece":            {func() error { _, err := DecodePiece(nil); return err }, "neither keeps"},
+		"edit without action": {func() error { _, err := DecodeEdit(badEdit(&threshv1.Edit{Index: 7})); return err },
+			"entry 7"},
+		"index over the range": {func() error {
+			_,
+				err := DecodeEdit(badEdit(&threshv1.Edit{Index: 1 << 63}))
+			return err
+		}, "out of range"},
+		"empty piece": {func() error { _, err := DecodePiece(nil); return err }, "neither keeps"},
 		"empty block piece": {func() error {
-			_, err := DecodePiece(badPiece(&threshv1.Piece{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: 4, Blocks: []*threshv1.BlockPiece{{}}}}}))
+			_, err := DecodePiece(badPiece(&threshv1.Piece{Piece: &threshv1.Piece_Edited{Edited: &threshv1.EditedEntry{Index: 4,
+				Blocks: []*threshv1.BlockPiece{{}}}}}))
 			return err
 		}, "edited entry 4, block 0"},
 	}
@@ -257,19 +270,24 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 		msg  []byte
 		want contract.Reason
 	}{
-		"none":                       {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, contract.Reason{}},
-		"rule and position":          {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)), contract.Reason{Rule: "old-1", SupersededBy: new(0)}},
-		"the longest rule":           {edit(rule(longest)), contract.Reason{Rule: longest}},
-		"a longer rule":              {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)), contract.Reason{SupersededBy: new(3)}},
-		"a sentence":                 {edit(rule("It was old.")), contract.Reason{}},
-		"not UTF-8":                  {edit(rule("\xff")), contract.Reason{}},
-		"a rule of another type":     {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}), contract.Reason{SupersededBy: new(3)}},
-		"a position over the range":  {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), contract.Reason{Rule: "a"}},
-		"a position that is a text":  {edit(appendString(rule("a"), reasonSupersededBy, "3")), contract.Reason{Rule: "a"}},
-		"cut in the middle":          {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
-		"a reason of another type":   {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1}, contract.Reason{}},
-		"fields that are not known":  {edit(appendString(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
-		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7, editRemove<<3|2, 0), contract.Reason{Rule: "a"}},
+		"none": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, contract.Reason{}},
+		"rule and position": {edit(append(rule("old-1"), reasonSupersededBy<<3, 0)),
+			contract.Reason{Rule: "old-1", SupersededBy: new(0)}},
+		"the longest rule": {edit(rule(longest)), contract.Reason{Rule: longest}},
+		"a longer rule": {edit(append(rule(longest+"a"), reasonSupersededBy<<3, 3)),
+			contract.Reason{SupersededBy: new(3)}},
+		"a sentence": {edit(rule("It was old.")), contract.Reason{}},
+		"not UTF-8":  {edit(rule("\xff")), contract.Reason{}},
+		"a rule of another type": {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}),
+			contract.Reason{SupersededBy: new(3)}},
+		"a position over the range": {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), contract.Reason{Rule: "a"}},
+		"a position that is a text": {edit(appendString(rule("a"), reasonSupersededBy, "3")), contract.Reason{Rule: "a"}},
+		"cut in the middle":         {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
+		"a reason of another type": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1},
+			contract.Reason{}},
+		"fields that are not known": {edit(appendString(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},
+		"the reason before the edit": {append(append(appendMessage(nil, editReason, 3), rule("a")...), editIndex<<3, 7,
+			editRemove<<3|2, 0), contract.Reason{Rule: "a"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,8 @@ func (r *Reader) Next() ([]byte, error) {
 		return nil, err
 	}
 	if size > uint64(r.limits.Message) {
-		return nil, fmt.Errorf("%w: %s %d takes %d bytes, at most %d are allowed", ErrTooLarge, r.limits.Of, r.index, size, r.limits.Message)
+		return nil, fmt.Errorf("%w: %s %d takes %d bytes, at most %d are allowed", ErrTooLarge, r.limits.Of, r.index, size,
+			r.limits.Message)
 	}
 	msg, err := r.take(int(size))
 	if err != nil {
@@ -159,7 +160,8 @@ func (r *Reader) ended(err error) error {
 	case r.limits.Count == UntilEnd:
 		return fmt.Errorf("%w: inside of %s %d", ErrTruncated, r.limits.Of, r.index)
 	default:
-		return fmt.Errorf("%w: inside of or before %s %d of the %d announced", ErrTruncated, r.limits.Of, r.index, r.limits.Count)
+		return fmt.Errorf("%w: inside of or before %s %d of the %d announced", ErrTruncated, r.limits.Of, r.index,
+			r.limits.Count)
 	}
 }
 

@@ -18,6 +18,8 @@ type Result[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	Metadata M
 }
 
+// toOptimizeResult makes the first message of the answer to an Optimize. NoOp has no place in it: an Optimize with
+// nothing to do has no edits.
 func toOptimizeResult(r Result[contract.DensityMetadata]) *threshv1.OptimizeResult {
 	return &threshv1.OptimizeResult{
 		Revision: r.Revision, Edits: r.Parts, Resync: r.Resync, Metadata: toDensityMetadata(r.Metadata),
@@ -31,6 +33,7 @@ func fromOptimizeResult(r *threshv1.OptimizeResult) Result[contract.DensityMetad
 	}
 }
 
+// toCompressResult makes the first message of the answer to a Compress.
 func toCompressResult(r Result[contract.CompressMetadata]) *threshv1.CompressResult {
 	return &threshv1.CompressResult{
 		Revision: r.Revision, Pieces: r.Parts, Resync: r.Resync, NoopReason: validUTF8(string(r.NoOp)),
@@ -61,6 +64,7 @@ func fromDensityMetadata(m *threshv1.DensityMetadata) contract.DensityMetadata {
 	}
 }
 
+// toCompressMetadata keeps the difference between a count of 0 and one that does not apply.
 func toCompressMetadata(m contract.CompressMetadata) *threshv1.CompressMetadata {
 	return &threshv1.CompressMetadata{
 		LlmCallMade:      m.LLMCallMade,

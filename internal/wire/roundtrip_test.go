@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -231,4 +232,87 @@ func TestWhatIsNotKnownIsReadAsTheProtocolSays(t *testing.T) {
 			t.Errorf("the default %s: no error", raw)
 		}
 	}
+}
+
+// filled sets every field that v holds to something, so that one that is forgotten on the way is noticed.
+func filled(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint64, reflect.Uint32:
+		v.SetUint(7)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem(), depth)
+	case reflect.Slice:
+		if depth > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			filled(v.Index(0), depth-1)
+		}
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]int64{"n": 1}))
+	case reflect.Struct:
+		for i := range v.NumField() {
+			filled(v.Field(i), depth)
+		}
+	case reflect.Uint8:
+		v.SetUint('1')
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(true))
+	default:
+		panic("a field of kind " + v.Kind().String())
+	}
+}
+
+func full[T any]() T {
+	var v T
+	filled(reflect.ValueOf(&v).Elem(), 2)
+	return v
+}
+
+func TestNoFieldIsForgotten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { // for its helpers; nothing is drawn
+		call, params := full[Call](), full[contract.CompressParams]()
+		params.Reason = contract.ReasonManual
+		gotCall, got, err := fromCompressHeader(toCompressHeader(call, params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, call, gotCall)
+		same(t, params, got)
+		optimize := full[contract.OptimizeParams]()
+		optimize.Density.PartialWrites = contract.PartialWritesKeep
+		_, gotOptimize, err := fromOptimizeHeader(toOptimizeHeader(call, optimize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, optimize, gotOptimize)
+		compressed := full[Result[contract.CompressMetadata]]()
+		same(t, compressed, fromCompressResult(toCompressResult(compressed)))
+		optimized := full[Result[contract.DensityMetadata]]()
+		optimized.NoOp = "" // not in an Optimize
+		same(t, optimized, fromOptimizeResult(toOptimizeResult(optimized)))
+		info := full[contract.Info]()
+		info.Trigger.Mode, info.Config[0].Type = contract.ModeThreshold, contract.Boolean
+		sent, err := ToInfo(info, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotInfo, err := FromInfo(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, info, gotInfo)
+		conf := full[Configuration]()
+		same(t, conf, FromConfigure(ToConfigure(conf)))
+		end := full[contract.Completion]()
+		end.Text = "" // travels ahead
+		same(t, end, fromGenerateEnd(toGenerateEnd(end)))
+	})
 }

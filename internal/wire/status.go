@@ -34,8 +34,8 @@ var faultOf = []struct {
 	{ErrBadContent, codes.Internal},
 }
 
-// ToStatus makes of an error what a gRPC handler returns: the code says what it means, the message is its text. An error
-// that already is a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other
+// ToStatus makes of an error what a gRPC handler returns: the code says what it means, the message is its text. An
+// error that already is a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other
 // languages make of an exception.
 func ToStatus(err error) error {
 	if err == nil {
@@ -44,6 +44,8 @@ func ToStatus(err error) error {
 	return status.Error(code(err), validUTF8(err.Error()))
 }
 
+// code finds the meaning of an error: first what the two sides agreed on, then the faults of one side, then a status
+// that the error carries already.
 func code(err error) codes.Code {
 	for _, m := range codeOf {
 		if errors.Is(err, m.err) {
@@ -63,7 +65,8 @@ func code(err error) codes.Code {
 }
 
 // RemoteError is an error that came over gRPC. errors.Is finds in it what its code means: [contract.ErrUnavailable],
-// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and context.DeadlineExceeded.
+// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and
+// context.DeadlineExceeded.
 type RemoteError struct {
 	Code    codes.Code
 	Message string

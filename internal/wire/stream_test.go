@@ -58,19 +58,31 @@ func TestBrokenStreams(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"nothing at all, but two were announced": {chunks(nil, 1), Limits{Of: "entry", Count: 2}, ErrTruncated, "entry 0 of the 2"},
-		"ends after one of two":                  {chunks(framed("one"), 9), Limits{Of: "entry", Count: 2}, ErrTruncated, "entry 1 of the 2"},
-		"ends inside of a length":                {chunks([]byte{0x80}, 1), Limits{Of: "entry", Count: UntilEnd}, ErrTruncated, "inside of entry 0"},
-		"ends inside of a message":               {chunks(framed("abc")[:2], 1), Limits{Of: "edit", Count: 1}, ErrTruncated, "edit 0"},
-		"more than announced":                    {chunks(framed("one", "two"), 100), Limits{Of: "piece", Count: 1}, ErrTrailing, "piece"},
-		"more than announced, in another chunk":  {chunks(framed("one", "two"), 4), Limits{Of: "piece", Count: 1}, ErrTrailing, "piece"},
-		"something, though none was announced":   {chunks(framed(""), 1), Limits{Count: 0}, ErrTrailing, ""},
-		"a message over the limit":               {chunks(framed("ok", "12345"), 3), Limits{Of: "entry", Count: 2, Message: 4}, ErrTooLarge, "entry 1 takes 5 bytes, at most 4"},
-		"a length of 2^63 without the bytes":     {chunks(protowire.AppendVarint(nil, 1<<63), 3), Limits{Count: 1}, ErrTooLarge, ""},
-		"a length of 70 bits":                    {chunks(bytes.Repeat([]byte{0xff}, 10), 3), Limits{Count: 1}, ErrMalformed, "varint"},
-		"a stream over the limit":                {chunks(framed("12345", "12345"), 4), Limits{Count: 2, Total: 11}, ErrTooLarge, "more than 11 bytes"},
-		"a chunk over the limit":                 {chunks(make([]byte, MaxChunk+1), MaxChunk+1), Limits{Count: UntilEnd}, ErrTooLarge, "chunk"},
-		"an error of the stream itself":          {func() ([]byte, error) { return nil, failed }, Limits{Count: 1}, failed, ""},
+		"nothing at all, but two were announced": {chunks(nil, 1), Limits{Of: "entry", Count: 2}, ErrTruncated,
+			"entry 0 of the 2"},
+		"ends after one of two": {chunks(framed("one"), 9), Limits{Of: "entry", Count: 2}, ErrTruncated,
+			"entry 1 of the 2"},
+		"ends inside of a length": {chunks([]byte{0x80}, 1), Limits{Of: "entry", Count: UntilEnd},
+			ErrTruncated, "inside of entry 0"},
+		"ends inside of a message": {chunks(framed("abc")[:2], 1), Limits{Of: "edit", Count: 1}, ErrTruncated,
+			"edit 0"},
+		"more than announced": {chunks(framed("one", "two"), 100), Limits{Of: "piece", Count: 1},
+			ErrTrailing, "piece"},
+		"more than announced, in another chunk": {chunks(framed("one", "two"), 4), Limits{Of: "piece", Count: 1},
+			ErrTrailing, "piece"},
+		"something, though none was announced": {chunks(framed(""), 1), Limits{Count: 0}, ErrTrailing, ""},
+		"a message over the limit": {chunks(framed("ok", "12345"), 3),
+			Limits{Of: "entry", Count: 2, Message: 4}, ErrTooLarge, "entry 1 takes 5 bytes, at most 4"},
+		"a length of 2^63 without the bytes": {chunks(protowire.AppendVarint(nil, 1<<63), 3), Limits{Count: 1},
+			ErrTooLarge, ""},
+		"a length of 70 bits": {chunks(bytes.Repeat([]byte{0xff}, 10), 3), Limits{Count: 1}, ErrMalformed,
+			"varint"},
+		"a stream over the limit": {chunks(framed("12345", "12345"), 4), Limits{Count: 2, Total: 11},
+			ErrTooLarge, "more than 11 bytes"},
+		"a chunk over the limit": {chunks(make([]byte, MaxChunk+1), MaxChunk+1), Limits{Count: UntilEnd},
+			ErrTooLarge, "chunk"},
+		"an error of the stream itself": {func() ([]byte, error) { return nil, failed }, Limits{Count: 1}, failed,
+			""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +98,8 @@ func TestBrokenStreams(t *testing.T) {
 }
 
 func TestWriterCutsAtTheLimitAndLosesNothing(t *testing.T) {
-	texts := []string{"", "short", strings.Repeat("x", 10<<20), "after", strings.Repeat("y", MaxChunk-40), strings.Repeat("z", 3*MaxChunk)}
+	texts := []string{"", "short", strings.Repeat("x", 10<<20), "after", strings.Repeat("y", MaxChunk-40),
+		strings.Repeat("z", 3*MaxChunk)}
 	var stream []byte
 	var sizes []int
 	w := NewWriter(func(chunk []byte) error {

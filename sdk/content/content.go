@@ -34,11 +34,11 @@ type Content struct {
 	// Extra holds the entry's fields that this version does not know, in their order.
 	Extra Fields
 
-	origin int // 1 + the position in the history that a strategy was given; 0: made anew
+	origin int // 1 + the position in the history that a strategy was given; 0: a new entry
 }
 
 // Origin returns the position that c had in the history that a strategy was given. ok is false for an entry that was
-// made anew. A copy of an entry keeps its origin, whatever is changed in it: that is how the SDK knows, without
+// new. A copy of an entry keeps its origin, however it is changed: that is how the SDK knows, without
 // comparing texts, which entries a strategy kept.
 func (c Content) Origin() (index int, ok bool) { return c.origin - 1, c.origin > 0 }
 
@@ -62,8 +62,8 @@ func (c Content) Equal(d Content) bool {
 // A thinking block counts when it holds a thought or encrypted reasoning.
 func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
 
-// Blank reports whether c is an entry of the AI that holds nothing. A provider refuses such an entry, so a host sends none,
-// and a Compress gets none (REQ-HD-002.9).
+// Blank reports whether c is an entry of the AI that holds nothing. A provider refuses such an entry, so a host sends
+// none, and a Compress gets none (REQ-HD-002.9).
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
 func hasContent(b Block) bool {
@@ -90,7 +90,7 @@ func hasContent(b Block) bool {
 // Block is one part of an entry: [Text], [ToolCall], [ToolResponse], [Media], [Thinking], [Code], or [Opaque] for
 // whatever this version does not know. The set is closed; a type switch over these seven is complete.
 type Block interface {
-	// Kind is the block's "type" in the native form; for Opaque whatever stood there, "" if nothing did.
+	// Kind is the block's "type" in the native form; for Opaque what stood there, "" if nothing did.
 	Kind() string
 	block()
 }

@@ -42,8 +42,9 @@ func TestEntriesComeBackByteForByte(t *testing.T) {
 		"thinking":                `{"speaker":"ai","blocks":[{"type":"thinking","thought":"","signature":"s","encryptedContent":"e"}]}`,
 		"code":                    `{"speaker":"ai","blocks":[{"type":"code","code":"x := 1\n","language":"go"}]}`,
 		"line separators":         "{\"speaker\":\"human\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\u2028b\u2029c\"}]}",
-		"odd text":                `{"speaker":"human","blocks":[{"type":"text","text":"\u0000\u001b\"\\/<&>\t\r\n` + "\u00e9e\u0301\U0001f600\u202e\ufeff\u007f" + `"}]}`,
-		"lone surrogate in raw":   `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":"\ud800"}]}`,
+		"odd text": `{"speaker":"human","blocks":[{"type":"text","text":"\u0000\u001b\"\\/<&>\t\r\n` +
+			"\u00e9e\u0301\U0001f600\u202e\ufeff\u007f" + `"}]}`,
+		"lone surrogate in raw": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":"\ud800"}]}`,
 	}
 	for name, in := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +112,8 @@ func TestWhatIsNoEntryIsRefused(t *testing.T) {
 
 func TestTextIsMadeUTF8Once(t *testing.T) {
 	c := decode(t, "{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\\ud83d\"},{\"type\":\"tool_response\",\"callId\":\"1\",\"toolName\":\"n\",\"result\":\"\xff\"}]}")
-	want := `{"speaker":"tool","blocks":[{"type":"text","text":"a` + "\ufffdb\ufffd" + `"},{"type":"tool_response","callId":"1","toolName":"n","result":"` + "\ufffd" + `"}]}`
+	want := `{"speaker":"tool","blocks":[{"type":"text","text":"a` + "\ufffdb\ufffd" +
+		`"},{"type":"tool_response","callId":"1","toolName":"n","result":"` + "\ufffd" + `"}]}`
 	if diff := cmp.Diff(want, string(c.AppendJSON(nil))); diff != "" {
 		t.Error(diff)
 	}
@@ -237,11 +239,13 @@ func FuzzContentJSON(f *testing.F) {
 
 // BenchmarkDecode reads a made history of about 5 MB, one entry after the other.
 func BenchmarkDecode(b *testing.B) {
-	entry := content.Content{Speaker: content.AI, Metadata: []byte(`{"timestamp":"2026-01-01T00:00:00Z","usage":{"input":12}}`), Blocks: []content.Block{
-		content.Text{Text: strings.Repeat("Some words, \"quoted\".\n", 8)},
-		content.ToolCall{ID: "call_1", Name: "read_file", Parameters: []byte(`{"path":"src/main.go","limit":200}`)},
-		content.ToolResponse{CallID: "call_1", ToolName: "read_file", Result: content.String(strings.Repeat("\tif err != nil {\n", 32))},
-	}}.AppendJSON(nil)
+	entry := content.Content{Speaker: content.AI,
+		Metadata: []byte(`{"timestamp":"2026-01-01T00:00:00Z","usage":{"input":12}}`), Blocks: []content.Block{
+			content.Text{Text: strings.Repeat("Some words, \"quoted\".\n", 8)},
+			content.ToolCall{ID: "call_1", Name: "read_file", Parameters: []byte(`{"path":"src/main.go","limit":200}`)},
+			content.ToolResponse{CallID: "call_1", ToolName: "read_file",
+				Result: content.String(strings.Repeat("\tif err != nil {\n", 32))},
+		}}.AppendJSON(nil)
 	n := 5_000_000 / len(entry)
 	b.Run("entries", func(b *testing.B) {
 		b.SetBytes(int64(n * len(entry)))

@@ -2,7 +2,7 @@
 //
 // It is for everybody: strategy authors meet its types as sdk.Content, sdk.Text and so on, agent authors hand them to
 // host.Session.Add, and every importer produces them. It needs
-// nothing beyond the standard library and package rawjson beside it.
+// nothing beyond the standard library and package rawjson.
 //
 // The JSON form is thresh's native form: {"speaker": …, "blocks": [{"type": …}, …], "metadata": {…}}. Whatever this
 // version does not know — fields, kinds of block, malformed blocks — is carried unchanged in [Fields] and [Opaque].

@@ -6,8 +6,8 @@ import (
 )
 
 // MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. It calls
-// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that whoever
-// needs the bytes as they are calls AppendJSON.
+// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that callers
+// who needs the bytes as they are calls AppendJSON.
 func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON
@@ -122,7 +122,8 @@ func appendFields(dst []byte, fields Fields) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes U+FFFD.
+// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes
+// U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

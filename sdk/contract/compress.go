@@ -16,8 +16,8 @@ type CompressSettings struct {
 	Verification bool
 }
 
-// DefaultCompressSettings is what holds when no setting of the host is set. ContextLimit is a common one: a host that does
-// not know its model's limit uses it.
+// DefaultCompressSettings is what holds when no setting of the host is set. ContextLimit is a common one: a host that
+// does not know its model's limit uses it.
 func DefaultCompressSettings() CompressSettings {
 	return CompressSettings{
 		ContextLimit: 200_000, PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
@@ -79,8 +79,8 @@ type Todo struct {
 	Subtasks []Todo `json:"subtasks,omitempty"`
 }
 
-// NoOpReason says why a Compress had nothing to do. A no-op is neither a success nor an error: the history stays, and the
-// host does not ask again until something was added. A strategy may have reasons of its own.
+// NoOpReason says why a Compress had nothing to do. A no-op is neither a success nor an error: the history stays, and
+// the host does not ask again until something was added. A strategy may have reasons of its own.
 type NoOpReason string
 
 // The reasons that the shipped strategies and the host give.
@@ -93,7 +93,8 @@ const (
 	NoOpShrunkBelowMinimum NoOpReason = "shrunk-below-minimum"
 )
 
-// CompressMetadata says what a Compress did (REQ-HD-008.5). The host adds the counts of entries and the strategy's name.
+// CompressMetadata says what a Compress did (REQ-HD-008.5). The host adds the counts of entries and the strategy's
+// name.
 type CompressMetadata struct {
 	LLMCallMade bool `json:"llmCallMade"`
 	// TopPreserved, BottomPreserved and MiddleCompressed count entries; nil means that it does not apply.

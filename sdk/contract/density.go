@@ -35,16 +35,16 @@ func DefaultDensityConfig() DensityConfig {
 	}
 }
 
-// Reason says why an entry was removed or replaced. It is for people; the host decides nothing by it. What is ill-formed
-// in it is dropped, and the rest of the answer counts without. Where several reasons apply to one entry, give the first.
-// The zero value is no reason.
+// Reason says why an entry was removed or replaced. It is for people; the host decides nothing by it. What is
+// ill-formed in it is dropped, and the rest of the answer counts without. Where several reasons apply to one entry,
+// give the first. The zero value is no reason.
 type Reason struct {
 	// Rule names the rule, for example "stale-read", in at most [MaxRule] characters of a to z, 0 to 9 and hyphens.
 	// "" is none.
 	Rule string
 	// SupersededBy is the position, in the history that the strategy was given, of the entry that made this one
-	// dispensable: the later write of a stale read, the newer result of an old one. It may be the same entry, where a later
-	// block did. Nil is none.
+	// dispensable: the later write of a stale read, the newer result of an old one. It may be the same entry, where a
+	// later block did. Nil is none.
 	SupersededBy *int
 }
 

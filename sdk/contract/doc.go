@@ -9,6 +9,6 @@
 // call.go what every call carries, density.go the Optimize, compress.go the Compress, host.go what it may ask the host
 // for while it compresses, and errors.go what the two sides can tell each other by an error.
 //
-// The parameter structs ([CallParams], [OptimizeParams], [CompressParams]) are embedded from the settings in force to the
-// input that an author sees, so that a new parameter is one new field here and one line in internal/wire.
+// The parameter structs ([CallParams], [OptimizeParams], [CompressParams]) are embedded from the settings in force to
+// the input that an author sees, so that a new parameter is one new field here and one line in internal/wire.
 package contract

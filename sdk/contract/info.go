@@ -59,7 +59,8 @@ var (
 // hyphens.
 func ValidName(name string) bool { return nameRule.MatchString(name) }
 
-// ValidKey reports whether a setting may have this key: a letter, then at most 99 letters, digits, hyphens and underscores.
+// ValidKey reports whether a setting may have this key: a letter, then at most 99 letters, digits, hyphens and
+// underscores.
 func ValidKey(key string) bool { return keyRule.MatchString(key) }
 
 // Validate returns all that breaks the rules for an Info, joined; nil if nothing does.

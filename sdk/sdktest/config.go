@@ -30,7 +30,7 @@ type Config struct {
 
 	// What follows is for Compress only.
 
-	// CurrentTokens is what the host says that the history counts; nil is what Counter says.
+	// CurrentTokens is what the host counted for the history; nil is what Counter counts.
 	CurrentTokens *int
 	PendingTokens int
 	// ContextLimit is in tokens; 0 is 200,000.
@@ -47,8 +47,8 @@ type Config struct {
 	Todos          []sdk.Todo
 	TranscriptPath string
 	Profile        string
-	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest answer
-	// of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
+	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest
+	// answer of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
 	Model *sdk.Model
 	// UserMessageBudget is in tokens; nil is 20,000.
 	UserMessageBudget *int
@@ -60,7 +60,7 @@ type Config struct {
 	Prompts map[string]string
 }
 
-// DefaultDensity returns the settings under compression.density as they are when nobody set any (REQ-HD-009).
+// DefaultDensity returns the settings under compression.density as they are by default (REQ-HD-009).
 func DefaultDensity() sdk.DensityConfig {
 	return contract.DefaultDensityConfig()
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Conformance fails the test where a strategy breaks a rule that the host holds all strategies to, on histories made for
-// that: empty ones, orphaned and unanswered calls, repeated ids, unknown blocks, odd Unicode and JSON, long runs, 10,000
-// entries. It takes a second or so.
+// Conformance fails the test where a strategy breaks a rule that the host holds all strategies to, on histories made
+// for that: empty ones, orphaned and unanswered calls, repeated ids, unknown blocks, odd Unicode and JSON, long runs,
+// 10,000 entries. It takes a second or so.
 //
-// It is the part of `thresh plugins verify` that needs no process: [CheckInfo]; the rules of [Optimize] and [Compress]; a
-// result that is smaller and reaches its target, unless it says that it does not. What is not set in c is as for those
-// two, but that a strategy with RequiresLLM gets a model whose every answer is one short state snapshot, unless c.Generate
-// is another, and a prompt "compression". ContextLimit is set for each history so that the threshold is just reached.
+// It is the part of `thresh plugins verify` that needs no process: [CheckInfo]; the rules of [Optimize] and [Compress];
+// a result that is smaller and reaches its target, unless it says that it does not. What is not set in c is as for
+// those two, but that a strategy with RequiresLLM gets a model whose every answer is one short state snapshot, unless
+// c.Generate is another, and a prompt "compression". ContextLimit is set for each history so that the threshold is just
+// reached.
 func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 	tb.Helper()
 	CheckInfo(tb, s)
@@ -41,7 +42,8 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 
 // snapshots is a model with one answer.
 func snapshots(context.Context, sdk.GenerateRequest) (sdk.Completion, error) {
-	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop", Model: "sdktest"}, nil
+	return sdk.Completion{Text: "<state_snapshot>\nThe work goes on.\n</state_snapshot>", FinishReason: "stop",
+		Model: "sdktest"}, nil
 }
 
 // curated is a history as Compress gets it.

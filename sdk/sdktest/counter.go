@@ -57,8 +57,8 @@ func blockText(b sdk.Block) string {
 	return ""
 }
 
-// tokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come with
-// their counts too.
+// tokensIn counts every entry once and returns what counts a run of them, at no further cost: a host's entries come
+// with their counts too.
 func tokensIn(history []sdk.Content, count Counter) func(from, to int) int {
 	sums := make([]int, len(history)+1) // sums[i] is what the entries before i count
 	for i := range history {

@@ -21,7 +21,8 @@ func Answers(texts ...string) GenerateFunc {
 		mu.Lock()
 		defer mu.Unlock()
 		if next == len(texts) {
-			return sdk.Completion{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given", next+1, len(texts))
+			return sdk.Completion{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given", next+1,
+				len(texts))
 		}
 		next++
 		return sdk.Completion{Text: texts[next-1], FinishReason: "stop", Model: "sdktest"}, nil
@@ -79,7 +80,8 @@ func (h *fakeHost) ResolvePrompt(_ context.Context, name string) (string, error)
 	return "", fmt.Errorf("sdktest: there is no prompt %q in Config.Prompts", name)
 }
 
-// checkRequest refuses what a provider would: a model that gets tool blocks without declared tools answers with an error.
+// checkRequest refuses what a provider would: a model that gets tool blocks without declared tools answers with an
+// error.
 func checkRequest(req sdk.GenerateRequest) error {
 	if len(req.Entries) == 0 {
 		return errors.New("GenerateRequest.Entries is empty: a model needs at least one")
@@ -90,7 +92,8 @@ func checkRequest(req sdk.GenerateRequest) error {
 		}
 		bad := slices.IndexFunc(e.Blocks, func(b sdk.Block) bool { _, ok := b.(sdk.Text); return !ok })
 		if bad >= 0 {
-			return fmt.Errorf("GenerateRequest.Entries[%d].Blocks[%d] is %T: only text can be sent, flatten it first", i, bad, e.Blocks[bad])
+			return fmt.Errorf("GenerateRequest.Entries[%d].Blocks[%d] is %T: only text can be sent, flatten it first", i, bad,
+				e.Blocks[bad])
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// CheckInfo fails the test, problem by problem, if what a strategy says of itself would keep it from starting as a plugin,
-// or if it does not say the same each time.
+// CheckInfo fails the test, problem by problem, if what a strategy says of itself would keep it from starting as a
+// plugin, or if it does not say the same each time.
 func CheckInfo(tb testing.TB, s sdk.Strategy) {
 	tb.Helper()
 	if err := sdk.Check(s); err != nil {
@@ -26,7 +26,8 @@ func checkSetting(f sdk.ConfigField, value any) error {
 	f.Default = value // the rules for a default are the rules for every value
 	probe := sdk.Info{Name: "probe", Version: "1", Trigger: sdk.Threshold(1), Config: []sdk.ConfigField{f}}
 	if err := probe.Validate(); err != nil {
-		return fmt.Errorf("sdktest: Config.Settings has %q: %v, which the host would refuse as a value: %w", f.Key, value, err)
+		return fmt.Errorf("sdktest: Config.Settings has %q: %v, which the host would refuse as a value: %w", f.Key, value,
+			err)
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ type Compressed struct {
 }
 
 // Optimize runs the strategy's Optimize on a history and returns what came of it. The test fails at once if that is an
-// error, and goes on but fails if the host would refuse the result or drop one of its reasons, if the strategy changed its
-// input, or if a second run on the optimised history finds anything more to do.
+// error, and goes on but fails if the host would refuse the result or drop one of its reasons, if the strategy changed
+// its input, or if a second run on the optimised history finds anything more to do.
 func Optimize(tb testing.TB, s sdk.Strategy, history []sdk.Content, c Config) Optimized {
 	tb.Helper()
 	out, err := c.Optimize(tb.Context(), s, history)
@@ -64,8 +64,8 @@ func report(tb testing.TB, err error) {
 	}
 }
 
-// Optimize is the function [Optimize] for tests of errors: it fails no test. A [RefusedError] comes with the result that
-// would be refused; any other error is the strategy's own, wrapped.
+// Optimize is the function [Optimize] for tests of errors: it fails no test. A [RefusedError] comes with the result
+// that would be refused; any other error is the strategy's own, wrapped.
 func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Content) (Optimized, error) {
 	info := s.Info()
 	o, ok := s.(sdk.Optimizer)
@@ -106,7 +106,8 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	return out, found.err("Optimize")
 }
 
-func (c Config) optimizeOnce(ctx context.Context, o sdk.Optimizer, info sdk.Info, history []sdk.Content) (sdk.DensityResult, sdk.OptimizeInput, error) {
+func (c Config) optimizeOnce(ctx context.Context, o sdk.Optimizer, info sdk.Info,
+	history []sdk.Content) (sdk.DensityResult, sdk.OptimizeInput, error) {
 	in, err := c.optimizeInput(info, history)
 	if err != nil {
 		return sdk.DensityResult{}, in, err
@@ -118,8 +119,8 @@ func (c Config) optimizeOnce(ctx context.Context, o sdk.Optimizer, info sdk.Info
 	return r, in, nil
 }
 
-// Compress is the function [Compress] for tests of errors: it fails no test. A [RefusedError] comes with the result that
-// would be refused; any other error is the strategy's own, wrapped.
+// Compress is the function [Compress] for tests of errors: it fails no test. A [RefusedError] comes with the result
+// that would be refused; any other error is the strategy's own, wrapped.
 func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Content) (Compressed, error) {
 	info := s.Info()
 	in, err := c.compressInput(info, history)
@@ -143,7 +144,8 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 		found.add("Compress changed entry %d of its input; it must copy what it edits", i)
 	}
 	if made := len(host.requests) > 0; r.NoOp == "" && made != r.Metadata.LLMCallMade {
-		found.add("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model", r.Metadata.LLMCallMade, len(host.requests))
+		found.add("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model", r.Metadata.LLMCallMade,
+			len(host.requests))
 	}
 	return out, found.err("Compress")
 }

@@ -47,10 +47,15 @@ func text(by sdk.Speaker, s string) sdk.Content {
 func sample() []sdk.Content {
 	return []sdk.Content{
 		text(sdk.Human, "question"), // 0
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: "let me see"}, sdk.ToolCall{ID: "1", Name: "ls"}}},                 // 1
-		{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls", Result: json.RawMessage(`"x"`)}}}, // 2
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Opaque{JSON: json.RawMessage(`{"type":"new"}`)}, sdk.Text{Text: "x"}}},        // 3
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: "2", Name: "ls"}}},                                               // 4
+		// 1.
+		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: "let me see"}, sdk.ToolCall{ID: "1", Name: "ls"}}},
+		// 2.
+		{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls",
+			Result: json.RawMessage(`"x"`)}}},
+		// 3.
+		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Opaque{JSON: json.RawMessage(`{"type":"new"}`)}, sdk.Text{Text: "x"}}},
+		// 4.
+		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: "2", Name: "ls"}}},
 	}
 }
 
@@ -82,26 +87,33 @@ func TestCheckDensity(t *testing.T) {
 		result sdk.DensityResult
 		want   string // "": it is good
 	}{
-		"nothing":               {sdk.DensityResult{}, ""},
-		"a pair goes":           {sdk.DensityResult{Removals: []int{2}, Replacements: blocks(1, history[1].Blocks[0])}, ""},
-		"out of bounds":         {sdk.DensityResult{Removals: []int{5}}, "entry 5, but the history has 5"},
-		"negative":              {sdk.DensityResult{Replacements: map[int]sdk.Content{-1: {}}}, "entry -1"},
-		"twice":                 {sdk.DensityResult{Removals: []int{1, 1}}, "without repeats"},
-		"not ascending":         {sdk.DensityResult{Removals: []int{2, 1}}, "must ascend"},
-		"in both":               {sdk.DensityResult{Removals: []int{3}, Replacements: blocks(3)}, "in one of them"},
-		"another speaker":       {sdk.DensityResult{Replacements: with(0, func(e *sdk.Content) { e.Speaker = sdk.AI })}, "changed its speaker"},
-		"other metadata":        {sdk.DensityResult{Replacements: with(0, func(e *sdk.Content) { e.Metadata = []byte(`{}`) })}, "changed its metadata"},
-		"a human goes":          {sdk.DensityResult{Removals: []int{0}}, "entry 0: what a person said vanished"},
-		"a human is emptied":    {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: " "})}, "entry 0: what a person said vanished"},
-		"nothing left":          {sdk.DensityResult{Replacements: blocks(4)}, "no blocks are left"},
-		"an unknown block goes": {sdk.DensityResult{Replacements: blocks(3, sdk.Text{Text: "x"})}, "entry 3: a block of unknown kind was changed"},
-		"with its entry":        {sdk.DensityResult{Removals: []int{3}}, "entry 3: a block of unknown kind was changed"},
-		"a call goes alone":     {sdk.DensityResult{Replacements: blocks(1, history[1].Blocks[0])}, "entry 2: a tool response lost its call"},
+		"nothing":       {sdk.DensityResult{}, ""},
+		"a pair goes":   {sdk.DensityResult{Removals: []int{2}, Replacements: blocks(1, history[1].Blocks[0])}, ""},
+		"out of bounds": {sdk.DensityResult{Removals: []int{5}}, "entry 5, but the history has 5"},
+		"negative":      {sdk.DensityResult{Replacements: map[int]sdk.Content{-1: {}}}, "entry -1"},
+		"twice":         {sdk.DensityResult{Removals: []int{1, 1}}, "without repeats"},
+		"not ascending": {sdk.DensityResult{Removals: []int{2, 1}}, "must ascend"},
+		"in both":       {sdk.DensityResult{Removals: []int{3}, Replacements: blocks(3)}, "in one of them"},
+		"another speaker": {sdk.DensityResult{Replacements: with(0, func(e *sdk.Content) { e.Speaker = sdk.AI })},
+			"changed its speaker"},
+		"other metadata": {sdk.DensityResult{Replacements: with(0,
+			func(e *sdk.Content) { e.Metadata = []byte(`{}`) })}, "changed its metadata"},
+		"a human goes": {sdk.DensityResult{Removals: []int{0}}, "entry 0: what a person said vanished"},
+		"a human is emptied": {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: " "})},
+			"entry 0: what a person said vanished"},
+		"nothing left": {sdk.DensityResult{Replacements: blocks(4)}, "no blocks are left"},
+		"an unknown block goes": {sdk.DensityResult{Replacements: blocks(3, sdk.Text{Text: "x"})},
+			"entry 3: a block of unknown kind was changed"},
+		"with its entry": {sdk.DensityResult{Removals: []int{3}}, "entry 3: a block of unknown kind was changed"},
+		"a call goes alone": {sdk.DensityResult{Replacements: blocks(1, history[1].Blocks[0])},
+			"entry 2: a tool response lost its call"},
 		"a response goes alone": {sdk.DensityResult{Removals: []int{2}}, "entry 1: a tool call lost its response"},
 		"a waiting call goes":   {sdk.DensityResult{Removals: []int{4}}, "entry 4: a tool call that still waits"},
 		"a block that is nil":   {sdk.DensityResult{Replacements: blocks(4, history[4].Blocks[0], nil)}, "it has no type"},
-		"a result of no JSON":   {sdk.DensityResult{Replacements: blocks(2, sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "is not JSON"},
-		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})}, "only a tool responds"},
+		"a result of no JSON": {sdk.DensityResult{Replacements: blocks(2,
+			sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "is not JSON"},
+		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})},
+			"only a tool responds"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,18 +137,20 @@ func TestReasons(t *testing.T) {
 		reason sdk.Reason
 		want   string // "": it is good
 	}{
-		"none":                        {0, sdk.Reason{}, ""},
-		"rule and position":           {0, sdk.Reason{Rule: "old-2", SupersededBy: new(4)}, ""},
-		"a sentence":                  {0, sdk.Reason{Rule: "It was old"}, "entry 0 would be dropped"},
-		"a position that there isn't": {0, sdk.Reason{SupersededBy: new(5)}, "says that entry 5 superseded it, but the history has 5"},
-		"of an entry that stays":      {1, sdk.Reason{Rule: "old"}, "entry 1, which is neither removed nor replaced"},
+		"none":              {0, sdk.Reason{}, ""},
+		"rule and position": {0, sdk.Reason{Rule: "old-2", SupersededBy: new(4)}, ""},
+		"a sentence":        {0, sdk.Reason{Rule: "It was old"}, "entry 0 would be dropped"},
+		"a position that there isn't": {0, sdk.Reason{SupersededBy: new(5)},
+			"says that entry 5 superseded it, but the history has 5"},
+		"of an entry that stays": {1, sdk.Reason{Rule: "old"}, "entry 1, which is neither removed nor replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted{optimize: func(in sdk.OptimizeInput) (sdk.DensityResult, error) {
 				if in.History[0].Equal(changed) {
 					return sdk.DensityResult{}, nil
 				}
-				return sdk.DensityResult{Replacements: map[int]sdk.Content{0: changed}, Reasons: map[int]sdk.Reason{test.at: test.reason}}, nil
+				return sdk.DensityResult{Replacements: map[int]sdk.Content{0: changed},
+					Reasons: map[int]sdk.Reason{test.at: test.reason}}, nil
 			}}
 			_, err := sdktest.Config{}.Optimize(t.Context(), s, history)
 			if test.want != "" {
@@ -158,12 +172,18 @@ func TestCheckCompressed(t *testing.T) {
 			h[3].Blocks = h[3].Blocks[:1]
 			return sdk.Applied([]sdk.Content{text(sdk.Human, "summary"), h[3], h[4]}, sdk.CompressMetadata{})
 		}, ""},
-		"a no-op with a history": {func(h []sdk.Content) sdk.CompressResult { return sdk.CompressResult{NoOp: "x", History: h} }, "only be one of them"},
-		"nothing left":           {func([]sdk.Content) sdk.CompressResult { return sdk.CompressResult{} }, "is empty"},
+		"a no-op with a history": {func(h []sdk.Content) sdk.CompressResult {
+			return sdk.CompressResult{NoOp: "x",
+				History: h}
+		}, "only be one of them"},
+		"nothing left": {func([]sdk.Content) sdk.CompressResult { return sdk.CompressResult{} }, "is empty"},
 		"a response without call": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(h[2:], sdk.CompressMetadata{})
 		}, "entry 2: a tool response lost its call"},
-		"the call that waits goes": {func(h []sdk.Content) sdk.CompressResult { return sdk.Applied(h[:4], sdk.CompressMetadata{}) }, "entry 4: a tool call that still waits"},
+		"the call that waits goes": {func(h []sdk.Content) sdk.CompressResult {
+			return sdk.Applied(h[:4],
+				sdk.CompressMetadata{})
+		}, "entry 4: a tool call that still waits"},
 		"an unknown block goes": {func(h []sdk.Content) sdk.CompressResult {
 			h[3].Blocks = h[3].Blocks[1:]
 			return sdk.Applied(h, sdk.CompressMetadata{})
@@ -172,10 +192,12 @@ func TestCheckCompressed(t *testing.T) {
 			return sdk.Applied(append(h, text("system", "x")), sdk.CompressMetadata{})
 		}, "entry 5 of the answer: an entry is not valid (unknown speaker"},
 		"a new response to nothing": {func(h []sdk.Content) sdk.CompressResult {
-			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}), sdk.CompressMetadata{})
+			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}),
+				sdk.CompressMetadata{})
 		}, "entry 5 of the answer: a tool response lost its call"},
 		"a call of a human": {func(h []sdk.Content) sdk.CompressResult {
-			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.ToolCall{ID: "9", Name: "x"}}}), sdk.CompressMetadata{})
+			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Human,
+				Blocks: []sdk.Block{sdk.ToolCall{ID: "9", Name: "x"}}}), sdk.CompressMetadata{})
 		}, "only the ai calls tools"},
 		"an entry without blocks": {func(h []sdk.Content) sdk.CompressResult {
 			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.AI}), sdk.CompressMetadata{})
@@ -221,7 +243,8 @@ func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 			in.History[0].Blocks[0] = sdk.Text{Text: "changed"}
 			return sdk.DensityResult{}
 		}, "changed entry 0 of its input"},
-		"it is not deterministic":  {func(in sdk.OptimizeInput) sdk.DensityResult { runs++; return cut(in, runs) }, "not deterministic"},
+		"it is not deterministic": {func(in sdk.OptimizeInput) sdk.DensityResult { runs++; return cut(in, runs) },
+			"not deterministic"},
 		"it never comes to an end": {func(in sdk.OptimizeInput) sdk.DensityResult { return cut(in, 1) }, "must find nothing"},
 	}
 	for name, test := range tests {
@@ -235,15 +258,18 @@ func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 
 func TestDefaultsAreThoseOfTheHost(t *testing.T) {
 	max := 10.0
-	s := scripted{info: sdk.Info{Config: []sdk.ConfigField{{Key: "keep", Type: sdk.Integer, Default: 3, Maximum: &max}, {Key: "name", Type: sdk.String}}}}
+	s := scripted{info: sdk.Info{Config: []sdk.ConfigField{{Key: "keep", Type: sdk.Integer, Default: 3, Maximum: &max},
+		{Key: "name", Type: sdk.String}}}}
 	var got sdk.CompressInput
 	s.compress = func(_ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 		got = in
 		return sdk.NoOp("x"), nil
 	}
-	sdktest.Compress(t, s, sample(), sdktest.Config{Counter: func(e []sdk.Content) int { return 10 * len(e) }, Settings: map[string]any{"name": "n"}})
+	sdktest.Compress(t, s, sample(), sdktest.Config{Counter: func(e []sdk.Content) int { return 10 * len(e) },
+		Settings: map[string]any{"name": "n"}})
 	if got.CurrentTokens != 50 || got.Tokens(1, 3) != 20 || got.ContextLimit != 200_000 || got.Threshold != 0.7 ||
-		got.PreserveThreshold != 0.4 || got.TopPreserveThreshold != 0.2 || got.Reason != sdk.ReasonThreshold || got.Log == nil || got.Tools == nil {
+		got.PreserveThreshold != 0.4 || got.TopPreserveThreshold != 0.2 || got.Reason != sdk.ReasonThreshold ||
+		got.Log == nil || got.Tools == nil {
 		t.Errorf("%+v", got)
 	}
 	if string(got.Config) != `{"keep":3,"name":"n"}` {
@@ -275,8 +301,10 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 		budget      int
 		verify      bool
 	}{
-		"nothing is said": {true, sdktest.Config{}, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192}, 20_000, false},
-		"all is said": {true, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}, UserMessageBudget: new(0), Verification: true},
+		"nothing is said": {true, sdktest.Config{}, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192},
+			20_000, false},
+		"all is said": {true, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}, UserMessageBudget: new(0),
+			Verification: true},
 			&sdk.Model{ContextLimit: 7}, 0, true},
 		"it needs none": {false, sdktest.Config{Model: &sdk.Model{ContextLimit: 7}}, nil, 20_000, false},
 	}
@@ -288,7 +316,8 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 					t.Errorf("model (-want +got):\n%s", d)
 				}
 				if in.UserMessageBudget != test.budget || in.Verification != test.verify {
-					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification, test.budget, test.verify)
+					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification, test.budget,
+						test.verify)
 				}
 				return sdk.NoOp("x"), nil
 			}
@@ -299,7 +328,8 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 
 func TestGenerate(t *testing.T) {
 	ask := func(entries ...sdk.Content) scripted {
-		return scripted{info: sdk.Info{RequiresLLM: true}, compress: func(host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
+		return scripted{info: sdk.Info{RequiresLLM: true}, compress: func(host sdk.Host,
+			in sdk.CompressInput) (sdk.CompressResult, error) {
 			_, err := host.Generate(context.Background(), sdk.GenerateRequest{Entries: entries}, nil)
 			return sdk.NoOp("x"), err
 		}}
@@ -347,7 +377,8 @@ func TestParseHistory(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := sdktest.ParseHistory([]byte(test.json))
-			if len(got) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			if len(got) != test.want || (err == nil) != (test.err == "") || err != nil &&
+				!strings.Contains(err.Error(), test.err) {
 				t.Errorf("%d entries, error %v; want %d, %q", len(got), err, test.want, test.err)
 			}
 		})
@@ -376,7 +407,10 @@ func TestHelpersFailTheTest(t *testing.T) {
 	sdktest.CheckInfo(noTrigger, badInfo{})
 	r := &recorder{TB: t}
 	sdktest.Compress(r, broken, sample(), sdktest.Config{})
-	empty := scripted{compress: func(sdk.Host, sdk.CompressInput) (sdk.CompressResult, error) { return sdk.CompressResult{}, nil }}
+	empty := scripted{compress: func(sdk.Host, sdk.CompressInput) (sdk.CompressResult,
+		error) {
+		return sdk.CompressResult{}, nil
+	}}
 	sdktest.Compress(r, empty, sample(), sdktest.Config{})
 	want := []string{
 		"fatal: scripted: Compress: broken",

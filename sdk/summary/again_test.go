@@ -57,7 +57,8 @@ func TestWhatWasSaidLastSurvivesEverySummary(t *testing.T) {
 		c := summarytest.Config(100_000, sdktest.Answers(snapshot))
 		c.UserMessageBudget = new(0) // nothing but the last is kept
 		history = sdktest.Compress(t, strategy{}, history, c).History
-		if len(history) != 2 || !strings.Contains(summarytest.Text(history[0]), request) || strings.Contains(summarytest.Text(history[0]), "go.mod") {
+		if len(history) != 2 || !strings.Contains(summarytest.Text(history[0]), request) ||
+			strings.Contains(summarytest.Text(history[0]), "go.mod") {
 			t.Fatalf("after %d summaries: %s", i+1, summarytest.Text(history[0]))
 		}
 		if !strings.Contains(summarytest.Text(history[1]), "The one request") {
@@ -103,7 +104,8 @@ func TestAttachmentsOfTheLastMessageStay(t *testing.T) {
 	}
 	history = append(history, summarytest.Said(sdk.Human, "Forget the picture."))
 	history = append(history, work("src/x.go", 100)...)
-	if got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000, sdktest.Answers(snapshot))); len(got.History[0].Blocks) != 1 {
+	if got := sdktest.Compress(t, strategy{}, history, summarytest.Config(100_000,
+		sdktest.Answers(snapshot))); len(got.History[0].Blocks) != 1 {
 		t.Error("the attachment of an older message stays")
 	}
 }

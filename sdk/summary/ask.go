@@ -34,8 +34,8 @@ func (a *asker) fold(ctx context.Context, parts []part, prior string) (string, e
 	return snapshot, nil
 }
 
-// ask returns the snapshot for one part. An answer that is none is asked for again, once in a Run; an empty one is not: the
-// model had nothing to say.
+// ask returns the snapshot for one part. An answer that is none is asked for again, once in a Run; an empty one is not:
+// the model had nothing to say.
 func (a *asker) ask(ctx context.Context, p part, prior string) (string, error) {
 	snapshot, err := a.try(ctx, p, prior, nil)
 	var reply *ReplyError
@@ -69,7 +69,8 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 
 func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Completion, error) {
 	a.calls++
-	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries, MaxOutputTokens: a.window.answer}, nil)
+	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries,
+		MaxOutputTokens: a.window.answer}, nil)
 	if err != nil {
 		return answer, fmt.Errorf("asking the model %s for a summary: %w", a.in.Model.Name, err)
 	}
@@ -102,7 +103,7 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 	}
 	room := a.window.room(max(counts[0], leastTokens(snapshot)) + counts[1] + headingTokens)
 	if room < leastRoom {
-		a.in.Log.Warn("the summary is not verified: the model's window has no room for it beside the conversation")
+		a.in.Log.Warn("the summary is not verified: the model's window has no room for it next to the conversation")
 		return snapshot, nil
 	}
 	if total(pieces) > room {

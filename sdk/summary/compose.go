@@ -19,8 +19,8 @@ type draft struct {
 	media    []sdk.Block
 }
 
-// compose returns the summary entry: the snapshot, then the chosen messages, as many facts as fit into factBytes, and the
-// pointer to the transcript (REQ-HD-012.2), all in one text. What the person attached to the last message follows.
+// compose returns the summary entry: the snapshot, then the chosen messages, as many facts as fit into factBytes, and
+// the pointer to the transcript (REQ-HD-012.2), all in one text. What the person attached to the last message follows.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
 	b.WriteString(d.snapshot)

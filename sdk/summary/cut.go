@@ -8,8 +8,8 @@ import (
 // Fewest is the number of entries from which on a summary is worth a model call.
 const Fewest = 4
 
-// Cut moves the end of a range to a safe place, as [turns.CutForward] does, but never past a call that still waits for its
-// response: the host refuses a history that lost it.
+// Cut moves the end of a range to a safe place, as [turns.CutForward] does, but never past a call that still waits for
+// its response: the host refuses a history that lost it.
 func Cut(history []sdk.Content, at int) int {
 	at = turns.CutForward(history, at)
 	last := len(history) - 1 // the last entry that is not a tool's: calls from there on are being run
@@ -17,7 +17,7 @@ func Cut(history []sdk.Content, at int) int {
 		last--
 	}
 	if last >= at {
-		return at // whatever waits is behind the cut, or was left behind long ago
+		return at // what waits is behind the cut, or was abandoned long ago
 	}
 	for _, call := range turns.Pair(history).Pending() {
 		if call.Entry >= last && call.Entry < at {
@@ -35,7 +35,7 @@ func IsSummary(entry sdk.Content) bool {
 	return ok
 }
 
-// LastMessage returns the position of what a person said last; -1 if nobody did. Summaries do not count.
+// LastMessage returns the position of what a person said last; -1 if no person spoke. Summaries do not count.
 func LastMessage(history []sdk.Content) int {
 	for i := len(history) - 1; i >= 0; i-- {
 		if history[i].Speaker == sdk.Human && !IsSummary(history[i]) {

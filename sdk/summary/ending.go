@@ -31,8 +31,8 @@ func (e *ending) noGain() Result {
 	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
 }
 
-// shortest returns the two entries with only what has to be in them beside the snapshot: what the person said last, if it
-// stands in the range, and the pointer to the transcript.
+// shortest returns the two entries with only what they must hold besides the snapshot: what the person said last, if
+// it stands in the range, and the pointer to the transcript.
 func (e *ending) shortest(snapshot string) []sdk.Content {
 	e.s.draft.snapshot = snapshot
 	keep, kept := choose(e.s.draft.messages, 0)
@@ -97,7 +97,8 @@ func (r Result) Compressed(in sdk.CompressInput) sdk.CompressResult {
 		return out
 	}
 	n := len(in.History)
-	history := slices.Concat(in.History[:r.Range.From], []sdk.Content{r.Summary, r.Acknowledgement}, in.History[r.Range.To:])
+	history := slices.Concat(in.History[:r.Range.From], []sdk.Content{r.Summary, r.Acknowledgement},
+		in.History[r.Range.To:])
 	tokens := in.Tokens(0, r.Range.From) + r.TokensAfter + in.Tokens(r.Range.To, n)
 	return sdk.Applied(history, sdk.CompressMetadata{
 		LLMCallMade:      true,

@@ -9,16 +9,16 @@ import (
 
 // What [Run] fails of, beyond what the host's services fail of, for errors.Is.
 var (
-	// ErrNoModel says that there is no model to ask. It is an [sdk.ErrNotGranted].
+	// ErrNoModel: no model can be asked. It is an [sdk.ErrNotGranted].
 	ErrNoModel = fmt.Errorf("%w: no model is configured for compression; configure an LLM profile and name it in compression.profile",
 		sdk.ErrNotGranted)
-	// ErrWindowTooSmall says that the model's window leaves no room for the conversation beside the prompt and the answer.
+	// ErrWindowTooSmall: next to prompt and answer, the model's window leaves no room for the conversation.
 	ErrWindowTooSmall = errors.New("the model's context window is too small for compression")
-	// ErrEmpty says that the model answered nothing, or a snapshot without content.
+	// ErrEmpty: the model answered nothing, or a snapshot without content.
 	ErrEmpty = errors.New("the model's summary is empty")
-	// ErrNoSnapshot says that the answer has no closed <state_snapshot>.
+	// ErrNoSnapshot: the answer has no closed <state_snapshot>.
 	ErrNoSnapshot = errors.New("the model's answer is no state snapshot")
-	// ErrTooLong says that the snapshot leaves no room for the parts of the conversation that are still to come.
+	// ErrTooLong: the snapshot leaves no room for the parts of the conversation that are still to come.
 	ErrTooLong = errors.New("the model's snapshot is too long")
 )
 

@@ -29,10 +29,11 @@ func (firstHalf) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInp
 	return result.Compressed(in), nil
 }
 
-// A strategy chooses the range; the rest is the same for all. Its tests stand in for the model, and its main function is
-// sdk.Serve(firstHalf{}).
+// A strategy chooses the range; the rest is the same for all. Its tests stand in for the model, and its main function
+// is sdk.Serve(firstHalf{}).
 func Example() {
-	history := []sdk.Content{{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: "Find what is wrong in the parser."}}}}
+	history := []sdk.Content{{Speaker: sdk.Human,
+		Blocks: []sdk.Block{sdk.Text{Text: "Find what is wrong in the parser."}}}}
 	for i := range 11 {
 		history = append(history, sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{
 			Text: fmt.Sprintf("Step %d: ", i+1) + strings.Repeat("I looked at one more file and found nothing. ", 10),

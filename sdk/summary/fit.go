@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// mostParts bounds the number of requests for one range, whatever its size.
+	// mostParts bounds the number of requests for one range, however large it is.
 	mostParts = 16
 	// leastRoom is the least that must be left for the record in a request, in tokens.
 	leastRoom = 512
 	// leastPiece is what an entry is cut down to at most, in tokens; below it, the oldest entries are left out instead.
 	leastPiece = 64
-	// mostAnswer is asked for when nobody knows how much the model can answer, in tokens.
+	// mostAnswer is asked for when the model's own limit is not known, in tokens.
 	mostAnswer = 16_384
 )
 
@@ -44,8 +44,8 @@ func newWindow(in sdk.CompressInput) window {
 	return w
 }
 
-// room is what the record may count beside a snapshot of so many tokens. A twentieth of the window stays free: the model's
-// tokenizer is not the host's.
+// room is what the record may count next to a snapshot of so many tokens. A twentieth of the window stays free: the
+// model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 
 // check returns an error if so much room is too little.
@@ -66,8 +66,8 @@ type fitter struct {
 	left    int64 // entries that were left out
 }
 
-// parts divides the pieces over requests: one, if they fit, the oldest results reduced to one line where that is needed.
-// prior is what the snapshot counts that is to be updated.
+// parts divides the pieces over requests: one, if they fit, the oldest results reduced to one line where that is
+// needed. prior is what the snapshot counts that is to be updated.
 func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	room := w.room(prior)
 	if err := w.check(room); err != nil {
@@ -173,8 +173,8 @@ func (f *fitter) shorten(p *piece, room int) {
 	f.cut++
 }
 
-// squeeze cuts the largest pieces down to the same size so that all fit into room. Where there are too many even for that,
-// the oldest are left out. It returns a new slice.
+// squeeze cuts the largest pieces down to the same size so that all fit into room. Where there are too many even for
+// that, the oldest are left out. It returns a new slice.
 func (f *fitter) squeeze(pieces []piece, room int) []piece {
 	limit := max(levelOf(pieces, room), leastPiece)
 	out := slices.Clone(pieces)

@@ -7,9 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Flatten returns an entry as a model may be sent it that has no tools: its text, calls and results as text, attachments
-// as a placeholder like "[Attached image: plan.png]". Thinking is left out. The speaker is human or ai. ok is false if
-// nothing is left.
+// Flatten returns an entry as a model may be sent it that has no tools: its text, calls and results as text,
+// attachments as a placeholder like "[Attached image: plan.png]". Thinking is left out. The speaker is human or ai. ok
+// is false if nothing is left.
 func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	text, _ := flatten(entry, nil)
 	if text == "" {
@@ -23,7 +23,7 @@ func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 }
 
 // flatten returns an entry as text; "" if it says nothing. lines, if not nil, gives what stands for the result of the
-// block at a position; "" leaves the result. dropped says that something was left out that counts in the history.
+// block at a position; "" leaves the result. dropped reports whether something was left out that counts in the history.
 func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string) (text string, dropped bool) {
 	var b strings.Builder
 	for j, block := range entry.Blocks {
@@ -87,8 +87,8 @@ func placeholder(m sdk.Media) string {
 	return "[Attached " + kind + ": " + name + "]"
 }
 
-// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words is
-// false if there is no word in it.
+// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words
+// is false if there is no word in it.
 func said(entry sdk.Content, media bool) (text string, words bool) {
 	var parts []string
 	for _, block := range entry.Blocks {

@@ -17,19 +17,28 @@ func TestFlatten(t *testing.T) {
 		want   string // "": nothing is left
 		from   sdk.Speaker
 	}{
-		"text":              {sdk.Human, []sdk.Block{sdk.Text{Text: "a"}, sdk.Text{Text: " "}, sdk.Text{Text: "b"}}, "a\nb", sdk.Human},
-		"a call":            {sdk.AI, []sdk.Block{sdk.Text{Text: "So."}, sdk.ToolCall{ID: "1", Name: "ls", Parameters: []byte(`{"path":"."}`)}}, "So.\n[calls ls] {\"path\":\".\"}", sdk.AI},
-		"a result":          {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls"}.WithResultText("a\nb")}, "[result of ls]\na\nb", sdk.Human},
-		"a structured one":  {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", Result: []byte(`{"n":1}`)}}, "[result of tool]\n{\"n\":1}", sdk.Human},
-		"a failure":         {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls", Error: "denied"}}, "[result of ls]\nerror: denied", sdk.Human},
-		"code":              {sdk.AI, []sdk.Block{sdk.Code{Code: "x := 1\n", Language: "go"}}, "```go\nx := 1\n```", sdk.AI},
-		"a picture":         {sdk.Human, []sdk.Block{sdk.Media{MimeType: "image/png", Data: "QUJD", Filename: "a.png", Caption: "b"}}, "[Attached image: a.png]", sdk.Human},
-		"one with a URL":    {sdk.Human, []sdk.Block{sdk.Media{MimeType: "image/png", Data: "https://x/?key=1", Encoding: "url"}}, "[Attached image: image/png]", sdk.Human},
-		"a document":        {sdk.Human, []sdk.Block{sdk.Media{MimeType: "application/pdf", Caption: "the\nplan"}}, "[Attached PDF: the]", sdk.Human},
-		"something":         {sdk.Human, []sdk.Block{sdk.Media{}}, "[Attached file: unnamed]", sdk.Human},
-		"thoughts":          {sdk.AI, []sdk.Block{sdk.Thinking{Thought: "hm"}}, "", ""},
-		"nothing":           {sdk.AI, nil, "", ""},
-		"an unknown block":  {sdk.AI, []sdk.Block{sdk.Opaque{JSON: []byte(`{"type":"hologram","data":"x"}`)}, sdk.Opaque{JSON: []byte("null")}}, "[Part of unknown kind: hologram]\n[Part of unknown kind: unnamed]", sdk.AI},
+		"text": {sdk.Human, []sdk.Block{sdk.Text{Text: "a"}, sdk.Text{Text: " "}, sdk.Text{Text: "b"}}, "a\nb",
+			sdk.Human},
+		"a call": {sdk.AI, []sdk.Block{sdk.Text{Text: "So."},
+			sdk.ToolCall{ID: "1", Name: "ls", Parameters: []byte(`{"path":"."}`)}}, "So.\n[calls ls] {\"path\":\".\"}", sdk.AI},
+		"a result": {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls"}.WithResultText("a\nb")},
+			"[result of ls]\na\nb", sdk.Human},
+		"a structured one": {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", Result: []byte(`{"n":1}`)}},
+			"[result of tool]\n{\"n\":1}", sdk.Human},
+		"a failure": {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls", Error: "denied"}},
+			"[result of ls]\nerror: denied", sdk.Human},
+		"code": {sdk.AI, []sdk.Block{sdk.Code{Code: "x := 1\n", Language: "go"}}, "```go\nx := 1\n```", sdk.AI},
+		"a picture": {sdk.Human, []sdk.Block{sdk.Media{MimeType: "image/png", Data: "QUJD", Filename: "a.png",
+			Caption: "b"}}, "[Attached image: a.png]", sdk.Human},
+		"one with a URL": {sdk.Human, []sdk.Block{sdk.Media{MimeType: "image/png", Data: "https://x/?key=1",
+			Encoding: "url"}}, "[Attached image: image/png]", sdk.Human},
+		"a document": {sdk.Human, []sdk.Block{sdk.Media{MimeType: "application/pdf", Caption: "the\nplan"}},
+			"[Attached PDF: the]", sdk.Human},
+		"something": {sdk.Human, []sdk.Block{sdk.Media{}}, "[Attached file: unnamed]", sdk.Human},
+		"thoughts":  {sdk.AI, []sdk.Block{sdk.Thinking{Thought: "hm"}}, "", ""},
+		"nothing":   {sdk.AI, nil, "", ""},
+		"an unknown block": {sdk.AI, []sdk.Block{sdk.Opaque{JSON: []byte(`{"type":"hologram","data":"x"}`)},
+			sdk.Opaque{JSON: []byte("null")}}, "[Part of unknown kind: hologram]\n[Part of unknown kind: unnamed]", sdk.AI},
 		"an unknown author": {"narrator", []sdk.Block{sdk.Text{Text: "Meanwhile."}}, "Meanwhile.", sdk.Human},
 	}
 	for name, test := range tests {
@@ -52,10 +61,14 @@ func TestLine(t *testing.T) {
 		tool, params, result, err string
 		want                      string // "": the result stays
 	}{
-		"a read":               {"read_file", `{"file_path":"src/index.ts"}`, text, "", "[read_file: src/index.ts — success, 245 lines]"},
-		"a failed one":         {"read_file", `{"file_path":"src/index.ts"}`, text, "denied", "[read_file: src/index.ts — error, 245 lines]"},
-		"an open last line":    {"read_file", `{"file_path":"src/index.ts"}`, text + "x", "", "[read_file: src/index.ts — success, 246 lines]"},
-		"a command":            {"run_shell_command", `{"command":"go test ./...\necho"}`, text, "", "[run_shell_command: go test ./... — success, 245 lines]"},
+		"a read": {"read_file", `{"file_path":"src/index.ts"}`, text, "",
+			"[read_file: src/index.ts — success, 245 lines]"},
+		"a failed one": {"read_file", `{"file_path":"src/index.ts"}`, text, "denied",
+			"[read_file: src/index.ts — error, 245 lines]"},
+		"an open last line": {"read_file", `{"file_path":"src/index.ts"}`, text + "x", "",
+			"[read_file: src/index.ts — success, 246 lines]"},
+		"a command": {"run_shell_command", `{"command":"go test ./...\necho"}`, text, "",
+			"[run_shell_command: go test ./... — success, 245 lines]"},
 		"a lost call":          {"read_file", "", text, "", "[read_file — success, 245 lines]"},
 		"no name":              {"", "", text, "", "[tool — success, 245 lines]"},
 		"shorter than a line":  {"read_file", `{"file_path":"src/index.ts"}`, "ok", "", ""},
@@ -68,7 +81,8 @@ func TestLine(t *testing.T) {
 			if test.params != "" {
 				call = sdk.ToolCall{ID: "1", Name: test.tool, Parameters: []byte(test.params)}
 			}
-			got, ok := summary.Line(taxonomy, call, sdk.ToolResponse{CallID: "1", ToolName: test.tool, Error: test.err}.WithResultText(test.result))
+			got, ok := summary.Line(taxonomy, call, sdk.ToolResponse{CallID: "1", ToolName: test.tool,
+				Error: test.err}.WithResultText(test.result))
 			if ok != (test.want != "") || ok && got != test.want {
 				t.Errorf("%v, %q", ok, got)
 			}

@@ -27,7 +27,8 @@ func TestARangeThatFitsOnceResultsAreLinesIsSummarisedInOneRequest(t *testing.T)
 	if m.Calls() != 1 || got.Metadata.Counts["parts"] != 1 {
 		t.Errorf("%d requests, %d parts", m.Calls(), got.Metadata.Counts["parts"])
 	}
-	if !strings.Contains(text, "[read_file: src/0.go — success, 100 lines]") || !strings.Contains(text, "a line of src/9.go") {
+	if !strings.Contains(text, "[read_file: src/0.go — success, 100 lines]") ||
+		!strings.Contains(text, "a line of src/9.go") {
 		t.Errorf("the oldest results are not lines, or the newest are:\n%s", text)
 	}
 	if n := got.Metadata.Counts["resultsReduced"]; n == 0 || n == 10 {
@@ -68,7 +69,8 @@ func TestOneEntryLargerThanTheWindowIsCutVisibly(t *testing.T) {
 			history := append(session(), summarytest.Said(sdk.AI, strings.Repeat(letter, 1_000_000)))
 			m := &summarytest.Limited{Window: 20_000, Answer: numbered}
 			got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
-			if text := summarytest.Texts(got.Requests[len(got.Requests)-1].Entries); !strings.Contains(text, " characters left out here …]") {
+			if text := summarytest.Texts(got.Requests[len(got.Requests)-1].Entries); !strings.Contains(text,
+				" characters left out here …]") {
 				t.Error("the request does not say that something is missing")
 			}
 			if got.Metadata.Counts["entriesCut"] != 1 || m.Calls() > 16 {
@@ -81,14 +83,16 @@ func TestOneEntryLargerThanTheWindowIsCutVisibly(t *testing.T) {
 func TestRequestsAreFewHoweverLargeTheRange(t *testing.T) {
 	var history []sdk.Content
 	for i := range 20_000 {
-		history = append(history, summarytest.Said(sdk.AI, fmt.Sprint("Thought number ", i, strings.Repeat(" and so on", 20))))
+		history = append(history, summarytest.Said(sdk.AI, fmt.Sprint("Thought number ", i,
+			strings.Repeat(" and so on", 20))))
 	}
 	m := &summarytest.Limited{Window: 6000, Answer: numbered}
 	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
 	if m.Calls() > 16 || got.NoOp != "" {
 		t.Fatalf("%d requests, no-op %q", m.Calls(), got.NoOp)
 	}
-	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 || !strings.Contains(summarytest.Texts(got.Requests[0].Entries), fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
+	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 || !strings.Contains(summarytest.Texts(got.Requests[0].Entries),
+		fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
 		t.Errorf("%d entries are counted as left out, and the request does not say so", n)
 	}
 }
@@ -112,7 +116,8 @@ func TestASnapshotThatIsTooLongToCarryIsPartOfTheRecord(t *testing.T) {
 	history := append([]sdk.Content{summarytest.Said(sdk.Human, prior)}, session()...)
 	m := &summarytest.Limited{Window: 12_000, Answer: numbered}
 	got := sdktest.Compress(t, strategy{}, history, summarytest.Config(m.Window, m.Generate))
-	if text := summarytest.Texts(got.Requests[0].Entries); !strings.Contains(text, "earlier snapshot\n<state_snapshot>") || strings.Contains(text, "Update it") {
+	if text := summarytest.Texts(got.Requests[0].Entries); !strings.Contains(text,
+		"earlier snapshot\n<state_snapshot>") || strings.Contains(text, "Update it") {
 		t.Errorf("the request is\n%.3000s", text)
 	}
 }

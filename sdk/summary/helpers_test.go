@@ -35,7 +35,8 @@ func (s strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressIn
 // work is a call of read_file and its result of so many lines.
 func work(path string, lines int) []sdk.Content {
 	return []sdk.Content{
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: path, Name: "read_file", Parameters: fmt.Appendf(nil, `{"file_path":%q}`, path)}}},
+		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: path, Name: "read_file",
+			Parameters: fmt.Appendf(nil, `{"file_path":%q}`, path)}}},
 		{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: path, ToolName: "read_file"}.
 			WithResultText(strings.Repeat("a line of "+path+"\n", lines))}},
 	}

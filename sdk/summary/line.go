@@ -27,10 +27,10 @@ const (
 	outcomeError   = "error"
 )
 
-// Line returns the one line that stands for a tool result (REQ-HD-008.3), for example
-// "[read_file: src/index.ts — success, 245 lines]". call is the call that r answers, the zero value if it is lost. ok is
-// false if the result should stay as it is: the line would be longer, or the result is such a line already, which says of
-// the original what can be found nowhere else.
+// Line returns the one line that stands for a tool result (REQ-HD-008.3), for example "[read_file: src/index.ts —
+// success, 245 lines]". call is the call that r answers, the zero value if it is lost. ok is false if the result should
+// stay as it is: the line would be longer, or the result is such a line already, which says of the original what can be
+// found nowhere else.
 func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string, ok bool) {
 	if len(r.Result) < shortestLine {
 		return "", false
@@ -95,7 +95,8 @@ func IsLine(tool, result string) bool {
 
 func lineName(tool string) string { return cmp.Or(clip(tool, nameLength), "tool") }
 
-// clip returns the first line of s that is not blank, without characters that cannot be seen, cut to so many characters.
+// clip returns the first line of s that is not blank, without characters that cannot be seen, cut to so many
+// characters.
 func clip(s string, length int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "\r\n"); i >= 0 {

@@ -46,7 +46,8 @@ func TestRunProperties(t *testing.T) {
 			}
 		}
 		if err != nil {
-			if strings.Contains(err.Error(), "is no state snapshot") || strings.Contains(err.Error(), "summary is empty") || strings.Contains(err.Error(), "too long") {
+			if strings.Contains(err.Error(), "is no state snapshot") || strings.Contains(err.Error(), "summary is empty") ||
+				strings.Contains(err.Error(), "too long") {
 				return // what the model answered, which is an error
 			}
 			rt.Fatal(err)

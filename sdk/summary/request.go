@@ -49,8 +49,8 @@ type requests struct {
 	latest     bool // the range holds what the user said last
 }
 
-// nonce returns an id for the record's marks. It is a digest of the whole record: a tool's output that wants to forge an
-// entry would have to contain a digest of everything around it.
+// nonce returns an id for the record's marks. It is a digest of the whole record: a tool's output that wants to forge
+// an entry would have to contain a digest of everything around it.
 func nonce(pieces []piece, prior string) string {
 	h := sha256.New()
 	for _, p := range pieces {

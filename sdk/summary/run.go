@@ -34,7 +34,8 @@ type Result struct {
 // host return, wrapped. The history is never changed.
 func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Result, error) {
 	if r.From < 0 || r.To > len(in.History) || r.From > r.To {
-		return Result{}, fmt.Errorf("summary: the range [%d, %d) is not in the history of %d entries", r.From, r.To, len(in.History))
+		return Result{}, fmt.Errorf("summary: the range [%d, %d) is not in the history of %d entries", r.From, r.To,
+			len(in.History))
 	}
 	if in.Model == nil {
 		return Result{}, ErrNoModel
@@ -53,7 +54,8 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 		prompt:     prompt,
 		todos:      listTodos(in.Todos),
 		transcript: in.TranscriptPath,
-		latest:     slices.ContainsFunc(s.pieces, func(p piece) bool { return p.label == speakerLabel(sdk.Human)+latestLabel }),
+		latest: slices.ContainsFunc(s.pieces,
+			func(p piece) bool { return p.label == speakerLabel(sdk.Human)+latestLabel }),
 	}}
 	e := ending{in: in, r: r, s: &s, host: host}
 	prior, err := prepare(ctx, a, &e)

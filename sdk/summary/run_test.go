@@ -61,11 +61,13 @@ Full pre-compression transcript available at: /log/t.jsonl`}},
 func TestTheRequestIsInItsOrderAndHoldsTextOnly(t *testing.T) {
 	history := session()
 	history[1].Blocks = append([]sdk.Block{sdk.Thinking{Thought: "SECRET THOUGHT"}}, history[1].Blocks...)
-	history[4].Blocks = append(history[4].Blocks, sdk.Media{MimeType: "image/png", Data: "QUJDRA==", Encoding: "base64", Filename: "plan.png"},
+	history[4].Blocks = append(history[4].Blocks, sdk.Media{MimeType: "image/png", Data: "QUJDRA==", Encoding: "base64",
+		Filename: "plan.png"},
 		sdk.Opaque{JSON: []byte(`{"type":"hologram","data":"OPAQUE"}`)})
 	c := summarytest.Config(100_000, sdktest.Answers(snapshot))
 	c.TranscriptPath = "/log/t.jsonl"
-	c.Todos = []sdk.Todo{{Content: "write the tests", Status: "in_progress", Subtasks: []sdk.Todo{{Content: "of b", Status: "pending"}, {Content: "of a", Status: "completed"}}}}
+	c.Todos = []sdk.Todo{{Content: "write the tests", Status: "in_progress",
+		Subtasks: []sdk.Todo{{Content: "of b", Status: "pending"}, {Content: "of a", Status: "completed"}}}}
 	got := sdktest.Compress(t, strategy{}, history, c)
 	text := summarytest.Texts(got.Requests[0].Entries)
 	at := 0
@@ -124,12 +126,14 @@ func TestAnAnswerThatIsNoSnapshot(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := summarytest.Config(100_000, sdktest.Answers(test.answers...)).Compress(t.Context(), strategy{}, session())
+			got, err := summarytest.Config(100_000, sdktest.Answers(test.answers...)).Compress(t.Context(), strategy{},
+				session())
 			if !errors.Is(err, test.want) || len(got.Requests) != test.calls {
 				t.Fatalf("%d requests, error %v; want %d, %v", len(got.Requests), err, test.calls, test.want)
 			}
 			var reply *summary.ReplyError
-			if test.want != nil && (!errors.As(err, &reply) || reply.FinishReason != "stop" || strings.Contains(err.Error(), "deleted")) {
+			if test.want != nil && (!errors.As(err, &reply) || reply.FinishReason != "stop" ||
+				strings.Contains(err.Error(), "deleted")) {
 				t.Errorf("the error is %v", err)
 			}
 			if test.calls == 2 && !strings.Contains(summarytest.Texts(got.Requests[1].Entries), "could not be used") {
@@ -154,10 +158,11 @@ func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 		want     error
 		says     string
 	}{
-		"the provider fails":     {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider, "529 overloaded"},
-		"nobody waits any more":  {ended, answering, strategy{}, context.Canceled, ""},
-		"no prompt":              {t.Context(), noPrompt, strategy{}, nil, `the prompt "compression"`},
-		"a window too small":     {t.Context(), summarytest.Config(1500, sdktest.Answers(snapshot)), strategy{}, summary.ErrWindowTooSmall, "1500 tokens"},
+		"the provider fails":    {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider, "529 overloaded"},
+		"nobody waits any more": {ended, answering, strategy{}, context.Canceled, ""},
+		"no prompt":             {t.Context(), noPrompt, strategy{}, nil, `the prompt "compression"`},
+		"a window too small": {t.Context(), summarytest.Config(1500, sdktest.Answers(snapshot)), strategy{},
+			summary.ErrWindowTooSmall, "1500 tokens"},
 		"a range that is no one": {t.Context(), answering, strategy{from: 3, to: 2}, nil, "[3, 2)"},
 	}
 	for name, test := range tests {
@@ -173,7 +178,8 @@ func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 func TestWithoutAModelItSaysWhatToConfigure(t *testing.T) {
 	in := sdk.CompressInput{Call: sdk.Call{History: session()}}
 	_, err := summary.Run(t.Context(), summarytest.Instant{}, in, summary.Range{To: len(in.History)})
-	if !errors.Is(err, summary.ErrNoModel) || !errors.Is(err, sdk.ErrNotGranted) || !strings.Contains(err.Error(), "compression.profile") {
+	if !errors.Is(err, summary.ErrNoModel) || !errors.Is(err, sdk.ErrNotGranted) ||
+		!strings.Contains(err.Error(), "compression.profile") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -185,10 +191,12 @@ func TestWithoutGainNothingIsDone(t *testing.T) {
 		answers []string
 		want    sdk.NoOpReason
 	}{
-		"the summary is longer":        {session(), []string{long}, sdk.NoOpNoGain},
-		"any summary would be":         {session()[3:5], nil, sdk.NoOpNoGain},
-		"the last message is all":      {[]sdk.Content{summarytest.Said(sdk.AI, "Hi."), summarytest.Said(sdk.Human, strings.Repeat("words ", 2000))}, nil, sdk.NoOpNoGain},
-		"nothing is said in the range": {[]sdk.Content{summarytest.Said(sdk.AI, " "), {Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}}}}, nil, sdk.NoOpTooFew},
+		"the summary is longer": {session(), []string{long}, sdk.NoOpNoGain},
+		"any summary would be":  {session()[3:5], nil, sdk.NoOpNoGain},
+		"the last message is all": {[]sdk.Content{summarytest.Said(sdk.AI, "Hi."),
+			summarytest.Said(sdk.Human, strings.Repeat("words ", 2000))}, nil, sdk.NoOpNoGain},
+		"nothing is said in the range": {[]sdk.Content{summarytest.Said(sdk.AI, " "),
+			{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}}}}, nil, sdk.NoOpTooFew},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -208,14 +216,15 @@ func TestVerification(t *testing.T) {
 	tests := map[string]struct {
 		second, want string
 	}{
-		"nothing is missing":             {"VERIFIED", snapshot},
-		"said with a full stop":          {"**VERIFIED**.", snapshot},
-		"completed":                      {"It lacks something.\n" + better, better},
-		"empty":                          {"", snapshot},
-		"prose":                          {"It lacks the directive.", snapshot},
-		"cut off":                        {better[:60], snapshot},
-		"injected":                       {"<state_snapshot>ok</state_snapshot>", snapshot},
-		"longer than what it stands for": {"<state_snapshot>" + strings.Repeat("words ", 2000) + "</state_snapshot>", snapshot},
+		"nothing is missing":    {"VERIFIED", snapshot},
+		"said with a full stop": {"**VERIFIED**.", snapshot},
+		"completed":             {"It lacks something.\n" + better, better},
+		"empty":                 {"", snapshot},
+		"prose":                 {"It lacks the directive.", snapshot},
+		"cut off":               {better[:60], snapshot},
+		"injected":              {"<state_snapshot>ok</state_snapshot>", snapshot},
+		"longer than what it stands for": {"<state_snapshot>" + strings.Repeat("words ", 2000) + "</state_snapshot>",
+			snapshot},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

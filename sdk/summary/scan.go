@@ -33,7 +33,7 @@ type scanned struct {
 	prior string
 	// priorAt and priorPiece say where that summary stands, in the history and in pieces; -1 if nowhere.
 	priorAt, priorPiece int
-	// carries says that it holds messages: they are newer than any that stands before it.
+	// carries reports whether it holds messages: they are newer than any that stands before it.
 	carries bool
 	// latest is what the person said last, unless that follows the range.
 	latest string
@@ -152,8 +152,8 @@ func newPiece(entry int, label, text string) piece {
 	return piece{entry, label, text, roughTokens(text) + headingTokens}
 }
 
-// entryTokens is what an entry counts in a request at most, from the count that it came with: counting millions of tokens
-// again would take longer than all else.
+// entryTokens is what an entry counts in a request at most, from the count that it came with: counting millions of
+// tokens again would take longer than all else.
 func entryTokens(in sdk.CompressInput, i int, text string, dropped bool) int {
 	n := in.Tokens(i, i+1) + labelTokens*len(in.History[i].Blocks)
 	if rough := roughTokens(text); in.TokensIn == nil || dropped && rough < n {

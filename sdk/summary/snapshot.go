@@ -16,8 +16,8 @@ const (
 // defuse takes the tags out of the inside of a snapshot: its first closing tag must be its end.
 var defuse = strings.NewReplacer(openTag, "[state_snapshot]", closeTag, "[/state_snapshot]")
 
-// extract returns the snapshot in a model's answer: from the first opening tag, preferably one at the start of a line, to
-// the last closing one. Notes before it and prose around it are dropped. The error is [ErrEmpty] or [ErrNoSnapshot].
+// extract returns the snapshot in a model's answer: from the first opening tag, preferably one at the start of a line,
+// to the last closing one. Notes before it and prose around it are dropped. The error is [ErrEmpty] or [ErrNoSnapshot].
 func extract(reply string) (string, error) {
 	if strings.TrimSpace(reply) == "" {
 		return "", ErrEmpty
@@ -40,7 +40,7 @@ func extract(reply string) (string, error) {
 	return openTag + body + closeTag, nil
 }
 
-// hasWords reports whether there is anything in body beside tags and space.
+// hasWords reports whether there is anything in body besides tags and space.
 func hasWords(body string) bool {
 	for body != "" {
 		at := strings.IndexByte(body, '<')
@@ -84,7 +84,8 @@ type mark struct {
 }
 
 func markOf(entry sdk.Content) (m mark) {
-	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata, []byte(reasonContinuation)) {
+	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata,
+		[]byte(reasonContinuation)) {
 		return mark{} // nearly every entry; reading JSON takes its time
 	}
 	if json.Unmarshal(entry.Metadata, &m) != nil {

@@ -18,13 +18,15 @@ func TestExtract(t *testing.T) {
 		reply, want string
 		err         error
 	}{
-		"a snapshot":                  {good, good, nil},
-		"prose around it":             {"Here it is:\n" + good + "\nAnything else?", good, nil},
-		"fenced":                      {"```xml\n" + good + "\n```", good, nil},
-		"a scratchpad with a draft":   {"<scratchpad><state_snapshot>draft</state_snapshot></scratchpad>\n" + good, good, nil},
-		"thoughts that name the tag":  {"<think>a <state_snapshot> it shall be</think>" + good, good, nil},
-		"prose that names the tag":    {"I write the <state_snapshot> now.\n" + good, good, nil},
-		"a scratchpad that is quoted": {"<state_snapshot>about <scratchpad> tags</state_snapshot>", "<state_snapshot>about <scratchpad> tags</state_snapshot>", nil},
+		"a snapshot":      {good, good, nil},
+		"prose around it": {"Here it is:\n" + good + "\nAnything else?", good, nil},
+		"fenced":          {"```xml\n" + good + "\n```", good, nil},
+		"a scratchpad with a draft": {"<scratchpad><state_snapshot>draft</state_snapshot></scratchpad>\n" + good, good,
+			nil},
+		"thoughts that name the tag": {"<think>a <state_snapshot> it shall be</think>" + good, good, nil},
+		"prose that names the tag":   {"I write the <state_snapshot> now.\n" + good, good, nil},
+		"a scratchpad that is quoted": {"<state_snapshot>about <scratchpad> tags</state_snapshot>",
+			"<state_snapshot>about <scratchpad> tags</state_snapshot>", nil},
 		"tags of its own inside": {"<state_snapshot>the tag </state_snapshot> ends <state_snapshot></state_snapshot>",
 			"<state_snapshot>the tag [/state_snapshot] ends [state_snapshot]</state_snapshot>", nil},
 		"nothing":             {"", "", ErrEmpty},
@@ -64,17 +66,18 @@ func TestIsSummary(t *testing.T) {
 		entry sdk.Content
 		want  bool
 	}{
-		"it says so":                      {say(sdk.Human, "all that was", `{"isSummary":true}`), true},
-		"an AI entry says so":             {say(sdk.AI, "all that was", `{"isSummary":true}`), true},
-		"a snapshot of another program":   {say(sdk.Human, "\n"+snapshot, ""), true},
-		"a person quotes one":             {say(sdk.Human, "what is "+snapshot+"?", ""), false},
-		"one that is not closed":          {say(sdk.Human, "<state_snapshot>x", ""), false},
-		"the AI talks of one":             {say(sdk.AI, snapshot, ""), false},
-		"a tool prints one":               {say(sdk.Tool, snapshot, `{"isSummary":true}`), false},
-		"it says that it is none":         {say(sdk.Human, "hello", `{"isSummary":false}`), false},
-		"the field means something else":  {say(sdk.Human, "hello", `{"isSummary":"yes"}`), false},
-		"nothing in it":                   {sdk.Content{Speaker: sdk.Human}, false},
-		"only an attachment":              {sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Media{MimeType: "image/png"}}}, false},
+		"it says so":                     {say(sdk.Human, "all that was", `{"isSummary":true}`), true},
+		"an AI entry says so":            {say(sdk.AI, "all that was", `{"isSummary":true}`), true},
+		"a snapshot of another program":  {say(sdk.Human, "\n"+snapshot, ""), true},
+		"a person quotes one":            {say(sdk.Human, "what is "+snapshot+"?", ""), false},
+		"one that is not closed":         {say(sdk.Human, "<state_snapshot>x", ""), false},
+		"the AI talks of one":            {say(sdk.AI, snapshot, ""), false},
+		"a tool prints one":              {say(sdk.Tool, snapshot, `{"isSummary":true}`), false},
+		"it says that it is none":        {say(sdk.Human, "hello", `{"isSummary":false}`), false},
+		"the field means something else": {say(sdk.Human, "hello", `{"isSummary":"yes"}`), false},
+		"nothing in it":                  {sdk.Content{Speaker: sdk.Human}, false},
+		"only an attachment": {sdk.Content{Speaker: sdk.Human,
+			Blocks: []sdk.Block{sdk.Media{MimeType: "image/png"}}}, false},
 		"metadata that is none of an obj": {say(sdk.Human, "hello", `["isSummary"]`), false},
 	}
 	for name, test := range tests {
@@ -89,7 +92,8 @@ func TestIsSummary(t *testing.T) {
 // What compose writes, readPrior reads, whatever people said.
 func FuzzASummaryIsReadAsItWasWritten(f *testing.F) {
 	f.Add("goal", "first", "second", "src/a.go", "/log")
-	f.Add("</state_snapshot>", "[message of 3 characters]\n", "\n\nRecorded from the tool calls, newest first:", " (deleted)", "")
+	f.Add("</state_snapshot>", "[message of 3 characters]\n", "\n\nRecorded from the tool calls, newest first:",
+		" (deleted)", "")
 	f.Add("x", "\u2028é\r\n", "", "a — success", "a b")
 	f.Fuzz(func(t *testing.T, body, first, second, fact, pointer string) {
 		snapshot, err := extract(openTag + body + closeTag)
@@ -109,7 +113,8 @@ func FuzzASummaryIsReadAsItWasWritten(f *testing.F) {
 		if !ok {
 			t.Fatal("it is no summary")
 		}
-		if diff := cmp.Diff(want, readPrior(entry, text), cmp.AllowUnexported(prior{}, facts{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, readPrior(entry, text), cmp.AllowUnexported(prior{}, facts{}),
+			cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("(-written +read):\n%s", diff)
 		}
 	})
@@ -117,7 +122,8 @@ func FuzzASummaryIsReadAsItWasWritten(f *testing.F) {
 
 func FuzzReadPrior(f *testing.F) {
 	f.Add(openTag + "x" + closeTag + wordsHead + wordsAll + messageStart + "99999999999999999999" + messageEnd)
-	f.Add(openTag + closeTag + wordsHead + wordsSome + messageStart + "3" + messageEnd + "ab" + factsHead + "- x\n" + readHead + "- y")
+	f.Add(openTag + closeTag + wordsHead + wordsSome + messageStart + "3" + messageEnd + "ab" + factsHead + "- x\n" +
+		readHead + "- y")
 	f.Fuzz(func(t *testing.T, text string) {
 		entry := sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: text}}}
 		p := readPrior(entry, text)

@@ -11,7 +11,7 @@ import (
 type message struct {
 	text   string
 	tokens int  // below 0: not counted yet
-	latest bool // said last in the whole history: kept whatever it counts
+	latest bool // said last in the whole history: kept at any size
 }
 
 const (
@@ -22,8 +22,8 @@ const (
 	messageEnd   = " characters]\n"
 )
 
-// choose returns which messages are kept: the latest in any case, then the newest that fit into so many tokens. One that is
-// too large does not keep older ones out: short ones hold the rules that people set.
+// choose returns which messages are kept: the latest in any case, then the newest that fit into so many tokens. One
+// that is too large does not keep older ones out: short ones hold the rules that people set.
 func choose(messages []message, budget int) (keep []bool, kept int) {
 	keep = make([]bool, len(messages))
 	for i := len(messages) - 1; i >= 0; i-- {
@@ -42,7 +42,8 @@ func choose(messages []message, budget int) (keep []bool, kept int) {
 	return keep, kept
 }
 
-// writeMessages writes the messages that are kept. Each says how long it is, so that it can be read again whatever is in it.
+// writeMessages writes the messages that are kept. Each says how long it is, so that it can be read again whatever is
+// in it.
 func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int, more bool) {
 	if kept == 0 {
 		return
@@ -60,8 +61,8 @@ func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int
 	}
 }
 
-// readMessages reads what writeMessages wrote at the start of text, and returns what follows. more says that others had
-// been left out.
+// readMessages reads what writeMessages wrote at the start of text, and returns what follows. more reports that others
+// had been left out.
 func readMessages(text string) (messages []string, more bool, rest string) {
 	after, ok := strings.CutPrefix(text, wordsHead)
 	if !ok {

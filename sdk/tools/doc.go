@@ -5,9 +5,9 @@
 // strategy gets its taxonomy ready made (sdk.Call.Tools). [ForPresets] builds one for a host.
 //
 // A taxonomy is data: a list of [Rule] in JSON, first those that people configured, then the presets for known agents.
-// For every call the first rule that fits decides. The package would rather know nothing than guess: a tool
-// without a rule, a parameter of the wrong type, a rule that does not quite fit all mean that no path is known, and what
-// has no path is never pruned by path.
+// For every call the first rule that fits decides. The package would rather know nothing than guess: a tool without a
+// rule, a parameter of the wrong type, a rule that does not quite fit all mean that no path is known, and what has no
+// path is never pruned by path.
 //
 // Nothing here looks at the file system.
 package tools

@@ -21,7 +21,8 @@ func FuzzUse(f *testing.F) {
 	}
 	llxprt, all := mustPresets(f, "llxprt"), mustPresets(f, tools.PresetNames()...)
 	f.Fuzz(func(t *testing.T, params []byte) {
-		for _, name := range []string{"apply_patch", "exec_command", "shell", "read_files", "str_replace_editor", "run_commands", "x"} {
+		for _, name := range []string{"apply_patch", "exec_command", "shell", "read_files", "str_replace_editor",
+			"run_commands", "x"} {
 			all.Use(name, params)
 			all.Failed(name, string(params))
 		}

@@ -28,7 +28,8 @@ func parseLocator(s string) (locator, error) {
 		l.sub = strings.TrimPrefix(sub, ".")
 		l.want = map[string]string{l.sub: l.sub}
 	}
-	if name == "" || sub != "" && (l.sub == "" || l.sub == sub) || strings.ContainsAny(name+l.sub, "[]") || list && name == itself {
+	if name == "" || sub != "" && (l.sub == "" || l.sub == sub) || strings.ContainsAny(name+l.sub, "[]") || list &&
+		name == itself {
 		return locator{}, errLocator
 	}
 	return l, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // params are those members of a call's parameters that some rule asks for. Their values are raw JSON, slices of the
-// parameters: whatever nobody asks for, such as the content of a written file, is passed over and never copied.
+// parameters: what is not asked for, such as the content of a written file, is skipped and never copied.
 type params []member
 
 type member struct {

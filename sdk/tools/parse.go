@@ -67,8 +67,8 @@ func ParseRules(data []byte) ([]Rule, error) {
 }
 
 // ParseNewer reads a taxonomy that may be of a later version than this package. A rule that it does not understand is
-// reduced to its names: the tools are known, and nothing else about them, so that no later rule is taken for them either.
-// It is for the strategy's side, which may be older than the host; what people wrote is read by [Parse].
+// reduced to its names: the tools are known, and nothing else about them, so that no later rule is taken for them
+// either. It is for the strategy's side, which may be older than the host; what people wrote is read by [Parse].
 func ParseNewer(data []byte) (*Taxonomy, error) {
 	raws, err := split(data, true)
 	if err != nil {
@@ -119,7 +119,8 @@ func split(data []byte, newer bool) ([]json.RawMessage, error) {
 		return nil, fmt.Errorf(`tool rules, {"rules": […]}: %w`, located(data, err))
 	}
 	if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("tool rules: there is more after the end, on line %d", lineOf(data, int64(len(data)-len(rest))))
+		return nil, fmt.Errorf("tool rules: there is more after the end, on line %d",
+			lineOf(data, int64(len(data)-len(rest))))
 	}
 	return doc.Rules, nil
 }

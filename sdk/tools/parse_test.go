@@ -19,15 +19,16 @@ func TestWrongRulesAreNamed(t *testing.T) {
 		field string
 		say   string
 	}{
-		"no name":                 {`{"class":"read"}`, "names", "at least one name"},
-		"empty name":              {`{"names":[""],"class":"read"}`, "names", "none may be empty"},
-		"no class":                {`{"names":["x"]}`, "class", "read, write, search"},
-		"wrong class":             {`{"names":["x"],"class":"reads"}`, "class", `"reads"`},
-		"wrong type":              {`{"names":"x","class":"read"}`, "names", "string"},
-		"wrong type inside":       {`{"names":["x"],"class":"read","paths":[1]}`, "paths", "number"},
-		"no object":               {`7`, "", "number"},
-		"misspelt":                {`{"names":["x"],"class":"read","path":["p"]}`, "path", "no such field"},
-		"wrong locator":           {`{"names":["x"],"class":"read","paths":["p","files[]path"]}`, "paths[1]", `"files[]path"`},
+		"no name":           {`{"class":"read"}`, "names", "at least one name"},
+		"empty name":        {`{"names":[""],"class":"read"}`, "names", "none may be empty"},
+		"no class":          {`{"names":["x"]}`, "class", "read, write, search"},
+		"wrong class":       {`{"names":["x"],"class":"reads"}`, "class", `"reads"`},
+		"wrong type":        {`{"names":"x","class":"read"}`, "names", "string"},
+		"wrong type inside": {`{"names":["x"],"class":"read","paths":[1]}`, "paths", "number"},
+		"no object":         {`7`, "", "number"},
+		"misspelt":          {`{"names":["x"],"class":"read","path":["p"]}`, "path", "no such field"},
+		"wrong locator": {`{"names":["x"],"class":"read","paths":["p","files[]path"]}`, "paths[1]",
+			`"files[]path"`},
 		"empty locator":           {`{"names":["x"],"class":"read","paths":[""]}`, "paths[0]", "locator"},
 		"locator without member":  {`{"names":["x"],"class":"read","paths":["a[]."]}`, "paths[0]", "locator"},
 		"command of a read":       {`{"names":["x"],"class":"read","command":["c"]}`, "command", `"read"`},
@@ -123,7 +124,8 @@ func TestForPresets(t *testing.T) {
 }
 
 func TestARuleOfTheCallerMayChangeAfterwards(t *testing.T) {
-	rule := tools.Rule{Names: []string{"r"}, When: map[string][]string{"mode": {"all"}}, Class: tools.ClassRead, Paths: []string{"path"}}
+	rule := tools.Rule{Names: []string{"r"}, When: map[string][]string{"mode": {"all"}}, Class: tools.ClassRead,
+		Paths: []string{"path"}}
 	taxonomy, err := tools.New(rule)
 	if err != nil {
 		t.Fatal(err)

@@ -20,16 +20,18 @@ func TestPatchWrites(t *testing.T) {
 			"*** Begin Patch\n*** Update File: a.go\n*** Move to: b/a.go\n@@\n+y\n*** End Patch",
 			[]Write{{Path: "a.go", Deletes: true}, {Path: "b/a.go"}},
 		},
-		"CRLF":                         {"*** Begin Patch\r\n*** Update File: a.go\r\n*** End Patch\r\n", []Write{{Path: "a.go"}}},
-		"headers in the body":          {"*** Begin Patch\n*** Update File: a.go\n+*** Delete File: b.go\n *** Delete File: c.go\n*** End Patch", []Write{{Path: "a.go"}}},
-		"end of file mark":             {"*** Begin Patch\n*** Update File: a.go\n@@\n+x\n*** End of File\n*** Update File: b.go\n*** End Patch", []Write{{Path: "a.go"}, {Path: "b.go"}}},
-		"before the beginning":         {"*** Delete File: a.go\n*** Begin Patch\n*** End Patch", nil},
-		"after the end":                {"*** Begin Patch\n*** End Patch\n*** Delete File: a.go", nil},
-		"no name":                      {"*** Begin Patch\n*** Update File:  \n*** End Patch", nil},
-		"move of nothing":              {"*** Begin Patch\n*** Move to: a.go\n*** End Patch", []Write{{Path: "a.go"}}},
-		"no patch":                     {"--- a/a.go\n+++ b/a.go\n", nil},
-		"cut off is what was there":    {"*** Begin Patch\n*** Update File: a.go\n@@", []Write{{Path: "a.go"}}},
-		"a patch may hold an old mark": {"*** Begin Patch\n*** Begin Patch\n*** Update File: a.go\n*** End Patch", []Write{{Path: "a.go"}}},
+		"CRLF": {"*** Begin Patch\r\n*** Update File: a.go\r\n*** End Patch\r\n",
+			[]Write{{Path: "a.go"}}},
+		"headers in the body":       {"*** Begin Patch\n*** Update File: a.go\n+*** Delete File: b.go\n *** Delete File: c.go\n*** End Patch", []Write{{Path: "a.go"}}},
+		"end of file mark":          {"*** Begin Patch\n*** Update File: a.go\n@@\n+x\n*** End of File\n*** Update File: b.go\n*** End Patch", []Write{{Path: "a.go"}, {Path: "b.go"}}},
+		"before the beginning":      {"*** Delete File: a.go\n*** Begin Patch\n*** End Patch", nil},
+		"after the end":             {"*** Begin Patch\n*** End Patch\n*** Delete File: a.go", nil},
+		"no name":                   {"*** Begin Patch\n*** Update File:  \n*** End Patch", nil},
+		"move of nothing":           {"*** Begin Patch\n*** Move to: a.go\n*** End Patch", []Write{{Path: "a.go"}}},
+		"no patch":                  {"--- a/a.go\n+++ b/a.go\n", nil},
+		"cut off is what was there": {"*** Begin Patch\n*** Update File: a.go\n@@", []Write{{Path: "a.go"}}},
+		"a patch may hold an old mark": {"*** Begin Patch\n*** Begin Patch\n*** Update File: a.go\n*** End Patch",
+			[]Write{{Path: "a.go"}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +76,8 @@ func FuzzPatchWrites(f *testing.F) {
 	f.Add("apply_patch <<'EOF'\n*** Begin Patch\r\n*** Delete File: a\r\n*** End Patch\r\nEOF")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, w := range append(patchWrites(s), patchWrites(shellPatch(s))...) {
-			if w.Path == "" || strings.TrimSpace(w.Path) != w.Path || strings.Contains(w.Path, "\n") || !strings.Contains(s, w.Path) {
+			if w.Path == "" || strings.TrimSpace(w.Path) != w.Path || strings.Contains(w.Path, "\n") ||
+				!strings.Contains(s, w.Path) {
 				t.Errorf("a path %q from %q", w.Path, s)
 			}
 		}

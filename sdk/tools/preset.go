@@ -10,15 +10,16 @@ import (
 //go:embed presets/*.json
 var presetFiles embed.FS
 
-// presetOrder is the order in which presets are combined unless somebody names another. Where two agents have tools of the
-// same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files may
-// read more than "paths" says.
+// presetOrder is the order in which presets are combined unless another is named. Where two agents have tools of
+// the same name, rules tell them apart by their parameters; gemini-cli stands before llxprt because its read_many_files
+// may read more than "paths" says.
 var presetOrder = [...]string{
 	"gemini-cli", "llxprt", "claude-code", "codex", "copilot-cli", "cline", "opencode", "openhands", "pi", "swe-agent",
 	"mini-swe-agent", "mcp-filesystem",
 }
 
-// PresetNames returns the names of all presets, one for each agent (and one for a common MCP server), in the order in which they are combined by default.
+// PresetNames returns the names of all presets, one for each agent (and one for a common MCP server), in the order in
+// which they are combined by default.
 func PresetNames() []string { return slices.Clone(presetOrder[:]) }
 
 // Preset returns the rules for the tools of one agent; ok is false if there is no such preset.
@@ -36,8 +37,8 @@ func Preset(name string) (rules []Rule, ok bool) {
 	return rules, true
 }
 
-// ForPresets returns the taxonomy of the rules in extra followed by the presets names in that order. An unknown preset is
-// an error that says which there are; a wrong rule in extra is a [*RuleError] with its position there.
+// ForPresets returns the taxonomy of the rules in extra followed by the presets names in that order. An unknown preset
+// is an error that says which there are; a wrong rule in extra is a [*RuleError] with its position there.
 func ForPresets(names []string, extra []Rule) (*Taxonomy, error) {
 	rules := slices.Clone(extra)
 	for _, name := range names {

@@ -36,7 +36,7 @@ func (c Class) known() bool {
 //	"files[].path"   that member of every element of the array of that name
 //	"$"              the parameters themselves, where they are a string and no object
 //
-// Of several locators the first whose first member is present and not null decides, whatever stands there.
+// Of several locators the first whose first member is present and not null decides, also if its value is of no use.
 type Rule struct {
 	// Names are the tools' names, at least one. "*" stands for any characters, "?" for one.
 	Names []string `json:"names"`
@@ -55,7 +55,7 @@ type Rule struct {
 	// it locates a command, which counts only if it is nothing but apply_patch with such a text.
 	// Only for write and shell.
 	Patch []string `json:"patch,omitempty"`
-	// Whole says that a write leaves nothing of what the file held before. Only for write with Paths.
+	// Whole: a write leaves nothing of what the file held before. Only for write with Paths.
 	Whole bool `json:"whole,omitempty"`
 	// Range locates parameters of which any, present and not null, makes a read one of a part. Only for read.
 	Range []string `json:"range,omitempty"`

@@ -19,8 +19,9 @@ func TestRecordedSessions(t *testing.T) {
 		Unknown                     map[string]int
 	}
 	tests := map[string]counts{
-		"agentv-claude-7a-d2528cc37f-0.json":  {Calls: 17, Reads: 3, Writes: 1, Shell: 12},
-		"agentv-codex-a5-7b22d8d4bd-0.json":   {Calls: 105, Writes: 5, Shell: 93, Unknown: map[string]int{"_fetch_pr": 1, "_get_commit_combined_status": 1}},
+		"agentv-claude-7a-d2528cc37f-0.json": {Calls: 17, Reads: 3, Writes: 1, Shell: 12},
+		"agentv-codex-a5-7b22d8d4bd-0.json": {Calls: 105, Writes: 5, Shell: 93,
+			Unknown: map[string]int{"_fetch_pr": 1, "_get_commit_combined_status": 1}},
 		"agentv-copilot-26-9e1b9e5502-0.json": {Calls: 68, Reads: 1, Writes: 1, Shell: 66},
 		"cipher-box-81-2995ab46e2-3.json":     {Calls: 110, Reads: 29, Writes: 19, Shell: 32},
 		"cline-session.messages.json":         {Calls: 11, Reads: 6, Writes: 4, Shell: 1},

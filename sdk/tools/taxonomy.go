@@ -73,9 +73,9 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 	}
 }
 
-// Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: what no rule fits,
-// or what does not have the expected form, is unknown. Its cost is linear in the size of params, and it copies only the
-// values that it returns.
+// Use says what a call of the tool name with these parameters reads, writes and runs. It never fails: what no rule
+// fits, or what does not have the expected form, is unknown. Its cost is linear in the size of params, and it copies
+// only the values that it returns.
 func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 	var room [8]member
 	if t == nil || len(t.rules) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Use is what one call reads, writes and runs. The zero value says that nothing is known of it.
+// Use is what one call reads, writes and runs. The zero value means that nothing is known about it.
 //
 // Paths are as the call gives them, except that a relative one is joined to the call's own working directory if it has
 // one. [Resolve] makes them comparable.
@@ -18,9 +18,9 @@ type Use struct {
 	Reads []string
 	// Writes are the files that the call changes, if it succeeds.
 	Writes []Write
-	// Glob says that the call reads more files than Reads can name: it has a pattern, or elements that have no path.
+	// Glob: the call reads more files than Reads can name: it has a pattern, or elements that have no path.
 	Glob bool
-	// Partial says that the call asks for a range of a file.
+	// Partial: the call asks for a range of a file.
 	Partial bool
 	// Command is what a shell tool runs, on as many lines as it has.
 	Command string
@@ -32,13 +32,14 @@ type Use struct {
 // Write is one file that a call changes.
 type Write struct {
 	Path string
-	// Whole says that nothing of the old content is left and that all of the new stands in the call itself.
+	// Whole: nothing of the old content is left and that all of the new stands in the call itself.
 	Whole bool
-	// Deletes says that the file is gone afterwards, deleted or moved away.
+	// Deletes: the file is gone afterwards, deleted or moved away.
 	Deletes bool
 }
 
-// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject] only.
+// subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject]
+// only.
 var subjects = [...]string{
 	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename", "command", "cmd", "pattern", "query", "url",
 }
@@ -154,7 +155,7 @@ func within(dir, p string) string {
 }
 
 // Resolve returns the path by which a file is known: p, cleaned, if it is absolute, else p within root, which must be
-// absolute. It goes by the letters alone: no symbolic links, no folding of case, no "~", "/" the only separator
+// absolute. It looks at the letters alone: no symbolic links, no folding of case, no "~", "/" the only separator
 // (REQ-HD-005.5, REQ-HD-005.11).
 func Resolve(root, p string) string {
 	if path.IsAbs(p) {

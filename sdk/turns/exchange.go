@@ -10,7 +10,7 @@ type Exchange struct {
 	Entries []int
 	// Pairs counts the calls that were answered.
 	Pairs int
-	// Pending says that a call of the exchange has no response.
+	// Pending reports whether a call of the exchange has no response.
 	Pending bool
 }
 
@@ -79,7 +79,7 @@ func newSets(n int) sets {
 
 func (s sets) find(i int) int {
 	for s[i] != i {
-		s[i] = s[s[i]] // halves the way for whoever comes next
+		s[i] = s[s[i]] // halves the path for the next search
 		i = s[i]
 	}
 	return i

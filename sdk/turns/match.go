@@ -3,8 +3,8 @@ package turns
 // Matcher finds the call that a response answers. It is the one place with that rule, for a whole history ([Pair]) and
 // for programs that read a conversation as it grows. The zero value has seen nothing.
 //
-// Ids repeat in real transcripts: a response answers the nearest preceding call with its id that is not answered yet, so
-// that no call has two responses. Which blocks count, and where a conversation begins, is the caller's to say.
+// Ids repeat in real transcripts: a response answers the nearest preceding call with its id that is not answered yet,
+// so that no call has two responses. Which blocks count, and where a conversation begins, is the caller's to say.
 type Matcher struct {
 	// The unanswered calls with one id are a stack: top has 1 + the index of the last one, 0 for none.
 	calls []waiting

@@ -20,8 +20,8 @@ type Pairs struct {
 
 var none = At{-1, -1}
 
-// Pair finds the call of every response, by the rule of [Matcher]: calls are those in entries of the AI, responses those in
-// entries of a tool.
+// Pair finds the call of every response, by the rule of [Matcher]: calls are those in entries of the AI, responses
+// those in entries of a tool.
 func Pair(history []content.Content) *Pairs {
 	p := &Pairs{start: make([]int, len(history)+1), spoke: make([]int, len(history))}
 	for i := range history {
@@ -66,9 +66,9 @@ func Pair(history []content.Content) *Pairs {
 	return p
 }
 
-// Late reports whether the AI spoke again between a call and this response to it. Providers take responses right after the
-// calls only: to them a late response has no call, and its call no response. So a host sends neither the response nor the
-// call without an answer, although the two belong together and stay or go together.
+// Late reports whether the AI spoke again between a call and this response to it. Providers take responses right after
+// the calls only: to them a late response has no call, and its call no response. So a host sends neither the response
+// nor the call without an answer, although the two belong together and stay or go together.
 func (p *Pairs) Late(response At) bool {
 	call, ok := p.Call(response)
 	return ok && call.Entry < p.spoke[response.Entry]

@@ -38,7 +38,8 @@ func TestPair(t *testing.T) {
 			for call, response := range p.Answered() {
 				got += fmt.Sprintf("%v-%v ", call, response)
 			}
-			if diff := cmp.Diff([]string{tt.pairs, tt.pending, tt.orphans}, []string{got, fmt.Sprint(p.Pending()), fmt.Sprint(p.Orphans())}); diff != "" {
+			if diff := cmp.Diff([]string{tt.pairs, tt.pending, tt.orphans},
+				[]string{got, fmt.Sprint(p.Pending()), fmt.Sprint(p.Orphans())}); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -119,7 +120,8 @@ func hundredThousand(nested bool) []content.Content {
 	history := make([]content.Content, n)
 	for i := range history {
 		if nested && i < n/2 || !nested && i%2 == 0 {
-			history[i] = content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call", Name: "read"}}}
+			history[i] = content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call",
+				Name: "read"}}}
 		} else {
 			history[i] = content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "call"}}}
 		}
@@ -128,7 +130,8 @@ func hundredThousand(nested bool) []content.Content {
 }
 
 func BenchmarkTurns(b *testing.B) {
-	for name, history := range map[string][]content.Content{"in-turn": hundredThousand(false), "nested": hundredThousand(true)} {
+	for name, history := range map[string][]content.Content{"in-turn": hundredThousand(false),
+		"nested": hundredThousand(true)} {
 		pairs := turns.Pair(history)
 		for what, run := range map[string]func(){
 			"Pair":       func() { turns.Pair(history) },

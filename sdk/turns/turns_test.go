@@ -11,13 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// made turns words into a history, an entry a word: "h" is a human, "a" the AI in words, "a:1,2" the AI calling 1 and 2,
-// "t:1,2" a tool answering them, "s" an unknown speaker.
+// made turns words into a history, an entry a word: "h" is a human, "a" the AI in words, "a:1,2" the AI calling 1 and
+// 2, "t:1,2" a tool answering them, "s" an unknown speaker.
 func made(words string) []content.Content {
 	var history []content.Content
 	for word := range strings.FieldsSeq(words) {
 		who, ids, _ := strings.Cut(word, ":")
-		c := content.Content{Speaker: map[string]content.Speaker{"h": content.Human, "a": content.AI, "t": content.Tool, "s": "system"}[who]}
+		c := content.Content{Speaker: map[string]content.Speaker{"h": content.Human, "a": content.AI, "t": content.Tool,
+			"s": "system"}[who]}
 		if ids == "" {
 			c.Blocks = []content.Block{content.Text{Text: word}}
 		}
@@ -59,7 +60,8 @@ func pairsOf(history []content.Content) (calls, responses []turns.At) {
 				found := false
 				for l, before := range slices.Backward(history[k].Blocks) {
 					call, ok := before.(content.ToolCall)
-					if ok && history[k].Speaker == content.AI && call.ID == r.CallID && !slices.Contains(calls, turns.At{Entry: k, Block: l}) {
+					if ok && history[k].Speaker == content.AI && call.ID == r.CallID &&
+						!slices.Contains(calls, turns.At{Entry: k, Block: l}) {
 						calls = append(calls, turns.At{Entry: k, Block: l})
 						responses = append(responses, turns.At{Entry: i, Block: j})
 						found = true

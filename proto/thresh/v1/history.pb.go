@@ -29,7 +29,7 @@ const (
 // Entry is one record of a history as the host keeps it.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Stable for as long as the entry lives, unique in its session. An entry that a plugin makes anew has none.
+	// Stable for as long as the entry lives, unique in its session. An entry that a plugin makes has none.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// What the host's tokenizer counts for the entry, in tokens. A plugin never fills it.
 	Tokens        int64    `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`

@@ -188,7 +188,7 @@ const (
 	CompressReason_COMPRESS_REASON_THRESHOLD   CompressReason = 1
 	// The next request would not fit into the context window.
 	CompressReason_COMPRESS_REASON_HARD_LIMIT CompressReason = 2
-	// Somebody asked for it.
+	// A user or the agent asked for it.
 	CompressReason_COMPRESS_REASON_MANUAL CompressReason = 3
 )
 
@@ -389,7 +389,7 @@ func (x *GetInfoResponse) GetSdk() string {
 type Trigger struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Mode  TriggerMode            `protobuf:"varint,1,opt,name=mode,proto3,enum=thresh.v1.TriggerMode" json:"mode,omitempty"`
-	// Share of the context limit from which on Compress is called when nobody set compression.threshold; in (0, 1].
+	// Share of the context limit from which on Compress is called when compression.threshold is not set; in (0, 1].
 	DefaultThreshold float64 `protobuf:"fixed64,2,opt,name=default_threshold,json=defaultThreshold,proto3" json:"default_threshold,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -500,7 +500,7 @@ type ConfigField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Type  ConfigType             `protobuf:"varint,2,opt,name=type,proto3,enum=thresh.v1.ConfigType" json:"type,omitempty"`
-	// JSON; empty: no default, the key is then absent from the config unless somebody sets it.
+	// JSON; empty: no default, the key is then absent from the config unless a user sets it.
 	DefaultValue []byte `protobuf:"bytes,3,opt,name=default_value,json=defaultValue,proto3" json:"default_value,omitempty"`
 	Description  string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// Allowed values of a STRING; empty: any.

@@ -57,7 +57,8 @@ func TestBrokenJSONIsRefusedWithItsPosition(t *testing.T) {
 				t.Fatalf("got %v, want a SyntaxError", err)
 			}
 			if syntax.Offset != tt.offset || errors.Is(err, io.ErrUnexpectedEOF) != tt.truncated {
-				t.Errorf("got %v (truncated: %v), want byte %d, truncated: %v", err, errors.Is(err, io.ErrUnexpectedEOF), tt.offset, tt.truncated)
+				t.Errorf("got %v (truncated: %v), want byte %d, truncated: %v", err, errors.Is(err, io.ErrUnexpectedEOF),
+					tt.offset, tt.truncated)
 			}
 		})
 	}
@@ -107,7 +108,8 @@ func TestNestingIsLimited(t *testing.T) {
 }
 
 func TestIsNull(t *testing.T) {
-	for raw, want := range map[string]bool{"": true, "null": true, " null\n": true, `"null"`: false, "0": false, "{}": false} {
+	for raw, want := range map[string]bool{"": true, "null": true, " null\n": true, `"null"`: false, "0": false,
+		"{}": false} {
 		if got := rawjson.IsNull([]byte(raw)); got != want {
 			t.Errorf("IsNull(%q) = %v", raw, got)
 		}
@@ -116,7 +118,8 @@ func TestIsNull(t *testing.T) {
 
 // FuzzScanner holds the scanner against encoding/json: they accept the same texts and decode the same strings.
 func FuzzScanner(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+10,true,false,null,"\u00e9\ud83d\ude00\ud800x"]}`, "\"\xff\u2028\"", `[[],{},[{}]]`, `{"a":}`, `01`, ` "" `} {
+	for _, seed := range []string{`{"a":[1,-0.5e+10,true,false,null,"\u00e9\ud83d\ude00\ud800x"]}`, "\"\xff\u2028\"",
+		`[[],{},[{}]]`, `{"a":}`, `01`, ` "" `} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

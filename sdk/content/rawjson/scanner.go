@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep values may be nested, as in encoding/json: what is deeper could be read by nobody else.
+// MaxDepth is how deep values may be nested, as in encoding/json: no other reader could read what is deeper.
 const MaxDepth = 10_000
 
 // SyntaxError says where JSON text is broken.
