@@ -6,15 +6,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Changes returns what the plan does to the history, in the order of the entries; entries that it makes stand where it puts
-// them. Those have ids once the plan was applied.
+// Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
+// after the plan was applied.
 func (p *Plan) Changes() []outcome.Change {
 	if p.parts == nil {
 		return nil
 	}
 	var out []outcome.Change
-	next := 0 // the first entry of the base that was not looked at
-	gone := func(until *Entry) {
+	next := 0                    // the first entry of base that was not looked at
+	gone := func(until *Entry) { // everything up to until was removed
 		for ; next < len(p.base.Entries) && p.base.Entries[next] != until; next++ {
 			out = append(out, p.removed(next))
 		}
@@ -35,17 +35,19 @@ func (p *Plan) Changes() []outcome.Change {
 	return out
 }
 
-// added describes the entry at a position of the new history as made.
+// added describes an entry that the strategy made, at a position of the rewritten history.
 func (p *Plan) added(index int) outcome.Change {
 	e := p.entries[index]
-	c := outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens, Calls: calls(e.Content), Made: &e.Content}
+	c := outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens,
+		Calls: calls(e.Content), Made: &e.Content}
 	if index > 0 {
 		c.Behind = p.entries[index-1].ID
 	}
 	return c
 }
 
-// removed describes the entry at a position of the base as gone.
+// removed describes the removal of the entry at a position of base. A blank entry that the strategy was not given was
+// removed by the host, not by the strategy.
 func (p *Plan) removed(index int) outcome.Change {
 	c := p.change(index, outcome.Removed, 0)
 	if e := p.base.Entries[index]; c.Rule == "" && len(p.old) < len(p.base.Entries) && e.Content.Blank() {
@@ -54,9 +56,11 @@ func (p *Plan) removed(index int) outcome.Change {
 	return c
 }
 
+// change describes what happens to the entry at a position of base, with the strategy's reason.
 func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Change {
 	e := p.base.Entries[index]
-	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after, Calls: calls(e.Content)}
+	c := outcome.Change{EntryID: e.ID, Kind: kind, Speaker: e.Content.Speaker, Before: e.Tokens, After: after,
+		Calls: calls(e.Content)}
 	if r, ok := p.reasons[index]; ok {
 		c.Rule = r.Rule
 		if r.SupersededBy != nil {
@@ -66,7 +70,7 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 	return c
 }
 
-// keptAsTheyWere reports whether an edit kept every block of an entry and added none.
+// keptAsTheyWere reports whether an edit kept every block of an entry and added none, so that nothing changed.
 func keptAsTheyWere(part check.Part, old *Entry) bool {
 	if len(part.Kept) != len(old.Content.Blocks) {
 		return false
@@ -79,7 +83,7 @@ func keptAsTheyWere(part check.Part, old *Entry) bool {
 	return true
 }
 
-// calls returns the ids of the tool calls and responses in an entry.
+// calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls].
 func calls(c content.Content) []string {
 	var ids []string
 	seen := map[string]bool{}

@@ -28,7 +28,8 @@ func TestChangesOfAnOptimize(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []outcome.Change{
-		{EntryID: "e2", Kind: outcome.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13, Calls: []string{"1", "2"}},
+		{EntryID: "e2", Kind: outcome.Trimmed, Speaker: content.AI, Rule: "stale-read", By: "e5", Before: 23, After: 13,
+			Calls: []string{"1", "2"}},
 		{EntryID: "e3", Kind: outcome.Trimmed, Speaker: content.Tool, Before: 23, After: 13, Calls: []string{"1", "2"}},
 		{EntryID: "e4", Kind: outcome.Removed, Speaker: content.AI, Before: 13},
 	}
@@ -41,7 +42,8 @@ func TestChangesOfACompress(t *testing.T) {
 	h := of(t, human("a"), says(""), calls("1"), answers("1"), says("b"), human("c"))
 	s := h.Snapshot()
 	plan, err := s.PlanCompress(t.Context(), history.Curate(s.Entries), []rewrite.Piece{
-		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
+		rewrite.Added{Content: human("summary")}, rewrite.Added{Content: human("directive")}, rewrite.Edited{Index: 3,
+			Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "B"}}}}, rewrite.Keep{From: 4, To: 5},
 	}, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +79,8 @@ func TestAnEntryWithManyCallsNamesSome(t *testing.T) {
 		ids = append(ids, fmt.Sprint(i))
 	}
 	h := of(t, human("a"), calls(ids...), answers(ids...))
-	plan, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
+	plan, err := h.Snapshot().PlanOptimize(t.Context(),
+		[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,8 @@ func TestChangesAccountForEveryEntry(t *testing.T) {
 			case 0:
 				edits = append(edits, rewrite.Edit{Index: i, Remove: true})
 			case 1:
-				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
+				edits = append(edits, rewrite.Edit{Index: i,
+					Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "more"}}}})
 			}
 		}
 		before := h.Snapshot()

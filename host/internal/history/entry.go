@@ -6,26 +6,28 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Entry is one record of an owned history. It is never changed once it is in: a rewrite makes a new Entry, so that
-// whoever holds a snapshot may go on reading it.
+// Entry is one message of an owned history, with its identity and its count. It is immutable: a rewrite makes a new
+// Entry, so that holders of a snapshot can keep reading it.
 type Entry struct {
-	// ID is unique in its history and stays for as long as the entry lives; an entry whose blocks were edited keeps it.
+	// ID is unique in its history and permanent. An entry whose blocks were edited keeps it. "" marks an entry that
+	// was made by a plan that is not applied yet, or for a view.
 	ID      string
 	Content content.Content
-	// Count is what the host's tokenizer counted when the entry came in.
+	// Count is what the host's tokenizer counted when the entry was added.
 	Count
 }
 
-// Count is what an entry counts, in tokens.
+// Count is the size of an entry, in tokens.
 type Count struct {
-	// Tokens is what the whole entry counts.
+	// Tokens is the size of the whole entry.
 	Tokens int
-	// Blocks is what each block counts; Tokens is more by what a provider puts around an entry. An edited entry is then
-	// counted without looking at the blocks that it kept.
+	// Blocks is the size of each block. Tokens is their sum plus what a provider puts around an entry. With it, an
+	// edited entry can be counted without counting the blocks that it kept.
 	Blocks []int32
 }
 
-// Counter counts entries, one count for each.
+// Counter counts entries and returns one Count for each. Its errors are those of ctx and of a tokenizer that is
+// broken.
 type Counter func(ctx context.Context, entries []content.Content) ([]Count, error)
 
 // contents returns the entries' contents, in order.

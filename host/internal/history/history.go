@@ -9,26 +9,27 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// ErrStale is returned by [History.Apply] for a plan that was made for a history that has been rewritten since.
+// ErrStale is returned by [History.Apply] for a plan that was made before the last rewrite. The caller can plan again
+// on a new snapshot.
 var ErrStale = errors.New("the history was rewritten after this plan was made")
 
-// History is the owned history of one session. It is safe for concurrent use.
+// History is the owned history of one session. It is safe for concurrent use. The zero value is empty.
 type History struct {
 	mu       sync.Mutex
-	entries  []*Entry // the first len(entries) of any older slice of the same epoch are the same entries
-	tokens   int
+	entries  []*Entry // within an epoch it only grows at the end: older slices are prefixes of it
+	tokens   int      // the sum of the entries' counts
 	revision uint64
 	epoch    uint64
-	added    uint64 // entries ever appended: what "dirty" and "something was added" are measured by
+	added    uint64 // entries ever appended, removed ones included
 	nextID   uint64
-	view     view
+	settled  settled // what View builds on
 }
 
 // New returns an empty history.
 func New() *History { return &History{} }
 
-// Append puts entries at the end. counts holds one for each. It waits for nobody: a plugin may be working on an
-// earlier snapshot meanwhile.
+// Append adds entries at the end. counts holds one count for each. It never waits for a strategy, which may be
+// working on an earlier snapshot. It returns the new revision and the tokens of the whole history.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
 	return h.AppendAs(h.Reserve(len(entries)), entries, counts)
 }
@@ -44,7 +45,8 @@ func (h *History) Reserve(n int) []string {
 	return ids
 }
 
-// AppendAs is Append for entries whose ids were reserved, by whoever has to know them before the entries are in.
+// AppendAs is Append with reserved ids, for a caller that must know the ids before the entries are added: the engine
+// writes them to the transcript log first.
 func (h *History) AppendAs(ids []string, entries []content.Content, counts []Count) (revision uint64, total int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,19 +61,21 @@ func (h *History) AppendAs(ids []string, entries []content.Content, counts []Cou
 	return h.revision, h.tokens
 }
 
+// newID returns the next id. Callers hold h.mu.
 func (h *History) newID() string {
 	h.nextID++
 	return "e" + strconv.FormatUint(h.nextID, 10)
 }
 
-// Snapshot is a history at one moment. Its entries are shared and must not be changed.
+// Snapshot is a history at one moment. Its entries are shared and must not be modified.
 type Snapshot struct {
 	Entries []*Entry
 	// Tokens is the sum of the entries' counts.
 	Tokens int
 	// Revision counts every change; Epoch counts rewrites only.
 	Revision, Epoch uint64
-	// Added is how many entries were ever appended to the history, those that are gone included.
+	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added, so
+	// that it tells whether there is anything new for a strategy.
 	Added uint64
 }
 
@@ -90,9 +94,11 @@ func (h *History) snapshot() Snapshot {
 // Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
 
-// Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history as it is then.
-// Entries that were appended since that snapshot stay, behind the new ones. If they need a tool call that the plan
-// removed, or if the history was rewritten meanwhile, nothing is changed.
+// Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
+// Entries that were appended since the snapshot stay, after the new ones.
+//
+// It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
+// needs a tool call that the plan removed (an [AnswerError]).
 func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,7 +112,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	out := make([]*Entry, 0, len(p.entries)+len(late))
 	tokens := 0
 	for _, e := range p.entries {
-		if e.ID == "" { // it is the plan's own until here, and the plan can then say its id
+		if e.ID == "" { // only the plan refers to this entry so far, so it may still be modified
 			e.ID = h.newID()
 		}
 		out = append(out, e)
@@ -119,7 +125,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.tokens = tokens
 	h.revision++
 	h.epoch++
-	h.view.reset()
+	h.settled.reset()
 	return h.snapshot(), nil
 }
 

@@ -34,7 +34,8 @@ func calls(ids ...string) content.Content {
 func answers(ids ...string) content.Content {
 	c := content.Content{Speaker: content.Tool}
 	for _, id := range ids {
-		c.Blocks = append(c.Blocks, content.ToolResponse{CallID: id, ToolName: "run", Result: content.String("result of " + id)})
+		c.Blocks = append(c.Blocks, content.ToolResponse{CallID: id, ToolName: "run",
+			Result: content.String("result of " + id)})
 	}
 	return c
 }
@@ -123,7 +124,8 @@ func TestApplyOptimize(t *testing.T) {
 }
 
 func TestOptimizeAnswersThatAreRefused(t *testing.T) {
-	opaque := content.Content{Speaker: content.AI, Blocks: []content.Block{content.Opaque{JSON: []byte(`{"type":"new"}`)}, content.Text{Text: "x"}}}
+	opaque := content.Content{Speaker: content.AI,
+		Blocks: []content.Block{content.Opaque{JSON: []byte(`{"type":"new"}`)}, content.Text{Text: "x"}}}
 	entries := []content.Content{human("a"), calls("1"), answers("1"), opaque, calls("2")}
 	keep := func(n ...int) (pieces []rewrite.BlockPiece) {
 		for _, k := range n {
@@ -135,20 +137,23 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 		edits []rewrite.Edit
 		want  error
 	}{
-		"index below zero":                {[]rewrite.Edit{{Index: -1, Remove: true}}, history.ErrOutOfBounds},
-		"index past the end":              {[]rewrite.Edit{{Index: 5, Remove: true}}, history.ErrOutOfBounds},
-		"removed twice":                   {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Remove: true}}, history.ErrConflict},
-		"removed and replaced":            {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Blocks: keep(0)}}, history.ErrConflict},
-		"human entry removed":             {[]rewrite.Edit{{Index: 0, Remove: true}}, history.ErrHumanLost},
-		"human entry emptied":             {[]rewrite.Edit{{Index: 0}}, history.ErrHumanLost},
-		"response without its call":       {[]rewrite.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
-		"call without its response":       {[]rewrite.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
-		"kept block out of bounds":        {[]rewrite.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
-		"block kept twice":                {[]rewrite.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
-		"unknown block dropped":           {[]rewrite.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
-		"entry with unknown block gone":   {[]rewrite.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
-		"call that still waits removed":   {[]rewrite.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
-		"new block that is no valid call": {[]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.ToolCall{}}}}}, history.ErrInvalidEntry},
+		"index below zero":   {[]rewrite.Edit{{Index: -1, Remove: true}}, history.ErrOutOfBounds},
+		"index past the end": {[]rewrite.Edit{{Index: 5, Remove: true}}, history.ErrOutOfBounds},
+		"removed twice": {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Remove: true}},
+			history.ErrConflict},
+		"removed and replaced": {[]rewrite.Edit{{Index: 1, Remove: true}, {Index: 1, Blocks: keep(0)}},
+			history.ErrConflict},
+		"human entry removed":           {[]rewrite.Edit{{Index: 0, Remove: true}}, history.ErrHumanLost},
+		"human entry emptied":           {[]rewrite.Edit{{Index: 0}}, history.ErrHumanLost},
+		"response without its call":     {[]rewrite.Edit{{Index: 1, Remove: true}}, history.ErrOrphaned},
+		"call without its response":     {[]rewrite.Edit{{Index: 2, Remove: true}}, history.ErrUnanswered},
+		"kept block out of bounds":      {[]rewrite.Edit{{Index: 1, Blocks: keep(1)}}, history.ErrOutOfBounds},
+		"block kept twice":              {[]rewrite.Edit{{Index: 1, Blocks: keep(0, 0)}}, history.ErrOutOfOrder},
+		"unknown block dropped":         {[]rewrite.Edit{{Index: 3, Blocks: keep(1)}}, history.ErrOpaqueChanged},
+		"entry with unknown block gone": {[]rewrite.Edit{{Index: 3, Remove: true}}, history.ErrOpaqueChanged},
+		"call that still waits removed": {[]rewrite.Edit{{Index: 4, Remove: true}}, history.ErrPendingRemoved},
+		"new block that is no valid call": {[]rewrite.Edit{{Index: 1,
+			Blocks: []rewrite.BlockPiece{{Block: content.ToolCall{}}}}}, history.ErrInvalidEntry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := of(t, entries...)
@@ -165,7 +170,8 @@ func TestOptimizeAnswersThatAreRefused(t *testing.T) {
 // wrong all the same.
 func TestPairsWithOneIDAreNotMixedUp(t *testing.T) {
 	h := of(t, calls("x"), answers("x"), human("and again"), calls("x"), answers("x"))
-	_, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}}, counts)
+	_, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Remove: true}, {Index: 3, Remove: true}},
+		counts)
 	if !errors.Is(err, history.ErrMismatched) {
 		t.Errorf("got %v, want ErrMismatched", err)
 	}
@@ -178,7 +184,8 @@ func TestApplyCompress(t *testing.T) {
 	if len(curated) != 5 {
 		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
 	}
-	plan, err := s.PlanCompress(t.Context(), curated, []rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
+	plan, err := s.PlanCompress(t.Context(), curated,
+		[]rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,17 +209,22 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 		pieces []rewrite.Piece
 		want   error
 	}{
-		"nothing":                       {nil, history.ErrEmptied},
-		"range past the end":            {[]rewrite.Piece{rewrite.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
-		"empty range":                   {[]rewrite.Piece{rewrite.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
-		"kept twice":                    {[]rewrite.Piece{rewrite.Keep{From: 0, To: 5}, rewrite.Keep{From: 4, To: 5}}, history.ErrOutOfOrder},
-		"kept out of order":             {[]rewrite.Piece{rewrite.Keep{From: 3, To: 5}, rewrite.Keep{From: 0, To: 1}}, history.ErrOutOfOrder},
-		"edited to nothing":             {[]rewrite.Piece{rewrite.Keep{From: 0, To: 2}, rewrite.Edited{Index: 2}}, history.ErrInvalidEntry},
+		"nothing":            {nil, history.ErrEmptied},
+		"range past the end": {[]rewrite.Piece{rewrite.Keep{From: 3, To: 6}}, history.ErrOutOfBounds},
+		"empty range":        {[]rewrite.Piece{rewrite.Keep{From: 3, To: 3}}, history.ErrOutOfBounds},
+		"kept twice": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 5}, rewrite.Keep{From: 4, To: 5}},
+			history.ErrOutOfOrder},
+		"kept out of order": {[]rewrite.Piece{rewrite.Keep{From: 3, To: 5}, rewrite.Keep{From: 0, To: 1}},
+			history.ErrOutOfOrder},
+		"edited to nothing": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 2}, rewrite.Edited{Index: 2}},
+			history.ErrInvalidEntry},
 		"edited past the end":           {[]rewrite.Piece{rewrite.Edited{Index: 9}}, history.ErrOutOfBounds},
 		"response without its call":     {[]rewrite.Piece{rewrite.Keep{From: 2, To: 5}}, history.ErrOrphaned},
 		"call that still waits removed": {[]rewrite.Piece{rewrite.Keep{From: 0, To: 4}}, history.ErrPendingRemoved},
-		"new response without a call":   {[]rewrite.Piece{rewrite.Added{Content: answers("9")}, rewrite.Keep{From: 3, To: 5}}, history.ErrOrphaned},
-		"new entry without a speaker":   {[]rewrite.Piece{rewrite.Added{Content: content.Content{}}, rewrite.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
+		"new response without a call": {[]rewrite.Piece{rewrite.Added{Content: answers("9")},
+			rewrite.Keep{From: 3, To: 5}}, history.ErrOrphaned},
+		"new entry without a speaker": {[]rewrite.Piece{rewrite.Added{Content: content.Content{}},
+			rewrite.Keep{From: 3, To: 5}}, history.ErrInvalidEntry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of(t, entries...).Snapshot()
@@ -235,7 +247,8 @@ func TestLateResponseKeepsItsCall(t *testing.T) {
 	if _, err := h.Apply(plan); !errors.Is(err, history.ErrOrphaned) {
 		t.Errorf("got %v, want ErrOrphaned", err)
 	}
-	if diff := cmp.Diff([]string{"ai: call 1", "human: never mind", "ai: ok", "human: go on", "tool: answer 1"}, sketch(h.Snapshot().Contents())); diff != "" {
+	if diff := cmp.Diff([]string{"ai: call 1", "human: never mind", "ai: ok", "human: go on", "tool: answer 1"},
+		sketch(h.Snapshot().Contents())); diff != "" {
 		t.Errorf("a refused plan changed the history:\n%s", diff)
 	}
 }
@@ -243,7 +256,8 @@ func TestLateResponseKeepsItsCall(t *testing.T) {
 func TestCountFailureLeavesTheHistory(t *testing.T) {
 	h := of(t, human("a"), says("b"))
 	broken := errors.New("no counts today")
-	_, err := h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
+	_, err := h.Snapshot().PlanOptimize(t.Context(),
+		[]rewrite.Edit{{Index: 1, Blocks: []rewrite.BlockPiece{{Block: content.Text{Text: "c"}}}}},
 		func(context.Context, []content.Content) ([]history.Count, error) { return nil, broken })
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the counter's error (REQ-HD-013.3)", err)
@@ -258,21 +272,39 @@ func TestView(t *testing.T) {
 		pending  []string
 		problems []outcome.ProblemKind
 	}{
-		"empty":                      {nil, nil, nil, nil},
-		"as it is":                   {[]content.Content{human("a"), calls("1"), answers("1"), says("b")}, []string{"human: a", "ai: call 1", "tool: answer 1", "ai: b"}, nil, nil},
-		"blank ai entry":             {[]content.Content{human("a"), says(" "), human("b")}, []string{"human: a", "human: b"}, nil, nil},
-		"pending call":               {[]content.Content{human("a"), calls("1", "2"), answers("2")}, []string{"human: a", "ai: call 1 call 2", "tool: answer 2"}, []string{"1"}, nil},
-		"interrupted by a person":    {[]content.Content{calls("1", "2"), answers("1"), human("stop")}, []string{"ai: call 1 call 2", "tool: answer 1", "tool: answer 2!", "human: stop"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
-		"never answered":             {[]content.Content{calls("1"), human("stop"), says("ok")}, []string{"ai: call 1", "tool: answer 1!", "human: stop", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
-		"answer after a person":      {[]content.Content{calls("1"), human("hurry"), answers("1"), says("ok")}, []string{"ai: call 1", "tool: answer 1", "human: hurry", "ai: ok"}, nil, nil},
-		"answer after the ai":        {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")}, []string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.OrphanedResponse}},
-		"orphan":                     {[]content.Content{human("a"), answers("1"), says("b")}, []string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
-		"answered twice":             {[]content.Content{calls("1"), answers("1", "1"), says("b")}, []string{"ai: call 1", "tool: answer 1", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
-		"one id twice in one entry":  {[]content.Content{calls("1", "1"), answers("1", "1"), says("b")}, []string{"ai: call 1 call 1", "tool: answer 1 answer 1", "ai: b"}, nil, nil},
-		"one id twice, one after":    {[]content.Content{calls("1"), answers("1"), calls("1"), answers("1")}, []string{"ai: call 1", "tool: answer 1", "ai: call 1", "tool: answer 1"}, nil, nil},
-		"unknown speaker":            {[]content.Content{human("a"), stray, says("b")}, []string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.UnknownSpeaker}},
-		"calls in two entries":       {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")}, []string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
-		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")}, []string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!", "human: b"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.UnansweredCall}},
+		"empty": {nil, nil, nil, nil},
+		"as it is": {[]content.Content{human("a"), calls("1"), answers("1"), says("b")},
+			[]string{"human: a", "ai: call 1", "tool: answer 1", "ai: b"}, nil, nil},
+		"blank ai entry": {[]content.Content{human("a"), says(" "), human("b")},
+			[]string{"human: a", "human: b"}, nil, nil},
+		"pending call": {[]content.Content{human("a"), calls("1", "2"), answers("2")},
+			[]string{"human: a", "ai: call 1 call 2", "tool: answer 2"}, []string{"1"}, nil},
+		"interrupted by a person": {[]content.Content{calls("1", "2"), answers("1"), human("stop")},
+			[]string{"ai: call 1 call 2", "tool: answer 1", "tool: answer 2!",
+				"human: stop"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
+		"never answered": {[]content.Content{calls("1"), human("stop"), says("ok")},
+			[]string{"ai: call 1", "tool: answer 1!", "human: stop",
+				"ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall}},
+		"answer after a person": {[]content.Content{calls("1"), human("hurry"), answers("1"), says("ok")},
+			[]string{"ai: call 1", "tool: answer 1", "human: hurry", "ai: ok"}, nil, nil},
+		"answer after the ai": {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")},
+			[]string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall,
+				outcome.OrphanedResponse}},
+		"orphan": {[]content.Content{human("a"), answers("1"), says("b")},
+			[]string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
+		"answered twice": {[]content.Content{calls("1"), answers("1", "1"), says("b")},
+			[]string{"ai: call 1", "tool: answer 1", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
+		"one id twice in one entry": {[]content.Content{calls("1", "1"), answers("1", "1"), says("b")},
+			[]string{"ai: call 1 call 1", "tool: answer 1 answer 1", "ai: b"}, nil, nil},
+		"one id twice, one after": {[]content.Content{calls("1"), answers("1"), calls("1"), answers("1")},
+			[]string{"ai: call 1", "tool: answer 1", "ai: call 1", "tool: answer 1"}, nil, nil},
+		"unknown speaker": {[]content.Content{human("a"), stray, says("b")}, []string{"human: a", "ai: b"}, nil,
+			[]outcome.ProblemKind{outcome.UnknownSpeaker}},
+		"calls in two entries": {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")},
+			[]string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
+		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")},
+			[]string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!",
+				"human: b"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.UnansweredCall}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := of(t, c.entries...).View(count)
@@ -305,11 +337,13 @@ func TestView(t *testing.T) {
 				entries, tokens := now.Shared(last)
 				want, wantTokens := beginning(now.Entries, last.Entries)
 				if entries != want || tokens != wantTokens {
-					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, want %d and %d", i, entries, tokens, want, wantTokens)
+					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, want %d and %d", i,
+						entries, tokens, want, wantTokens)
 				}
 				last = now
 			}
-			if diff := cmp.Diff(whole, last, cmpopts.IgnoreUnexported(history.View{}), cmp.Comparer(func(a, b uint64) bool { return true })); diff != "" {
+			if diff := cmp.Diff(whole, last, cmpopts.IgnoreUnexported(history.View{}),
+				cmp.Comparer(func(a, b uint64) bool { return true })); diff != "" {
 				t.Errorf("built step by step it differs:\n%s", diff)
 			}
 		})

@@ -10,10 +10,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// AnswerError says what is wrong with a plugin's answer. Nothing was changed.
+// AnswerError is one problem with a strategy's answer. The history is unchanged.
 type AnswerError = check.Error
 
-// What can be wrong with a plugin's answer; an [AnswerError] wraps one of these.
+// The kinds of problems with a strategy's answer. An [AnswerError] wraps one of these.
 var (
 	ErrConflict       = check.ErrConflict
 	ErrOutOfBounds    = check.ErrOutOfBounds
@@ -28,34 +28,35 @@ var (
 	ErrEmptied        = check.ErrEmptied
 )
 
-// Plan is a checked rewrite of a history, ready for [History.Apply].
+// Plan is a checked rewrite of a history, ready for [History.Apply]. It is immutable until then.
 type Plan struct {
-	// Removals are the positions that go, ascending; Replacements the positions that change, with their new content
-	// (REQ-HD-001.5). Both are filled for an Optimize only.
+	// Removals are the positions that an Optimize removes, ascending. Replacements are the positions that it changes,
+	// with their new content (REQ-HD-001.5). Both are empty for a Compress.
 	Removals     []int
 	Replacements map[int]content.Content
-	// After is what the history counts with the plan, in tokens.
+	// After is the size of the rewritten history, in tokens.
 	After int
 
 	base    Snapshot
-	old     []*Entry                // what the plugin was given: the base, or the base without what says nothing
-	reasons map[int]contract.Reason // what the strategy says of the edited positions of an Optimize
-	given   []content.Content       // the contents of old, for entries that were added since
-	parts   []check.Part
-	entries []*Entry // the new history; an entry without an id is new
+	old     []*Entry                // what the strategy was given: all of base, or base without blank entries
+	reasons map[int]contract.Reason // why an Optimize edits a position, as the strategy says
+	given   []content.Content       // the contents of old, to check entries that are added later
+	parts   []check.Part            // the answer, part by part; nil for an empty plan
+	entries []*Entry                // the rewritten history; new entries have no ID yet
 }
 
 // Empty reports whether the plan of an Optimize changes nothing.
 func (p *Plan) Empty() bool { return len(p.Removals) == 0 && len(p.Replacements) == 0 }
 
-// Contents returns the history as the plan makes it.
+// Contents returns the rewritten history.
 func (p *Plan) Contents() []content.Content { return contents(p.entries) }
 
-// Len returns how many entries the history has with the plan.
+// Len returns how many entries the rewritten history has.
 func (p *Plan) Len() int { return len(p.entries) }
 
-// PlanOptimize checks the edits of an Optimize against s and returns what they make of it (REQ-HD-003). An error joins one
-// [AnswerError] for each thing that is wrong, or comes from count (REQ-HD-013.3).
+// PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid
+// history: no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per
+// problem, or it is that of count (REQ-HD-013.3).
 func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count Counter) (*Plan, error) {
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
@@ -87,8 +88,9 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	return p, nil
 }
 
-// PlanCompress checks the pieces of a Compress against curated, the entries that the plugin was given (see [Curate]), and
-// returns the new history. s is the snapshot that curated was made from. Errors are as for [Snapshot.PlanOptimize].
+// PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see
+// [Curate]), and returns the rewrite. s is the snapshot that curated was made from; blank entries that are not in
+// curated are removed by any Compress. Errors are as for [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
 	ctx context.Context, curated []*Entry, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
@@ -100,12 +102,13 @@ func (s Snapshot) PlanCompress(
 	return s.plan(ctx, curated, given, parts, count)
 }
 
-// plan makes records of the parts: those that were kept as they are, the others counted, by what is new in them.
+// plan makes the entries of the rewritten history. Kept entries are reused with their counts. Everything new in the
+// others is counted in one call.
 func (s Snapshot) plan(
 	ctx context.Context, old []*Entry, given []content.Content, parts []check.Part, count Counter,
 ) (*Plan, error) {
 	p := &Plan{base: s, old: old, given: given, parts: parts, entries: make([]*Entry, len(parts))}
-	var fresh []content.Content // what has to be counted
+	var fresh []content.Content // what must be counted, in the order of the parts
 	for i, part := range parts {
 		switch {
 		case part.Index < 0:
@@ -140,8 +143,8 @@ func (s Snapshot) plan(
 	return p, nil
 }
 
-// reasons are what the strategy says about the edits of a history of the given length, without what is ill-formed: an answer
-// that is right otherwise is not refused for it.
+// reasons collects what the strategy says about its edits of a history of the given length. Ill-formed reasons are
+// dropped instead of refused, because the edits themselves are valid.
 func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	out := map[int]contract.Reason{}
 	for _, e := range edits {
@@ -152,7 +155,7 @@ func reasons(edits []rewrite.Edit, length int) map[int]contract.Reason {
 	return out
 }
 
-// newBlocks are the blocks of an edited entry that it did not have.
+// newBlocks returns the blocks of an edited entry that it did not have before.
 func newBlocks(part check.Part) (blocks []content.Block) {
 	for i, from := range part.Kept {
 		if from < 0 {
@@ -162,11 +165,12 @@ func newBlocks(part check.Part) (blocks []content.Block) {
 	return blocks
 }
 
-// recount is the count of an edited entry: what its kept blocks counted before, and the new blocks in order.
+// recount computes the count of an edited entry from the old counts of its kept blocks and the counts of its new
+// blocks, in order. What remains of old.Tokens without its blocks is the frame around the entry.
 func recount(old Count, kept []int, fresh []int32) Count {
 	out := Count{Tokens: old.Tokens, Blocks: make([]int32, len(kept))}
 	for _, n := range old.Blocks {
-		out.Tokens -= int(n) // what is left is what stands around the blocks
+		out.Tokens -= int(n)
 	}
 	for i, from := range kept {
 		if from >= 0 {
@@ -179,7 +183,7 @@ func recount(old Count, kept []int, fresh []int32) Count {
 	return out
 }
 
-// checkLate makes sure that what was added while the plugin worked still fits.
+// checkLate checks that entries appended while the strategy worked still fit, so that no response loses its call.
 func (p *Plan) checkLate(late []*Entry) error {
 	if err := check.Late(p.given, p.parts, contents(late)); err != nil {
 		return fmt.Errorf("entries were added meanwhile: %w", err)

@@ -1,7 +1,8 @@
 package history
 
-// Touches returns the position of the first entry of the history that the plan of an Optimize changes, and how many tokens
-// it takes from the first n entries. A plan that changes nothing touches the entry behind the last.
+// Touches returns the position of the first entry that the plan of an Optimize changes, and how many tokens it
+// removes from the first n entries. For an empty plan the position is the length of the history. The prompt cache
+// stays valid up to that position.
 func (p *Plan) Touches(n int) (first, saved int) {
 	old := p.base.Entries
 	first = len(old)
@@ -14,7 +15,7 @@ func (p *Plan) Touches(n int) (first, saved int) {
 			saved += tokens
 		}
 	}
-	next := 0
+	next := 0 // the first old entry that no part so far refers to
 	for k, part := range p.parts {
 		for ; next < part.Index; next++ {
 			touch(next, old[next].Tokens)

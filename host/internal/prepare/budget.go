@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// modelBudget runs the model calls of one Compress and keeps them within their limits. A strategy may call concurrently.
+// modelBudget runs the model calls of one Compress and keeps them within their limits. A strategy may call
+// concurrently.
 type modelBudget struct {
 	llm *LLM // nil: the strategy may not call a model
 
@@ -49,8 +50,8 @@ func (b *modelBudget) generate(
 	return completion, nil
 }
 
-// reserve takes one call from the budget and returns how many tokens are left. Calls that run at the same time may exceed
-// the token limit together, because what they cost is known only at their end.
+// reserve takes one call from the budget and returns how many tokens are left. Calls that run at the same time may
+// exceed the token limit together, because what they cost is known only at their end.
 func (b *modelBudget) reserve() (tokens int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,9 +10,9 @@ const million = 1e6
 
 // decide says whether to apply a plan of the density step that changes something.
 //
-// Pruning near the beginning of a history invalidates the provider's prompt cache from there on. Whether that pays depends
-// on prices: on one side the removed tokens, which every further request would carry, on the other side the tokens that
-// stay and must be written to the cache again.
+// Pruning near the beginning of a history invalidates the provider's prompt cache from there on. Whether that pays
+// depends on prices: on one side the removed tokens, which every further request would carry, on the other side the
+// tokens that stay and must be written to the cache again.
 func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d outcome.Decision, apply bool) {
 	set := t.req.Settings
 	d.Cadence = set.Cadence
@@ -56,9 +56,9 @@ func (t *turn) cacheCold(e cacheEffect) bool {
 	return e.cached == 0 || e.cached+t.extraTokens() < prices.CacheMinimum || prices.Cold(t.sendTime().Sub(e.at))
 }
 
-// gain is what applying a plan gains over the next request and the horizon, in USD; negative if it loses. The next request
-// reads less from the cache, writes again what stays, and does not write what is removed before it was sent. Each request
-// of the horizon then reads fewer tokens.
+// gain is what applying a plan gains over the next request and the horizon, in USD; negative if it loses. The next
+// request reads less from the cache, writes again what stays, and does not write what is removed before it was sent.
+// Each request of the horizon then reads fewer tokens.
 func (t *turn) gain(e cacheEffect, saves, horizon int) float64 {
 	read, write := t.req.Settings.Prices.Read()/million, t.req.Settings.Prices.Write()/million
 	next := read*float64(e.cached-e.prefix) - write*float64(e.rewritten) + write*float64(saves-e.removed)

@@ -14,21 +14,23 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// cached is a provider whose cache is read for a tenth of the price and written for a quarter more, and lasts five minutes.
+// cached is a provider whose cache is read for a tenth of the price and written for a quarter more, and lasts five
+// minutes.
 var cached = &pricing.List{Name: "cached", Input: 1, CacheRead: 0.1, CacheWrite: 1.25, CacheTTL: 5 * time.Minute}
 
-// pruning is a window over AI entries of ten tokens. Once there are so many, its strategy removes those at the given positions.
-// The threshold is 500 tokens.
+// pruning is a window over AI entries of ten tokens. Once there are so many, its strategy removes those at the given
+// positions. The threshold is 500 tokens.
 func pruning(entries, from int, remove ...int) *fixture {
-	f := newFixture(0, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) (edits []rewrite.Edit, err error) {
-		if len(c.Entries) < from {
-			return nil, nil
-		}
-		for _, i := range remove {
-			edits = append(edits, rewrite.Edit{Index: i, Remove: true})
-		}
-		return edits, nil
-	}})
+	f := newFixture(0, &scripted{mode: contract.ModeContinuous,
+		optimize: func(c prepare.OptimizeCall) (edits []rewrite.Edit, err error) {
+			if len(c.Entries) < from {
+				return nil, nil
+			}
+			for _, i := range remove {
+				edits = append(edits, rewrite.Edit{Index: i, Remove: true})
+			}
+			return edits, nil
+		}})
 	f.req.Settings.ContextLimit = 1000
 	add(f.history, says(content.AI, entries))
 	return f
@@ -44,9 +46,12 @@ func TestGated(t *testing.T) {
 		ran, held  bool
 	}{
 		"the history is small yet": {0.3, 0, 0, outcome.Decision{Cadence: "gated"}, outcome.SkippedGated, false, false},
-		"too little would go":      {0.1, 30, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedTooLittle, Saves: 20}, "", true, true},
-		"enough goes":              {0.1, 20, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedEnough, Saves: 20}, "", true, false},
-		"a compression is due":     {0.9, 500, 300, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedDue, Saves: 20}, "", true, false},
+		"too little would go": {0.1, 30, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedTooLittle,
+			Saves: 20}, "", true, true},
+		"enough goes": {0.1, 20, 0, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedEnough,
+			Saves: 20}, "", true, false},
+		"a compression is due": {0.9, 500, 300, outcome.Decision{Cadence: "gated", Reason: outcome.DecidedDue,
+			Saves: 20}, "", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 0, 0, 1)
@@ -91,15 +96,23 @@ func TestPriced(t *testing.T) {
 	}{
 		// 200 are cached. Removing the first entry: 190 are written for 1.25 that were read for 0.1. Each request saves 1.
 		// now: 0.1 × 200 − 1.25 × 190 = −217.5; one further request: 0.1 × 10 = 1.
-		"at the top, early": {cached, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly, Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
+		"at the top, early": {cached, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly,
+			Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
 		// Removing entries 2 to 19: 20 stay as they are, 0 are rewritten. now: 0.1 × 180 = 18; then 0.1 × 180 = 18.
-		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6}, true},
+		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1,
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6}, true},
 		// Removing entries 10 to 18: 100 stay, 10 are rewritten, 90 go. now: 0.1 × 100 − 1.25 × 10 = −2.5; then 9.
-		"near the end":     {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1, GainUSD: 6.5e-6}, true},
-		"only what is new": {cached, []int{20}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedUncached, Saves: 10}, true},
-		"after a pause":    {cached, []int{0}, 6, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
-		"without a cache":  {&pricing.List{Input: 1}, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
-		"without prices":   {nil, []int{0}, 1, outcome.Decision{Cadence: "every-turn", Reason: outcome.DecidedEveryTurn, Saves: 10, Rewrites: 190}, true},
+		"near the end": {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1,
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1,
+				GainUSD: 6.5e-6}, true},
+		"only what is new": {cached, []int{20}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedUncached,
+			Saves: 10}, true},
+		"after a pause": {cached, []int{0}, 6, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold,
+			Saves: 10, Rewrites: 190}, true},
+		"without a cache": {&pricing.List{Input: 1}, []int{0}, 1,
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedCold, Saves: 10, Rewrites: 190}, true},
+		"without prices": {nil, []int{0}, 1, outcome.Decision{Cadence: "every-turn", Reason: outcome.DecidedEveryTurn,
+			Saves: 10, Rewrites: 190}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 22, c.remove...)

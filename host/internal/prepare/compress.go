@@ -93,8 +93,8 @@ func (t *turn) planCompress(
 	return plan, nil
 }
 
-// compressParams are the settings and the state of the session as the strategy gets them: every token count is in tokens
-// as the host counts, so that the strategy can compare and subtract them.
+// compressParams are the settings and the state of the session as the strategy gets them: every token count is in
+// tokens as the host counts, so that the strategy can compare and subtract them.
 func (t *turn) compressParams(current int, reason contract.CompressReason) contract.CompressParams {
 	set := t.req.Settings
 	params := contract.CompressParams{
@@ -111,8 +111,8 @@ func (t *turn) compressParams(current int, reason contract.CompressReason) contr
 	return params
 }
 
-// accountLLM records what the strategy's model calls cost, and takes their time out of the plugin's. It returns the last
-// error of the model, unless the model call ended only because the Compress was cancelled.
+// accountLLM records what the strategy's model calls cost, and takes their time out of the plugin's. It returns the
+// last error of the model, unless the model call ended only because the Compress was cancelled.
 func (t *turn) accountLLM(s *services) error {
 	out := &t.outcome.Compress
 	spent, err := s.budget.account()

@@ -25,8 +25,9 @@
 //
 // # Locking
 //
-// Pipeline.running is held for the whole of a turn, so that turns of one session never overlap. Pipeline.mu guards what is
-// remembered between turns and is held for moments only, never during a call of a strategy, a counter or a model: usage
-// may be reported, and settings changed, while a turn runs. The history has a lock of its own; entries may be added at any
-// time. Lock order: running, then mu. No lock of this package is held while the history's is taken, except running.
+// Pipeline.running is held for the whole of a turn, so that turns of one session never overlap. Pipeline.mu guards
+// what is remembered between turns and is held for moments only, never during a call of a strategy, a counter or a
+// model: usage may be reported, and settings changed, while a turn runs. The history has a lock of its own; entries
+// may be added at any time. Lock order: running, then mu. No lock of this package is held while the history's is
+// taken, except running.
 package prepare

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// ladderRoom is the share of the hard limit that a rung clears down to, so that the next turn is not over the limit again
-// at once.
+// ladderRoom is the share of the hard limit that a rung clears down to, so that the next turn is not over the limit
+// again at once.
 const ladderRoom = 0.9
 
 // makeFit handles a request that is still over the hard limit after the strategy's steps: down the ladder, if it is

@@ -58,8 +58,8 @@ func (t *turn) newLadder(ctx context.Context, base history.Snapshot, view histor
 	return l, nil
 }
 
-// sentTokens returns what each entry of the history counts in a view, by id. A response that was made for the view counts
-// for the entry of the AI whose call it answers.
+// sentTokens returns what each entry of the history counts in a view, by id. A response that was made for the view
+// counts for the entry of the AI whose call it answers.
 func sentTokens(view history.View) map[string]int {
 	sent := make(map[string]int, len(view.Entries))
 	caller := ""
@@ -76,8 +76,8 @@ func sentTokens(view history.View) map[string]int {
 	return sent
 }
 
-// lastExchange returns where the last exchange begins: the last entries of the AI in a row. It is the end of the history
-// if the AI has not spoken.
+// lastExchange returns where the last exchange begins: the last entries of the AI in a row. It is the end of the
+// history if the AI has not spoken.
 func lastExchange(entries []content.Content) int {
 	last := len(entries)
 	for i := len(entries) - 1; i >= 0; i-- {
@@ -137,8 +137,8 @@ func (l *ladder) opaque(entries ...int) bool {
 	})
 }
 
-// pieces describe what is left in the form of a strategy's answer to a Compress, so that the ladder is checked by the same
-// code as a strategy.
+// pieces describe what is left in the form of a strategy's answer to a Compress, so that the ladder is checked by the
+// same code as a strategy.
 func (l *ladder) pieces() (pieces []rewrite.Piece) {
 	from := 0
 	keepUntil := func(to int) {

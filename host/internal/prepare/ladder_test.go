@@ -62,7 +62,8 @@ func text(speaker content.Speaker, tokens int) content.Content {
 func exchange(id string, tokens int) []content.Content {
 	return []content.Content{
 		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
-		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(strings.Repeat("y", 10*tokens-2))}}},
+		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run",
+			Result: content.String(strings.Repeat("y", 10*tokens-2))}}},
 	}
 }
 
@@ -107,7 +108,8 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 		},
 		"then the oldest exchange": {
 			100, joined(human(20), exchange("a", 5), exchange("b", 5), exchange("c", 45)),
-			[]outcome.Rung{outcome.RungExchanges}, map[string]outcome.Rung{"e2": outcome.RungExchanges, "e3": outcome.RungExchanges},
+			[]outcome.Rung{outcome.RungExchanges}, map[string]outcome.Rung{"e2": outcome.RungExchanges,
+				"e3": outcome.RungExchanges},
 		},
 		"the last exchange stays, and what people said goes last": {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
@@ -155,8 +157,10 @@ func TestAnInterruptedCallGoesBeforeWhatPeopleSaid(t *testing.T) {
 
 func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
 	failed := exchange("e", 1)
-	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""), Error: strings.Repeat("e", 5000)}
-	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450), exchange("b", 400), exchange("c", 10))...)
+	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""),
+		Error: strings.Repeat("e", 5000)}
+	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450),
+		exchange("b", 400), exchange("c", 10))...)
 	if diff := cmp.Diff([]outcome.Rung{outcome.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
 		t.Error(diff)
 	}
@@ -218,7 +222,8 @@ func TestWhatCannotFitIsLeftAsItIs(t *testing.T) {
 	if !errors.As(err, &overflow) {
 		t.Fatalf("got %v, want a ContextOverflowError", err)
 	}
-	if overflow.Missing() != 90 || len(overflow.Largest) != 3 || overflow.Largest[0].EntryID != "e5" || overflow.Largest[0].Tokens != 90 {
+	if overflow.Missing() != 90 || len(overflow.Largest) != 3 || overflow.Largest[0].EntryID != "e5" ||
+		overflow.Largest[0].Tokens != 90 {
 		t.Errorf("missing %d, held by %v", overflow.Missing(), overflow.Largest)
 	}
 	if f.history.Snapshot().Revision != before {
@@ -238,7 +243,10 @@ func TestTheLadderIsASetting(t *testing.T) {
 func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
 	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
 	broken := errors.New("the model is away")
-	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) { return nil, "", broken }
+	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+		return nil, "",
+			broken
+	}
 	if _, got, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) || len(got.Ladder) > 0 {
 		t.Fatalf("the first failure is not the agent's to see: %v, %+v (REQ-HD-013.4)", err, got.Ladder)
 	}
@@ -268,15 +276,16 @@ func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
 	}
 }
 
-// Whatever the history is, the ladder makes it fit and keeps it valid, or leaves it alone and says so. The last message of a
-// human always stays.
+// Whatever the history is, the ladder makes it fit and keeps it valid, or leaves it alone and says so. The last
+// message of a human always stays.
 func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []content.Content
 		lastHuman := ""
 		for i := range rapid.IntRange(1, 30).Draw(t, "entries") {
 			size := rapid.IntRange(1, 120).Draw(t, "size")
-			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan", "unknown block"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan",
+				"unknown block"}).Draw(t, "kind") {
 			case "human":
 				c := text(content.Human, size)
 				lastHuman = fmt.Sprint("human ", i)

@@ -14,8 +14,8 @@ import (
 // ErrNotContinuous is returned by [Pipeline.PlanOptimize] for a strategy whose trigger is threshold.
 var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigger is threshold")
 
-// PlanOptimize asks the strategy for one Optimize of the raw history, checks the answer, and applies nothing. It ignores
-// the cadence and whether anything was added. The errors are [ErrNotContinuous], the strategy's, and those of
+// PlanOptimize asks the strategy for one Optimize of the raw history, checks the answer, and applies nothing. It
+// ignores the cadence and whether anything was added. The errors are [ErrNotContinuous], the strategy's, and those of
 // [history.Snapshot.PlanOptimize].
 func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
 	p.running.Lock()

@@ -71,8 +71,8 @@ func (t *turn) markOptimized(s history.Snapshot, held bool) {
 	}
 }
 
-// gateClosed reports whether the history is too small for an Optimize (compression.density.optimizeThreshold). The history
-// stays dirty.
+// gateClosed reports whether the history is too small for an Optimize (compression.density.optimizeThreshold). The
+// history stays dirty.
 func (t *turn) gateClosed(due bool) bool {
 	set := t.req.Settings
 	gate := set.OptimizeThreshold * float64(t.outcome.Limits.Hard)

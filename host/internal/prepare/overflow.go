@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// ContextOverflowError says that the request is over the hard limit although every step was taken. A retry does not help
-// before entries are removed or a setting changes.
+// ContextOverflowError says that the request is over the hard limit although every step was taken. A retry does not
+// help before entries are removed or a setting changes.
 type ContextOverflowError struct {
 	// Tokens is the size of the history: the provider's count, if usage was reported. Pending is the size of the rest of
 	// the request, Limit the hard limit.

@@ -66,10 +66,10 @@ func New(sessionID string, h *history.History, counter Counter) *Pipeline {
 
 // Prepare runs one turn. It returns the history as it is safe to send, and what was done to it.
 //
-// An error leaves the history valid: as it was, or as the last completed step left it. It is the error of the step that
-// failed; no other strategy is tried in its place (REQ-HD-013). A [ContextOverflowError] means that every step was taken
-// and the request is still too large. A [CompressError] says whether a retry may help. A turn waits for the one before it,
-// also after ctx is done.
+// An error leaves the history valid: as it was, or as the last completed step left it. It is the error of the step
+// that failed; no other strategy is tried in its place (REQ-HD-013). A [ContextOverflowError] means that every step
+// was taken and the request is still too large. A [CompressError] says whether a retry may help. A turn waits for the
+// one before it, also after ctx is done.
 func (p *Pipeline) Prepare(ctx context.Context, req Request) (history.View, outcome.Outcome, error) {
 	start := time.Now()
 	p.running.Lock()
@@ -106,8 +106,8 @@ func (p *Pipeline) SettingsVersion() uint64 {
 	return p.version
 }
 
-// Reset forgets what earlier turns found out about the history: what was optimised, no-ops, failures and cooldowns. Call
-// it when settings change, because other settings may find what these did not. The calibration stays.
+// Reset forgets what earlier turns found out about the history: what was optimised, no-ops, failures and cooldowns.
+// Call it when settings change, because other settings may find what these did not. The calibration stays.
 func (p *Pipeline) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

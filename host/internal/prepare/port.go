@@ -13,8 +13,8 @@ import (
 // Strategy is what a turn needs of a strategy. It is the port of this package: in the host, a plugin process implements
 // it; in tests, a plain value.
 //
-// An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the method, a
-// retry does not help.
+// An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the
+// method, a retry does not help.
 type Strategy interface {
 	Info() contract.Info
 	// Optimize asks what to prune. It changes nothing.
@@ -54,8 +54,8 @@ type CompressCall struct {
 	contract.CompressParams
 }
 
-// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is still to
-// be checked.
+// CompressAnswer is a compressed history, or the reason why there is none. Whether the pieces fit the history is
+// still to be checked.
 type CompressAnswer struct {
 	// NoOp is not empty if nothing was done.
 	NoOp     contract.NoOpReason

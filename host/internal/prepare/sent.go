@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// sent is the last request that a turn returned: what the provider's prompt cache holds, assuming that the agent sent it.
-// The zero value: nothing was sent to the current model.
+// sent is the last request that a turn returned: what the provider's prompt cache holds, assuming that the agent sent
+// it. The zero value: nothing was sent to the current model.
 type sent struct {
 	view history.View
 	at   time.Time

@@ -12,8 +12,8 @@ import (
 
 // services implement [contract.Host] for one Compress: counting, model calls and prompts.
 //
-// Counts are cached per block until the call is over. A strategy usually asks for the count of what it then returns, and
-// most of that is blocks of the history, which were counted when they were added.
+// Counts are cached per block until the call is over. A strategy usually asks for the count of what it then returns,
+// and most of that is blocks of the history, which were counted when they were added.
 type services struct {
 	counter Counter
 	frame   int // tokens of an entry without blocks
@@ -43,8 +43,8 @@ func (s *services) EstimateTokens(ctx context.Context, entries []content.Content
 	return tokens, err
 }
 
-// counts returns the counts of entries, from the cache where possible. It counts the other blocks in one go, and without
-// holding the lock.
+// counts returns the counts of entries, from the cache where possible. It counts the other blocks in one go, and
+// without holding the lock.
 func (s *services) counts(ctx context.Context, entries []content.Content) ([]history.Count, error) {
 	counts := make([]history.Count, len(entries))
 	type place struct {

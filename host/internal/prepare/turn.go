@@ -19,8 +19,8 @@ type turn struct {
 	outcome outcome.Outcome // what was done so far
 }
 
-// run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so that
-// the next check is made against what is left.
+// run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so
+// that the next check is made against what is left.
 func (t *turn) run(ctx context.Context) error {
 	t.begin()
 	t.outcome.Optimize.TokensAfter = t.view.Tokens

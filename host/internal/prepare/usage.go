@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// ReportUsage learns from the provider's count of the prompt that was sent after the last Prepare. counted is the host's
-// count of the same prompt, pending tokens included. It returns the calibration as it is then, so that other sessions can
-// start from it ([Pipeline.StartFrom]).
+// ReportUsage learns from the provider's count of the prompt that was sent after the last Prepare. counted is the
+// host's count of the same prompt, pending tokens included. It returns the calibration as it is then, so that other
+// sessions can start from it ([Pipeline.StartFrom]).
 func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,8 +18,8 @@ func (p *Pipeline) ReportUsage(promptTokens, counted int) tokens.Calibration {
 	return p.calibration
 }
 
-// StartFrom replaces the calibration, for a session that begins or that changes its model. It also forgets what was sent:
-// the prompt cache of another model holds none of it.
+// StartFrom replaces the calibration, for a session that begins or that changes its model. It also forgets what was
+// sent: the prompt cache of another model holds none of it.
 func (p *Pipeline) StartFrom(c tokens.Calibration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,8 +40,8 @@ func (t *turn) hostTokens(provider int) int {
 	return int(math.Ceil(float64(provider) / t.calibration.Ratio()))
 }
 
-// extraTokens is what the provider is expected to count in addition to the history, in tokens as the host counts: system
-// prompt, tool schemas and pending tokens.
+// extraTokens is what the provider is expected to count in addition to the history, in tokens as the host counts:
+// system prompt, tool schemas and pending tokens.
 func (t *turn) extraTokens() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

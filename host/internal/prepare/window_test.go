@@ -57,7 +57,8 @@ func (s *scripted) Optimize(_ context.Context, call prepare.OptimizeCall) (prepa
 	return prepare.OptimizeAnswer{Edits: edits, Metadata: contract.DensityMetadata{RecencyPruned: len(edits)}}, err
 }
 
-func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host contract.Host) (prepare.CompressAnswer, error) {
+func (s *scripted) Compress(_ context.Context, call prepare.CompressCall, host contract.Host) (prepare.CompressAnswer,
+	error) {
 	s.compresses = append(s.compresses, call)
 	if s.services != nil {
 		if err := s.services(host); err != nil {
@@ -134,7 +135,8 @@ func TestOptimizeRunsOnlyWhenDirty(t *testing.T) {
 
 func TestOptimizeIsCleanWhateverCameOfIt(t *testing.T) {
 	broken := errors.New("broken")
-	f := newFixture(1, &scripted{mode: contract.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) { return nil, broken }})
+	f := newFixture(1, &scripted{mode: contract.ModeContinuous,
+		optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) { return nil, broken }})
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {
 		t.Fatalf("got %v, want the strategy's error (REQ-HD-013.1)", err)
 	}
@@ -151,12 +153,14 @@ func TestThresholdStrategyIsNeverOptimised(t *testing.T) {
 }
 
 func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
-	f := newFixture(0, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
-		return []rewrite.Edit{{Index: 0, Remove: true}}, nil
-	}, compress: keepLast(1)})
+	f := newFixture(0, &scripted{mode: contract.ModeContinuous,
+		optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
+			return []rewrite.Edit{{Index: 0, Remove: true}}, nil
+		}, compress: keepLast(1)})
 	add(f.history, says(content.AI, 9))
 	got := f.prepare(t)
-	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 || got.Compress.Kind != outcome.KindApplied {
+	if got.TokensBefore != 90 || got.Optimize.TokensAfter != 80 || got.Tokens != 10 ||
+		got.Compress.Kind != outcome.KindApplied {
 		t.Errorf("got %+v", got)
 	}
 	if got := f.prepare(t); got.Optimize.Skipped != outcome.SkippedClean {
@@ -166,12 +170,13 @@ func TestOwnEditsDoNotMakeItDirty(t *testing.T) {
 
 func TestEntriesAddedDuringOptimizeAreLookedAtNextTime(t *testing.T) {
 	var f *fixture
-	f = newFixture(1, &scripted{mode: contract.ModeContinuous, optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
-		if len(c.Entries) == 1 {
-			add(f.history, says(content.AI, 1))
-		}
-		return nil, nil
-	}})
+	f = newFixture(1, &scripted{mode: contract.ModeContinuous,
+		optimize: func(c prepare.OptimizeCall) ([]rewrite.Edit, error) {
+			if len(c.Entries) == 1 {
+				add(f.history, says(content.AI, 1))
+			}
+			return nil, nil
+		}})
 	f.prepare(t)
 	f.prepare(t)
 	if diff := cmp.Diff([]int{1, 2}, f.strategy.optimizes); diff != "" {
@@ -188,19 +193,24 @@ func TestThreshold(t *testing.T) {
 		reason    contract.CompressReason
 		threshold float64
 	}{
-		"under the strategy's default":    {4, func(*prepare.Request) {}, false, "", 0.5},
-		"at the strategy's default":       {5, func(*prepare.Request) {}, true, contract.ReasonThreshold, 0.5},
-		"a setting goes before it":        {5, func(r *prepare.Request) { r.Settings.Threshold = share(0.6) }, false, "", 0.6},
-		"pending tokens count":            {4, func(r *prepare.Request) { r.Pending = 10 }, true, contract.ReasonThreshold, 0.5},
-		"the completion budget is off":    {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true, contract.ReasonThreshold, 0.5},
-		"over the hard limit":             {11, func(*prepare.Request) {}, true, contract.ReasonHardLimit, 0.5},
-		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true, contract.ReasonHardLimit, 1},
+		"under the strategy's default": {4, func(*prepare.Request) {}, false, "", 0.5},
+		"at the strategy's default":    {5, func(*prepare.Request) {}, true, contract.ReasonThreshold, 0.5},
+		"a setting goes before it": {5, func(r *prepare.Request) { r.Settings.Threshold = share(0.6) }, false, "",
+			0.6},
+		"pending tokens count": {4, func(r *prepare.Request) { r.Pending = 10 }, true, contract.ReasonThreshold,
+			0.5},
+		"the completion budget is off": {4, func(r *prepare.Request) { r.Settings.CompletionBudget = 20 }, true,
+			contract.ReasonThreshold, 0.5},
+		"over the hard limit": {11, func(*prepare.Request) {}, true, contract.ReasonHardLimit, 0.5},
+		"over it with a threshold of one": {11, func(r *prepare.Request) { r.Settings.Threshold = share(1) }, true,
+			contract.ReasonHardLimit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(c.entries, &scripted{mode: contract.ModeThreshold, compress: keepLast(1)})
 			c.change(&f.req)
 			got := f.prepare(t)
-			if compressed := got.Compress.Kind == outcome.KindApplied; compressed != c.compress || got.Compress.Reason != c.reason {
+			if compressed := got.Compress.Kind == outcome.KindApplied; compressed != c.compress ||
+				got.Compress.Reason != c.reason {
 				t.Errorf("compress: %+v", got.Compress)
 			}
 			if got.Limits.Threshold != c.threshold {
@@ -213,7 +223,8 @@ func TestThreshold(t *testing.T) {
 func TestNoOpIsRememberedUntilSomethingIsAdded(t *testing.T) {
 	f := newFixture(6, &scripted{mode: contract.ModeThreshold})
 	first, second := f.prepare(t), f.prepare(t)
-	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered || second.Compress.NoOp != "nothing-to-do" {
+	if first.Compress.NoOp != "nothing-to-do" || first.Compress.Remembered || !second.Compress.Remembered ||
+		second.Compress.NoOp != "nothing-to-do" {
 		t.Errorf("first %+v, second %+v", first.Compress, second.Compress)
 	}
 	add(f.history, says(content.Human, 1))
@@ -280,7 +291,8 @@ func TestBadAnswersLeaveTheHistory(t *testing.T) {
 		"optimize": {mode: contract.ModeContinuous, optimize: func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
 			return []rewrite.Edit{{Index: 99, Remove: true}}, nil
 		}},
-		"compress": {mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+		"compress": {mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
+			contract.NoOpReason, error) {
 			return []rewrite.Piece{rewrite.Keep{From: 0, To: 99}}, "", nil
 		}},
 	} {
@@ -320,7 +332,8 @@ func TestReportedUsageGoesBeforeTheOwnCount(t *testing.T) {
 	add(f.history, says(content.Human, 1))
 	got := f.prepare(t)
 	if got.Compress.Kind != outcome.KindApplied || got.Tokens != 10 || got.Projected != 25 {
-		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more than were counted are known to come: %+v", got)
+		t.Errorf("45 reported and 10 new tokens are over the threshold of 50; a rewrite ends the report, but 15 more "+
+			"than were counted are known to come: %+v", got)
 	}
 	if c := got.Calibration; c == nil || c.Overhead != 15 || c.Ratio != 1 || c.Samples != 1 {
 		t.Errorf("calibration %+v", c)
@@ -385,7 +398,8 @@ func TestAModelWithinItsBudget(t *testing.T) {
 			}
 			f.req.Settings.LLM = &prepare.LLM{
 				Profile: "p", Model: contract.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
-				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent, error) {
+				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent,
+					error) {
 					return contract.Completion{Text: "x"}, spend, nil
 				},
 			}
@@ -394,7 +408,8 @@ func TestAModelWithinItsBudget(t *testing.T) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			spent := outcome.Compress.LLM
-			if spent == nil || spent.Calls != c.made || spent.InputTokens != 30*c.made || spent.CostUSD != 0.5*float64(c.made) || spent.Model != "m-1" || spent.Profile != "p" {
+			if spent == nil || spent.Calls != c.made || spent.InputTokens != 30*c.made ||
+				spent.CostUSD != 0.5*float64(c.made) || spent.Model != "m-1" || spent.Profile != "p" {
 				t.Errorf("spent %+v", spent)
 			}
 		})
@@ -414,7 +429,10 @@ func TestWithoutAModelGenerateIsRefused(t *testing.T) {
 
 func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 	broken := errors.New("no such model")
-	s := &scripted{mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) { return nil, "", broken }}
+	s := &scripted{mode: contract.ModeThreshold, compress: func(prepare.CompressCall) ([]rewrite.Piece,
+		contract.NoOpReason, error) {
+		return nil, "", broken
+	}}
 	f := newFixture(6, s)
 	now := time.Unix(1000, 0)
 	f.Clock = func() time.Time { return now }

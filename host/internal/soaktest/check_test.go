@@ -3,6 +3,8 @@ package soaktest
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -85,7 +87,7 @@ func lateAtTheEnd(after history.Snapshot, late []content.Content) error {
 	return nil
 }
 
-// countsRight counts the history anew, as that of another session.
+// countsRight counts the history again, as another session's, and compares.
 func (c *conversation) countsRight() error {
 	fresh, err := c.host.Session(engine.SessionOptions{})
 	if err != nil {
@@ -119,64 +121,85 @@ func accepted(history []content.Content) error {
 	return nil
 }
 
-// tally is what happened, for whoever reads the log, and to see that enough did.
+// tally counts what happened, to see that the test tested something.
 type tally struct {
-	kills             map[string]int
-	turns, failures   int
-	pruned, shortened map[string]int
+	mu                          sync.Mutex
+	turns, failures             int
+	kills, pruned, compressions map[string]int // by strategy
 }
 
-func (y *tally) note(done outcome.Outcome, err error) {
+func newTally() *tally {
+	return &tally{kills: map[string]int{}, pruned: map[string]int{}, compressions: map[string]int{}}
+}
+
+// turn counts a turn that ended with err.
+func (y *tally) turn(done outcome.Outcome, err error) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.turns++
 	if err != nil {
 		y.failures++
 	}
 	if done.Optimize.Removed+done.Optimize.Replaced > 0 {
-		y.add(tally{pruned: map[string]int{done.Strategy: 1}})
+		y.pruned[done.Strategy]++
 	}
 	if done.Compress.Kind == outcome.KindApplied {
-		y.add(tally{shortened: map[string]int{done.Strategy: 1}})
+		y.compressions[done.Strategy]++
 	}
 }
 
-func (y *tally) add(more tally) {
-	y.turns += more.turns
-	y.failures += more.failures
-	for _, m := range []struct {
-		to   *map[string]int
-		from map[string]int
-	}{{&y.pruned, more.pruned}, {&y.shortened, more.shortened}} {
-		for name, n := range m.from {
-			if *m.to == nil {
-				*m.to = map[string]int{}
-			}
-			(*m.to)[name] += n
-		}
-	}
+func (y *tally) killed(name string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.kills[name]++
 }
 
-// check sees to it that the test was one: every plugin was killed, every strategy got its work done, and most turns
-// did.
-func (y *tally) check(t *testing.T) {
-	t.Helper()
-	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills,
-		y.pruned, y.shortened)
-	if len(y.kills) == 0 || len(y.shortened) == 0 {
-		t.Error("nobody was killed, or nothing was compressed")
+// killDue reports whether there were enough turns since the last kill.
+func (y *tally) killDue() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	kills := 0
+	for _, n := range y.kills {
+		kills += n
 	}
-	// turns; under the race detector, or on a busy machine, few may come about in five seconds
-	const enough = 10 * sessions
-	if y.turns < enough {
-		return
-	}
-	if y.failures*5 > y.turns {
-		t.Errorf("%d of %d turns failed", y.failures, y.turns)
-	}
+	return y.turns >= turnsPerKill*(kills+1)
+}
+
+// enough reports whether the test has proved what it is for: there were enough turns, every plugin was killed, and
+// every strategy did its work.
+func (y *tally) enough() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.turns >= minTurns && len(y.missing()) == 0
+}
+
+// missing lists what has not happened yet. Callers hold y.mu.
+func (y *tally) missing() (missing []string) {
 	for _, name := range names() {
-		if y.kills[name] == 0 || y.shortened[name] == 0 {
-			t.Errorf("%s was killed %d times and compressed %d times", name, y.kills[name], y.shortened[name])
+		if y.kills[name] == 0 {
+			missing = append(missing, name+" was not killed")
+		}
+		if y.compressions[name] == 0 {
+			missing = append(missing, name+" did not compress")
 		}
 	}
 	if y.pruned["high-density"] == 0 {
-		t.Error("nothing was pruned")
+		missing = append(missing, "nothing was pruned")
+	}
+	return missing
+}
+
+// check fails the test if too little happened before the time was up, or if too many turns failed.
+func (y *tally) check(t *testing.T) {
+	t.Helper()
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills, y.pruned,
+		y.compressions)
+	if missing := y.missing(); len(missing) > 0 || y.turns < minTurns {
+		t.Errorf("%d turns; %s", y.turns, strings.Join(missing, "; "))
+	}
+	if y.failures*5 > y.turns {
+		t.Errorf("%d of %d turns failed", y.failures, y.turns)
 	}
 }

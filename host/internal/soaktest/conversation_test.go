@@ -17,10 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// longest is how many entries a conversation has before its agent begins another.
+// longest is how many entries a conversation has before its agent begins the next one.
 const longest = 300
 
-// agent has one conversation after the other, with the same strategy.
+// agent has one conversation after the other, all with the same strategy.
 type agent struct {
 	t        *testing.T
 	host     *engine.Host
@@ -53,7 +53,7 @@ func (a agent) work(ctx context.Context, calm func()) {
 	}
 }
 
-// conversation is one session, and what its agent knows of it.
+// conversation is one session, and what its agent knows about it.
 type conversation struct {
 	agent
 	session *engine.Session
@@ -61,7 +61,7 @@ type conversation struct {
 	coming  []content.Content // what is still to be said
 	said    []content.Content
 	owned   history.Snapshot // after the last turn
-	failed  bool             // the last Prepare did: nothing is said before it is made again
+	failed  bool             // the last Prepare failed; it is repeated before anything else is said
 }
 
 func (a agent) begin(round uint64) (*conversation, error) {
@@ -97,12 +97,11 @@ func (c *conversation) turn(ctx context.Context) error {
 	if lateErr != nil {
 		return lateErr
 	}
-	c.tally.turns++
+	c.tally.turn(p.Outcome, err)
 	c.failed = err != nil
 	if err := c.judge(err); err != nil {
 		return err
 	}
-	c.tally.note(p.Outcome, err)
 	c.owned = c.session.History()
 	if err := accepted(p.History); err != nil {
 		return fmt.Errorf("what is to be sent: %w", err)
@@ -141,7 +140,7 @@ func (c *conversation) say(entries []content.Content) error {
 	return err
 }
 
-// judge lets those errors pass that a killed plugin may lead to: typed, and with the word that a retry may help.
+// judge accepts the errors that a killed plugin may cause: typed, and marked as retryable.
 func (c *conversation) judge(err error) error {
 	if err == nil {
 		return nil
@@ -150,9 +149,9 @@ func (c *conversation) judge(err error) error {
 	var compress *prepare.CompressError
 	switch {
 	case !errors.As(err, &failure):
-		return fmt.Errorf("an error that is no plugin's: %w", err)
+		return fmt.Errorf("not a plugin's error: %w", err)
 	case !failure.Retryable || errors.As(err, &compress) && !compress.Retryable:
-		return fmt.Errorf("it is not said that a retry may help: %w", err)
+		return fmt.Errorf("not marked as retryable: %w", err)
 	}
 	return nil
 }

@@ -16,30 +16,33 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// killer kills plugins, as somebody would who has nothing to do with the host.
+// killer kills plugins from outside, as the OOM killer would.
 type killer struct {
 	host  *engine.Host
 	rnd   *rand.Rand
-	kills map[string]int // by strategy
+	tally *tally
 }
 
-func newKiller(h *engine.Host, seed uint64) *killer {
-	return &killer{host: h, rnd: rand.New(rand.NewPCG(seed, 1)), kills: map[string]int{}}
+func newKiller(h *engine.Host, seed uint64, y *tally) *killer {
+	return &killer{host: h, rnd: rand.New(rand.NewPCG(seed, 1)), tally: y}
 }
 
-// kill kills a plugin or two about every three quarters of a second, until ctx ends: each in its turn, and now and
-// then one more, which may be the one that has only just been started.
+// kill kills a plugin every turnsPerKill turns, until ctx ends: each strategy in rotation and, half of the time, a
+// random one right after it, which may have only just been started. That one counts too: the next kill comes later.
 func (k *killer) kill(ctx context.Context, t *testing.T) {
-	turn := k.rnd.Perm(len(strategies))
+	rotation := k.rnd.Perm(len(strategies))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(500*time.Millisecond + time.Duration(k.rnd.Int64N(int64(500*time.Millisecond)))):
+		case <-time.After(time.Millisecond * time.Duration(1+k.rnd.Int64N(20))): // not always at the same point of a turn
+		}
+		if !k.tally.killDue() {
+			continue
 		}
 		running := children(t)
-		if k.strike(running, names()[turn[0]]) {
-			turn = append(turn[1:], turn[0])
+		if k.strike(running, names()[rotation[0]]) {
+			rotation = append(rotation[1:], rotation[0])
 		}
 		if k.rnd.IntN(2) == 0 {
 			k.strike(running, names()[k.rnd.IntN(len(strategies))])
@@ -47,20 +50,20 @@ func (k *killer) kill(ctx context.Context, t *testing.T) {
 	}
 }
 
-// strike kills a plugin, if it is running.
+// strike kills a plugin with SIGKILL, if it is running.
 func (k *killer) strike(running map[string]int, name string) bool {
 	pid, ok := running[plugins.FilePrefix+name]
 	if !ok {
 		return false
 	}
-	// Without it, the delay after a crash grows to a minute, and the rest of the test would be spent waiting.
+	// Without a reset, the delay after a crash would grow to a minute, and most of the test would be waiting.
 	k.host.ResetPlugin(name)
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	k.kills[name]++
+	k.tally.killed(name)
 	return true
 }
 
-// children are the processes that this one has started and that are there, zombies included, by the name of their file.
+// children returns this process's child processes, zombies included, by the name of their program.
 func children(t *testing.T) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -68,7 +71,7 @@ func children(t *testing.T) map[string]int {
 	for _, file := range all {
 		stat, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // the process has ended
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		fields := strings.Fields(rest) // state, parent, …
@@ -89,7 +92,7 @@ func children(t *testing.T) map[string]int {
 	return found
 }
 
-// descriptors are the files that this process has open.
+// descriptors returns the files that this process has open.
 func descriptors(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -106,9 +109,9 @@ func descriptors(t *testing.T) []string {
 	return out
 }
 
-// eventually waits until ok, for a few seconds.
+// eventually waits until ok returns true; false if it takes longer than any machine needs.
 func eventually(ctx context.Context, ok func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

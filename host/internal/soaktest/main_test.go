@@ -8,16 +8,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
-
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// strategies are the plugins that ship, by name, with the folder of each.
-var strategies = map[string]string{
-	"high-density": "highdensity", "top-down-truncation": "topdown", "middle-out": "middleout", "one-shot": "oneshot",
-}
+// strategies are the plugins that ship, by name.
+var strategies = binaries.Shipped
 
-// pluginDir holds them, built.
+// pluginDir is where their programs are.
 var pluginDir string
 
 func TestMain(m *testing.M) {
@@ -26,7 +23,7 @@ func TestMain(m *testing.M) {
 		dir, err := os.MkdirTemp("", "soak")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			pluginDir, err = dir, build(dir)
+			pluginDir, err = dir, binaries.Strategies(dir)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -41,12 +38,4 @@ func TestMain(m *testing.M) {
 		}
 		return 0
 	}())
-}
-
-func build(dir string) error {
-	packages := map[string]string{}
-	for name, folder := range strategies {
-		packages[name] = "plugins/" + folder
-	}
-	return binaries.Plugins(dir, packages)
 }

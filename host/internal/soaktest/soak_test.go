@@ -20,28 +20,40 @@ import (
 )
 
 var (
-	lasts = flag.Duration("soak", 5*time.Second, "how long the soak test lasts")
-	seed  = flag.Uint64("seed", 0, "what the soak test's choices are made from; 0 chooses one")
+	lasts = flag.Duration("soak", 0, "how long the soak test lasts at least; by default it ends when it has proved enough")
+	seed  = flag.Uint64("seed", 0, "seed of the soak test's random choices; 0 chooses one")
 )
 
-// sessions is how many conversations go on at the same time, the same number with each strategy.
-const sessions = 200
+const (
+	// sessions is how many conversations run at the same time, the same number with each strategy.
+	sessions = 200
+	// minTurns is how many turns there are at least.
+	minTurns = 10 * sessions
+	// turnsPerKill is how many turns go by between two kills. A kill fails at most the turns that are in flight with that
+	// strategy (sessions / 4), so that at most a fifth of all turns can fail, however slow the machine is.
+	turnsPerKill = 250
+	// tooLong is when the test gives up. It is far more than any machine needs; only a hang takes that long.
+	tooLong = 5 * time.Minute
+)
 
-// TestSoak plays two hundred conversations while the plugins are killed. What may come of that is an error that says
-// that a retry may help; what may not is in the checks of a conversation, and here: a process, a descriptor, a file
-// or a goroutine that is left when the host is closed (the goroutines are counted by TestMain).
+// TestSoak runs two hundred conversations while their plugins are killed. The only acceptable consequence is an error
+// that says that a retry may help. What must never happen is checked by the conversations after each turn, and here
+// at the end: no process, descriptor, file or goroutine may be left when the host is closed (TestMain checks the
+// goroutines).
+//
+// Nothing depends on the speed of the machine: kills are spaced by turns, and the test lasts until enough has happened
+// (see tally.enough). The durations in it are limits for a test that hangs.
 func TestSoak(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("to make the same choices again: go test ./host/internal/soaktest -soak %v -seed %d", *lasts, *seed)
+	t.Logf("to repeat the random choices: go test ./host/internal/soaktest -soak %v -seed %d", *lasts, *seed)
 	server := llmtest.New(t, llmtest.Options{Reply: summary})
 	state, runDirs := t.TempDir(), temporary(t)
 	t.Setenv("TMPDIR", runDirs)
 	before := descriptors(t)
 	h := open(t, server, state)
-	total := play(t, h)
-	total.check(t)
+	play(t, h).check(t)
 
 	if err := h.Close(); err != nil {
 		t.Errorf("closing the host: %v", err)
@@ -58,30 +70,30 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// play has the conversations and the killer go on side by side, and then lets each conversation come to its end
-// undisturbed.
-func play(t *testing.T, h *engine.Host) tally {
+// play runs the conversations and the killer at the same time until enough has happened, then lets each conversation
+// finish undisturbed.
+func play(t *testing.T, h *engine.Host) *tally {
 	ready(t, h)
-	ctx, stop := context.WithTimeout(t.Context(), *lasts)
+	ctx, stop := context.WithTimeout(t.Context(), max(tooLong, *lasts+tooLong))
 	defer stop()
 	var killers, agents sync.WaitGroup
-	k := newKiller(h, *seed)
-	killers.Go(func() { k.kill(ctx, t) })
-	tallies := make([]tally, sessions)
+	y := newTally()
+	killers.Go(func() { newKiller(h, *seed, y).kill(ctx, t) })
 	names := names()
 	for i := range sessions {
-		a := agent{t: t, host: h, strategy: names[i%len(names)], number: i, tally: &tallies[i]}
+		a := agent{t: t, host: h, strategy: names[i%len(names)], number: i, tally: y}
 		agents.Go(func() { a.work(ctx, killers.Wait) })
 	}
-	agents.Wait()
-	total := tally{kills: k.kills}
-	for _, one := range tallies {
-		total.add(one)
+	begin := time.Now()
+	for ctx.Err() == nil && (!y.enough() || time.Since(begin) < *lasts) {
+		time.Sleep(10 * time.Millisecond)
 	}
-	return total
+	stop()
+	agents.Wait()
+	return y
 }
 
-// ready has the host read its table of tokens, which takes seconds under the race detector.
+// ready makes the host load its token vocabulary, which takes seconds under the race detector.
 func ready(t *testing.T, h *engine.Host) {
 	t.Helper()
 	s, err := h.Session(engine.SessionOptions{})
@@ -105,13 +117,15 @@ func names() []string {
 	return out
 }
 
-// open opens a host that knows nothing of the machine, and writes what it has to remember to the directory state.
+// open opens a host that reads nothing from the machine's configuration and writes to the directory state only. Its
+// timeouts are for hangs, not for slow machines.
 func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 	t.Helper()
 	o := config.Options{WorkDir: state, Env: []string{}}
 	for key, value := range map[string]any{
 		"plugins.dirs": []string{pluginDir}, "plugins.lockFile": filepath.Join(state, "plugins.lock"),
-		"plugins.maxCrashes": 1_000_000, // they are not to blame
+		"plugins.maxCrashes":   1_000_000, // a kill is not the plugin's fault: no quarantine
+		"plugins.startTimeout": tooLong, "plugins.optimizeTimeout": tooLong, "plugins.stopTimeout": tooLong,
 		"transcript.dir":     filepath.Join(state, "transcripts"),
 		"model.contextLimit": 30_000, "compression.threshold": 0.1, "compression.profile": "writer",
 		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",
@@ -132,7 +146,7 @@ func open(t *testing.T, server *llmtest.Server, state string) *engine.Host {
 	return h
 }
 
-// summary answers in pieces with a little time between them, so that many a plugin is killed while its model writes.
+// summary answers in pieces with pauses between them, so that plugins are also killed while their model writes.
 func summary(llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{
 		Text:       "<state_snapshot>\n<overall_goal>\nA parser that never panics.\n</overall_goal>\n</state_snapshot>",
@@ -140,7 +154,7 @@ func summary(llmtest.Request) llmtest.Reply {
 	}
 }
 
-// temporary is a directory with a short path: sockets are made in it.
+// temporary is a directory with a short path, because paths of sockets are limited to about 100 bytes.
 func temporary(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")

@@ -1,0 +1,19 @@
+package history
+
+import "slices"
+
+// Curate returns the entries without blank ones (entries of the AI without content), which is what a Compress is
+// given (REQ-HD-002.9). It returns entries itself if none is blank.
+func Curate(entries []*Entry) []*Entry {
+	blank := func(e *Entry) bool { return e.Content.Blank() }
+	if !slices.ContainsFunc(entries, blank) {
+		return entries
+	}
+	out := make([]*Entry, 0, len(entries))
+	for _, e := range entries {
+		if !blank(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// unansweredError is the error in the response that is made for a call that never got one.
+const unansweredError = "no result was recorded: the call was interrupted"
+
+// settled is the part of a [View] that no later entry can change. Because it is kept, building a view costs time for
+// what is new only, not for the whole history.
+type settled struct {
+	out      []*Entry
+	tokens   int
+	problems []outcome.Problem
+	next     int // the position of the first entry of the history that is not in it
+}
+
+// reset forgets everything, after a rewrite.
+func (v *settled) reset() { *v = settled{} }
+
+// View returns the history as it is safe to send. count counts the few entries that are made for it.
+func (h *History) View(count func(content.Content) int) View {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.settled.settle(h.entries, count) {
+	}
+	b := viewBuilder{count: count, settled: h.settled}
+	// The open exchange at the end belongs to this view only: copy what append would otherwise write into settled.
+	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
+	pending := b.exchange(h.entries[b.next:], false)
+	return View{
+		Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
+		Revision: h.revision, Epoch: h.epoch, Owned: len(h.entries), settled: len(h.settled.out),
+		settledTokens: h.settled.tokens,
+	}
+}
+
+// settle takes the next entry, or the next completed exchange, into v. It returns false if only an exchange is left
+// that may still continue.
+func (v *settled) settle(entries []*Entry, count func(content.Content) int) bool {
+	if v.next >= len(entries) {
+		return false
+	}
+	b := viewBuilder{count: count, settled: *v}
+	e := entries[v.next]
+	if e.Content.Speaker != content.AI || !hasCalls(e.Content) {
+		b.single(e)
+		b.next++
+		*v = b.settled
+		return true
+	}
+	end := exchangeEnd(entries[v.next:])
+	if v.next+end == len(entries) {
+		return false
+	}
+	b.exchange(entries[v.next:v.next+end], true)
+	b.next += end
+	*v = b.settled
+	return true
+}
+
+// exchangeEnd returns how many entries belong to the exchange that begins at entries[0]: entries of the AI, then
+// everything until the AI speaks again.
+func exchangeEnd(entries []*Entry) int {
+	i := 0
+	for i < len(entries) && entries[i].Content.Speaker == content.AI {
+		i++
+	}
+	for i < len(entries) && entries[i].Content.Speaker != content.AI {
+		i++
+	}
+	return i
+}
+
+// viewBuilder appends to a view.
+type viewBuilder struct {
+	settled
+	count func(content.Content) int
+}
+
+func (b *viewBuilder) emit(e *Entry) {
+	b.out = append(b.out, e)
+	b.tokens += e.Tokens
+}
+
+func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
+	b.problems = append(b.problems, outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+}
+
+// single adds an entry that belongs to no exchange. Responses in it answer nothing.
+func (b *viewBuilder) single(e *Entry) {
+	switch e.Content.Speaker {
+	case content.Human:
+		b.emit(e)
+	case content.AI:
+		if !e.Content.Blank() {
+			b.emit(e)
+		}
+	case content.Tool:
+		b.responses(e, nil)
+	default:
+		b.problem(outcome.UnknownSpeaker, e, "")
+	}
+}
+
+// exchange adds entries that begin with an entry of the AI that calls tools, in the order that providers demand: the
+// calls, their responses, then what people said in the meantime. If the exchange is over, it adds a response for each
+// unanswered call; otherwise it returns these calls as pending. It is over when the AI or a person spoke again.
+func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
+	if len(entries) == 0 {
+		return nil
+	}
+	type call struct {
+		entry *Entry
+		at    turns.At
+		content.ToolCall
+	}
+	var calls []call
+	var match turns.Matcher // of this exchange alone: to a provider, calls before it are none
+	i := 0
+	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
+		if entries[i].Content.Blank() {
+			continue
+		}
+		b.emit(entries[i])
+		for j, block := range entries[i].Content.Blocks {
+			if c, ok := block.(content.ToolCall); ok {
+				at := turns.At{Entry: i, Block: j}
+				match.Call(c.ID, at)
+				calls = append(calls, call{entries[i], at, c})
+			}
+		}
+	}
+	answered := make(map[turns.At]bool, len(calls))
+	var others []*Entry
+	for ; i < len(entries); i++ {
+		if entries[i].Content.Speaker != content.Tool {
+			others = append(others, entries[i])
+			over = over || entries[i].Content.Speaker == content.Human
+			continue
+		}
+		b.responses(entries[i], func(id string) bool {
+			call, ok := match.Response(id)
+			answered[call] = ok
+			return ok
+		})
+	}
+	made := content.Content{Speaker: content.Tool}
+	for _, c := range calls {
+		switch {
+		case answered[c.at]:
+		case over:
+			b.problem(outcome.UnansweredCall, c.entry, c.ID)
+			made.Blocks = append(made.Blocks, content.ToolResponse{CallID: c.ID, ToolName: c.Name, Error: unansweredError})
+		default:
+			pending = append(pending, c.ID)
+		}
+	}
+	if made.Blocks != nil {
+		b.emit(&Entry{Content: made, Count: Count{Tokens: b.count(made)}})
+	}
+	for _, e := range others {
+		b.single(e)
+	}
+	return pending
+}
+
+// responses adds an entry of a tool without the responses that answer no call. answers matches a response to its
+// call; nil means that there are no calls.
+func (b *viewBuilder) responses(e *Entry, answers func(id string) bool) {
+	blocks := e.Content.Blocks
+	kept := make([]content.Block, 0, len(blocks))
+	for _, block := range blocks {
+		r, ok := block.(content.ToolResponse)
+		if ok && (answers == nil || !answers(r.CallID)) {
+			b.problem(outcome.OrphanedResponse, e, r.CallID)
+			continue
+		}
+		kept = append(kept, block)
+	}
+	if len(kept) == len(blocks) {
+		b.emit(e)
+		return
+	}
+	c := e.Content
+	c.Blocks = kept
+	if c.HasContent() {
+		b.emit(&Entry{ID: e.ID, Content: c, Count: Count{Tokens: b.count(c)}})
+	}
+}
+
+func hasCalls(c content.Content) bool {
+	return slices.ContainsFunc(c.Blocks, func(b content.Block) bool { _, call := b.(content.ToolCall); return call })
+}
