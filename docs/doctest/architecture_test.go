@@ -1,26 +1,29 @@
 package doctest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/internal/testkit/pages"
 )
 
-// TestTheArchitectureIsCurrent holds ARCHITECTURE.md to the tree: every room is there, and every function of a turn.
+// TestTheArchitectureIsCurrent holds ARCHITECTURE.md to the tree: every room that it lists exists, every package is in
+// a room that it lists, and so is every function of a turn.
 func TestTheArchitectureIsCurrent(t *testing.T) {
 	page, err := pages.Read(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms := 0
+	rooms := map[string]bool{}
 	roomLine := regexp.MustCompile(`^ {0,4}([a-z0-9/]+)  `) // lines that are indented further are headings
 	for line := range strings.SplitSeq(page.Blocks[0].Text, "\n") {
 		if room := roomLine.FindStringSubmatch(line); room != nil {
-			rooms++
+			rooms[room[1]] = true
 			if info, err := os.Stat(filepath.Join(root, room[1])); err != nil || !info.IsDir() {
 				t.Errorf("%s: there is no room %s", page.Path, room[1])
 			}
@@ -41,8 +44,13 @@ func TestTheArchitectureIsCurrent(t *testing.T) {
 			}
 		}
 	}
-	if rooms < 25 || functions < 15 {
-		t.Errorf("only %d rooms and %d functions were found in %s", rooms, functions, page.Path)
+	if len(rooms) < 25 || functions < 15 {
+		t.Errorf("only %d rooms and %d functions were found in %s", len(rooms), functions, page.Path)
+	}
+	for _, dir := range goDirectories(t) {
+		if !inRoom(rooms, dir) {
+			t.Errorf("%s: the package %s is in none of the rooms", page.Path, dir)
+		}
 	}
 }
 
@@ -62,4 +70,39 @@ func sources(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// inRoom reports whether a package is a room or below one. Being below host or sdk is not enough: both are rooms
+// themselves.
+func inRoom(rooms map[string]bool, dir string) bool {
+	for ; dir != "." && dir != "host" && dir != "sdk"; dir = filepath.ToSlash(filepath.Dir(dir)) {
+		if rooms[dir] {
+			return true
+		}
+	}
+	return rooms[dir]
+}
+
+// goDirectories are the directories of the checkout with Go sources, without those that hold material for tests.
+func goDirectories(t *testing.T) []string {
+	t.Helper()
+	found := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		hidden := strings.HasPrefix(name, ".") && path != root
+		if entry.IsDir() && (hidden || name == "testdata" || name == "node_modules") {
+			return filepath.SkipDir
+		}
+		if dir, err := filepath.Rel(root, filepath.Dir(path)); err == nil && strings.HasSuffix(path, ".go") {
+			found[filepath.ToSlash(dir)] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(found))
 }

@@ -71,7 +71,8 @@ func shell(t *testing.T) pages.Shell {
 	return pages.Shell{
 		Dir: checkout,
 		Env: []string{
-			"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C.UTF-8",
+			"HOME=" + home, "TMPDIR=" + filepath.Join(dir, "tmp"), "PATH=" + bin + ":" + os.Getenv("PATH"),
+			"LANG=C.UTF-8",
 		},
 		Hide: [][2]string{{bin, "~/thresh/bin"}, {home, "~"}},
 	}
