@@ -91,7 +91,7 @@ func (n notes) add(section, line string) {
 
 // The rules of the "model": what looks like a file, a problem, a standing instruction, and a tag of a snapshot.
 var (
-	path     = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|` +
+	path = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|` +
 		`\b[\w-]+\.(?:go|ts|js|py|rs|java|c|h|md|json|ya?ml|toml)\b`)
 	problem  = regexp.MustCompile(`(?i)\b(error|failed|failure|panic|exception|cannot|not found)\b`)
 	standing = regexp.MustCompile(`(?i)\b(always|never|must|don't|do not|please|instead|prefer|from now on)\b`)
