@@ -8,20 +8,17 @@ import (
 	"time"
 )
 
-// terminate asks the process to go, as a host does.
-func (p *bare) terminate() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM) }
-
 func checkSIGINT(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer p.end()
-	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT); err != nil {
+	if err := p.Signal(syscall.SIGINT); err != nil {
 		return "", fmt.Errorf("sending SIGINT: %w", err)
 	}
-	if p.gone(300 * time.Millisecond) {
-		return "", fmt.Errorf("it ended (%v) upon SIGINT; the host decides when it is to end", p.cmd.ProcessState)
+	if p.Gone(300 * time.Millisecond) {
+		return "", fmt.Errorf("it ended (%s) upon SIGINT; the host decides when it is to end", p.ExitState())
 	}
 	if _, err := p.getInfo(ctx); err != nil {
 		return "", fmt.Errorf("after SIGINT it does not answer any more: %w", err)
@@ -36,14 +33,14 @@ func checkSIGTERM(ctx context.Context, s *suite) (string, error) {
 	}
 	defer p.end()
 	start := time.Now()
-	if err := p.terminate(); err != nil {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return "", fmt.Errorf("sending SIGTERM: %w", err)
 	}
-	if !p.gone(s.bounds.stop) {
-		return "", fmt.Errorf("it is still there %v after SIGTERM, and would be killed", s.bounds.stop)
+	if !p.Gone(s.bounds.stop) {
+		return "", fmt.Errorf("it is still there %v after SIGTERM, and would get SIGKILL", s.bounds.stop)
 	}
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-		return "", fmt.Errorf("upon SIGTERM it ended with %v; exit with 0", p.cmd.ProcessState)
+	if code := p.ExitCode(); code != 0 {
+		return "", fmt.Errorf("upon SIGTERM it ended with %s; exit with 0", p.ExitState())
 	}
 	return fmt.Sprintf("gone after %d ms", time.Since(start).Milliseconds()), nil
 }
@@ -55,8 +52,8 @@ func checkLifeline(ctx context.Context, s *suite) (string, error) {
 	}
 	defer p.end()
 	start := time.Now()
-	_ = p.lifeline.Close() // as the system does for a host that was killed; the connection stays as it is
-	if !p.gone(s.bounds.react) {
+	p.BreakLifeline() // as the system does for a host that was killed; the connection stays as it is
+	if !p.Gone(s.bounds.react) {
 		return "", errors.New("it outlives its host: " + fmt.Sprint(s.bounds.react) +
 			" after the lifeline (descriptor THRESH_LIFELINE_FD) broke it is still there; read it in the background, and exit at end-of-file")
 	}

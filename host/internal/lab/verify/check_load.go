@@ -23,13 +23,13 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 	}
 	defer p.end()
 	for _, op := range operations(p.info.Info) { // what the calls come to is for others to judge
-		err := p.callIn(ctx, s, bareCall{op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info)})
-		if p.gone(0) {
-			return "", fmt.Errorf("it ended (%v) in %s of the history %q: %w", p.cmd.ProcessState, op, s.large().name, err)
+		err := p.callIn(ctx, s, rawCall{op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info)})
+		if p.Gone(0) {
+			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.large().name, err)
 		}
 		s.noticeHang(err)
 	}
-	peak, err := peakMemory(p.cmd.Process.Pid)
+	peak, err := peakMemory(p.PID())
 	if errors.Is(err, errNotMeasured) {
 		return "", skipped(err.Error())
 	}
@@ -42,8 +42,12 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d MiB at most", peak>>20), nil
 }
 
-// restTime is for how long a plugin is watched after the time it has to stop working.
+// restTime is how long a plugin must not compute to count as resting.
 const restTime = 300 * time.Millisecond
+
+// restCPU is the processor time that a plugin may use within restTime and still count as resting: what the runtime of a language uses
+// in the background.
+const restCPU = 10 * time.Millisecond
 
 func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
@@ -53,7 +57,7 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	p.end()
 	var details []string
 	try := func(op plugins.Op, sm sample, work time.Duration) error {
-		p, err := s.upWith(ctx, hangs)
+		p, err := s.upWith(ctx, &services{hold: make(chan struct{}), reached: make(chan struct{}, 1)})
 		if err != nil {
 			return err
 		}
@@ -86,7 +90,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	defer cancel()
 	sent, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		ended <- p.call(call, bareCall{op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) }})
+		ended <- p.call(call, rawCall{op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) }})
 	}()
 	select {
 	case <-sent:
@@ -102,42 +106,54 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 			return "", fmt.Errorf("it did not take the request: %w", err)
 		}
 		return "answered before it could be cancelled", nil
-	case <-p.host.generating:
+	case <-p.host.reached:
 		where = "cancelled while it waited for the model"
 	case <-timer.C:
 	}
 	cancel()
 	<-ended
-	if p.gone(s.bounds.react) {
-		return "", fmt.Errorf("its process ended (%v)", p.cmd.ProcessState)
-	}
-	return where, p.rests()
+	return where, p.rests(s.bounds.react)
 }
 
-// rests returns an error if the plugin works or waits for something, though it has no call to do that for.
-func (p ready) rests() error {
-	if p.host.open.Load() > 0 {
+// rests returns an error if the plugin goes on working or waiting for something, though its call was cancelled. It may still use react
+// of processor time, and ask the host for services for as long. Processor time does not depend on what else the machine is doing.
+func (p ready) rests(react time.Duration) error {
+	start, used := time.Now(), time.Duration(0)
+	for {
+		asked := p.host.tally.total()
+		before, err := cpuTime(p.PID())
+		measured := err == nil
+		if p.Gone(restTime) {
+			return fmt.Errorf("its process ended (%s)", p.ExitState())
+		}
+		late := time.Since(start) > react
+		if n := p.host.tally.total() - asked; n > 0 && late {
+			return fmt.Errorf("it still asks the host for services, %d times", n)
+		}
+		if !measured {
+			if late {
+				return p.stillWaits()
+			}
+			continue
+		}
+		after, err := cpuTime(p.PID())
+		if err != nil {
+			return err
+		}
+		used += after - before
+		switch {
+		case used > react:
+			return fmt.Errorf("the call was cancelled %v ago, and it still computes (%v of processor time since)", time.Since(start).Round(time.Millisecond), used)
+		case late && after-before <= restCPU:
+			return p.stillWaits()
+		}
+	}
+}
+
+// stillWaits returns an error if the plugin waits for an answer of the model.
+func (p ready) stillWaits() error {
+	if p.host.tally.open.Load() > 0 {
 		return errors.New("the call was cancelled a while ago, and it still waits for the model")
-	}
-	pid := p.cmd.Process.Pid
-	asked := p.host.requests.Load()
-	before, err := cpuTime(pid)
-	measured := err == nil
-	if p.gone(restTime) {
-		return fmt.Errorf("its process ended (%v)", p.cmd.ProcessState)
-	}
-	if n := p.host.requests.Load() - asked; n > 0 {
-		return fmt.Errorf("it still asks the host for services, %d times", n)
-	}
-	if !measured {
-		return nil
-	}
-	after, err := cpuTime(pid)
-	if err != nil {
-		return err
-	}
-	if used := after - before; used > restTime/6 {
-		return fmt.Errorf("the call was cancelled a while ago, and it still computes (%v of %v)", used, restTime)
 	}
 	return nil
 }

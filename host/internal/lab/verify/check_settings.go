@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -35,7 +36,7 @@ func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
 
 // try starts a process, configures it with settings, and has judge look at what came of it.
-func (s *suite) try(ctx context.Context, settings []byte, judge func(*bare, contract.Info, error) error) error {
+func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contract.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {
 		return err
@@ -81,10 +82,10 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 				break
 			}
 			tried++
-			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *bare, _ contract.Info, err error) error {
+			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ contract.Info, err error) error {
 				// A combination may be refused, as long as the key is named.
 				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
-					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.Key, oneLine(string(value), 100), err)
+					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
 				}
 				return nil
 			})
@@ -135,7 +136,7 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	refused, tried := 0, 0
 	attempt := func(settings, key string) error {
 		tried++
-		return s.try(ctx, []byte(settings), func(p *bare, info contract.Info, err error) error {
+		return s.try(ctx, []byte(settings), func(p *raw, info contract.Info, err error) error {
 			if err != nil {
 				refused++
 			}
@@ -167,14 +168,14 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 }
 
 // judgeGarbage judges what came of a Configure with garbage. Garbage may be accepted: a host has checked settings before.
-func judgeGarbage(ctx context.Context, p *bare, settings, key string, err error) error {
+func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) error {
 	what := "Configure with " + show(settings)
 	if err != nil {
 		if err := want(what, err, codes.InvalidArgument); err != nil {
 			return err
 		}
 		if key != "" && !strings.Contains(status.Convert(err).Message(), key) {
-			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s", what, key, oneLine(status.Convert(err).Message(), 200))
+			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s", what, key, text.OneLine(status.Convert(err).Message(), 200))
 		}
 	}
 	if _, err := p.getInfo(ctx); err != nil {
@@ -198,7 +199,7 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 	for _, op := range operations(info) {
 		for _, settings := range all {
 			tried++
-			err := p.callIn(ctx, s, bareCall{op: op, sample: sm, info: info, settings: []byte(settings)})
+			err := p.callIn(ctx, s, rawCall{op: op, sample: sm, info: info, settings: []byte(settings)})
 			if code := status.Code(err); code == codes.Internal || code == codes.Unavailable || code == codes.DeadlineExceeded {
 				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used", op, show(settings), err)
 			}
@@ -211,15 +212,15 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 }
 
 // callIn is call with the bound of all calls.
-func (p *bare) callIn(ctx context.Context, s *suite, c bareCall) error {
+func (p *raw) callIn(ctx context.Context, s *suite, c rawCall) error {
 	ctx, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
 	return p.call(ctx, c)
 }
 
 // order makes the calls that are out of order.
-func (s *suite) order(ctx context.Context, p *bare, info contract.Info) error {
-	c := bareCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
+func (s *suite) order(ctx context.Context, p *raw, info contract.Info) error {
+	c := rawCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
 	for _, op := range operations(info) {
 		c.op = op
 		if err := want(string(op)+" before Configure", p.callIn(ctx, s, c), codes.FailedPrecondition); err != nil {

@@ -2,43 +2,12 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"syscall"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
+	"github.com/thresh-dev/thresh/internal/text"
 )
-
-// ready is a bare process that was described and configured.
-type ready struct {
-	*bare
-	info declaration
-	took time.Duration // from the start
-}
-
-// up starts a bare process and brings it to ready, with its own defaults as settings. Whoever gets it ends it.
-func (s *suite) up(ctx context.Context) (ready, error) { return s.upWith(ctx, answers) }
-
-func (s *suite) upWith(ctx context.Context, m modelMode) (ready, error) {
-	start := time.Now()
-	p, err := s.spawn(ctx)
-	if err != nil {
-		return ready{}, err
-	}
-	ctx, cancel := context.WithDeadline(ctx, start.Add(s.bounds.start))
-	defer cancel()
-	info, err := p.getInfo(ctx)
-	if err == nil {
-		err = p.configureWith(ctx, defaultsOf(info.Info), m)
-	}
-	if err != nil {
-		p.end()
-		s.broken = true
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("it was not ready within %v: %w", s.bounds.start, err)
-		}
-		return ready{}, p.withStderr(err)
-	}
-	return ready{p, info, time.Since(start)}, nil
-}
 
 func checkHandshake(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
@@ -57,15 +26,15 @@ func checkStdout(ctx context.Context, s *suite) (string, error) {
 	detail, bound := "", s.bounds.call
 	for _, op := range operations(p.info.Info) {
 		// What it comes to is for other checks to judge.
-		if s.noticeHang(p.callIn(ctx, s, bareCall{op: op, sample: s.plain(), info: p.info.Info, settings: defaultsOf(p.info.Info)})) {
+		if s.noticeHang(p.callIn(ctx, s, rawCall{op: op, sample: s.plain(), info: p.info.Info, settings: defaultsOf(p.info.Info)})) {
 			detail = fmt.Sprintf("%s did not end within %v; from here on, calls get %v", op, bound, s.bounds.call)
 		}
 	}
-	_ = p.terminate()
-	p.gone(s.bounds.stop)
+	_ = p.Signal(syscall.SIGTERM) // an error means that it has ended already
+	p.Gone(s.bounds.stop)
 	p.end()
-	if noise := p.out.printed(); noise != "" {
-		return "", errors.New("it writes to standard output, which is for the handshake line alone" + noise)
+	if lines, first := p.Noise(); lines > 0 {
+		return "", fmt.Errorf("it writes to standard output, which is for the handshake line alone; it printed %d other lines, such as %q", lines, first)
 	}
 	return detail, ctx.Err()
 }
@@ -80,18 +49,18 @@ func checkGetInfo(ctx context.Context, s *suite) (string, error) {
 	if i.RequiresLLM {
 		llm = ", needs a model"
 	}
-	return fmt.Sprintf("%s %s, trigger %s at %g of the limit, %d settings%s", i.Name, oneLine(i.Version, 100), i.Trigger.Mode, i.Trigger.DefaultThreshold, len(i.Config), llm), nil
+	return fmt.Sprintf("%s %s, trigger %s at %g of the limit, %d settings%s", i.Name, text.OneLine(i.Version, 100), i.Trigger.Mode, i.Trigger.DefaultThreshold, len(i.Config), llm), nil
 }
 
 func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 	const asked = 3
-	var first *declaration
+	var first *client.Declaration
 	for start := range starts {
 		p, err := s.up(ctx)
 		if err != nil {
 			return "", err
 		}
-		infos := []declaration{p.info}
+		infos := []client.Declaration{p.info}
 		for range asked - 1 {
 			info, err := p.getInfo(ctx)
 			if err != nil {
@@ -105,7 +74,7 @@ func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 			if first == nil {
 				first = &info
 			}
-			if d := first.difference(info); d != "" {
+			if d := first.Difference(info); d != "" {
 				return "", fmt.Errorf("start %d, answer %d is another than the first: %s", start+1, i+1, d)
 			}
 		}
@@ -113,7 +82,7 @@ func checkGetInfoStable(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d starts, %d answers each", starts, asked), nil
 }
 
-func show(text string) string { return fmt.Sprintf("%q", oneLine(text, 60)) }
+func show(s string) string { return fmt.Sprintf("%q", text.OneLine(s, 60)) }
 
 func checkCallOrder(ctx context.Context, s *suite) (string, error) {
 	p, err := s.spawn(ctx)

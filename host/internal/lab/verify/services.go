@@ -38,7 +38,10 @@ type services struct {
 }
 
 // tally counts what a strategy asked for.
-type tally struct{ estimates, generations, prompts atomic.Int64 }
+type tally struct {
+	estimates, generations, prompts atomic.Int64
+	open                            atomic.Int64 // generations that the strategy waits for
+}
 
 func (t *tally) total() int64 {
 	return t.estimates.Load() + t.generations.Load() + t.prompts.Load()
@@ -67,6 +70,8 @@ func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 
 func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	s.tally.generations.Add(1)
+	s.tally.open.Add(1)
+	defer s.tally.open.Add(-1)
 	if s.hold != nil {
 		note(s.reached)
 		select {
@@ -126,5 +131,13 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// note sends to a channel unless that is full.
+func note(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
@@ -15,6 +14,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -41,10 +43,10 @@ func defaultBounds() bounds {
 
 // suite is one run over one plugin.
 type suite struct {
-	path, name string
-	base       string // private; sockets and working directories go below it
-	bounds     bounds
-	log        hclog.Logger
+	binary  *discover.Binary
+	spawner *process.Spawner // of the raw processes
+	bounds  bounds
+	log     hclog.Logger
 
 	info     sdk.Info // of the first process that came up
 	running  *plugins.Strategy
@@ -113,13 +115,13 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 	}
 	m := plugins.New(plugins.Options{
 		Plugins: config.Plugins{
-			Dirs: []string{filepath.Dir(s.path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
+			Dirs: []string{filepath.Dir(s.binary.Path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
 			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
 		},
 		Logger: s.log, HostVersion: "verify",
 	})
 	s.managers = append(s.managers, m)
-	if st, err = m.Strategy(ctx, s.name); err != nil {
+	if st, err = m.Strategy(ctx, s.binary.Name); err != nil {
 		s.broken = true
 		return nil, nil, err
 	}
@@ -131,6 +133,7 @@ func (s *suite) close() {
 	for _, m := range s.managers {
 		_ = m.Close()
 	}
+	_ = s.spawner.Close()
 }
 
 // continuous returns the plugin if it has an Optimize.
@@ -148,28 +151,11 @@ func (s *suite) continuous(ctx context.Context) (*plugins.Strategy, error) {
 // sentence is an error in one line that is fit for a terminal.
 func sentence(err error) string {
 	var failure *plugins.Error
-	text := err.Error()
+	said := err.Error()
 	if errors.As(err, &failure) && failure.Stderr != "" {
-		text = strings.ReplaceAll(text, failure.Error(), failure.Sentence())
+		said = strings.ReplaceAll(said, failure.Error(), failure.Sentence())
 	}
-	return oneLine(text, 600)
-}
-
-// oneLine makes text of strangers fit for a terminal: no control characters, at most limit bytes.
-func oneLine(text string, limit int) string {
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
-		default:
-			return unicode.ReplacementChar
-		}
-	}, strings.TrimSpace(text))
+	return text.OneLine(said, 600)
 }
 
 // on names the sample in an error about what a plugin did with it.

@@ -2,11 +2,8 @@ package verify
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +12,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
 
 // Options say what to run. The zero value runs every check.
@@ -44,27 +42,27 @@ func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }
 
-func run(ctx context.Context, binary string, o Options, b bounds) (*Report, error) {
+func run(ctx context.Context, binary string, o Options, limits bounds) (*Report, error) {
 	chosen, err := choose(o.Only)
 	if err != nil {
 		return nil, err
 	}
-	path, name, sum, err := examine(binary)
+	b, err := examine(binary)
 	if err != nil {
 		return nil, err
 	}
-	base, err := os.MkdirTemp("", "verify-") // short: sockets are made below it
+	defer b.Close()
+	spawner, err := process.NewSpawner("")
 	if err != nil {
 		return nil, fmt.Errorf("making a directory for the plugin: %w", err)
 	}
-	defer os.RemoveAll(base)
-	s := &suite{path: path, name: name, base: base, bounds: b, log: o.Logger}
+	s := &suite{binary: b, spawner: spawner, bounds: limits, log: o.Logger}
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}
 	defer s.close()
 
-	r := &Report{Binary: path, Name: name, SHA256: sum}
+	r := &Report{Binary: b.Path, Name: b.Name, SHA256: b.Sum}
 	start := time.Now()
 	for i, c := range chosen {
 		if o.Progress != nil {
@@ -99,33 +97,28 @@ func choose(names []string) ([]Check, error) {
 	return slices.DeleteFunc(all, func(c Check) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
-// examine looks at the file without starting it.
-func examine(binary string) (path, name, sum string, err error) {
-	path, err = filepath.Abs(binary)
+// examine opens the file without starting it.
+func examine(binary string) (*discover.Binary, error) {
+	path, err := filepath.Abs(binary)
 	if err != nil {
-		return "", "", "", err
+		return nil, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", "", "", fmt.Errorf("%w: %w", ErrBadBinary, err)
+		return nil, fmt.Errorf("%w: %w", ErrBadBinary, err)
 	}
-	name, ok := strings.CutPrefix(filepath.Base(path), plugins.FilePrefix)
+	name, ok := discover.StrategyName(filepath.Base(path))
 	switch {
 	case !info.Mode().IsRegular():
-		return "", "", "", fmt.Errorf("%w: %s is no regular file", ErrBadBinary, path)
+		return nil, fmt.Errorf("%w: %s is no regular file", ErrBadBinary, path)
 	case !ok || name == "":
-		return "", "", "", fmt.Errorf("%w: %s: the file must be named %s<name>, with the strategy's name", ErrBadBinary, path, plugins.FilePrefix)
+		return nil, fmt.Errorf("%w: %s: the file must be named %s<name>, with the strategy's name", ErrBadBinary, path, discover.FilePrefix)
 	case info.Mode().Perm()&0o111 == 0:
-		return "", "", "", fmt.Errorf("%w: %s is not executable (chmod +x)", ErrBadBinary, path)
+		return nil, fmt.Errorf("%w: %s is not executable (chmod +x)", ErrBadBinary, path)
 	}
-	f, err := os.Open(path)
+	b, err := discover.Open(discover.Candidate{Name: name, Path: path}, &discover.Hashes{}, nil)
 	if err != nil {
-		return "", "", "", fmt.Errorf("%w: %w", ErrBadBinary, err)
+		return nil, fmt.Errorf("%w: %w", ErrBadBinary, err)
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", "", "", fmt.Errorf("%w: %w", ErrBadBinary, err)
-	}
-	return path, name, hex.EncodeToString(h.Sum(nil)), nil
+	return b, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/internal/wire"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
 // Spec says what to launch.
@@ -34,7 +32,7 @@ type Spec struct {
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
 		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
-		remote: remote{services: newHostServices(o.MaxHostCalls)}, health: func(bool, string) {},
+		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
 	proc, err := spawner.Start(ctx, process.Spec{Binary: p.binary, Sandbox: p.sandbox, StartTimeout: o.StartTimeout, Log: p.log})
@@ -42,7 +40,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		p.End(err)
 		return p, err
 	}
-	p.proc, p.remote.strategy = proc, threshv1.NewStrategyServiceClient(proc.Conn())
+	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls)
 	if err := p.introduce(ctx, spec); err != nil {
 		p.End(err)
 		p.Close(0)
@@ -68,11 +66,11 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 
 // describe is the second half of the handshake: the plugin reports what it is.
 func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
-	resp, err := p.remote.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
+	answer, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	if err != nil {
 		return p.setupFailed(ctx, fault.OpGetInfo, err)
 	}
-	info, err := wire.FromInfo(resp)
+	info, err := wire.FromInfo(answer)
 	if err != nil {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
@@ -101,17 +99,12 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 		return p.Failure(fault.OpConfigure, err, "")
 	}
 	p.config = config
-	id, listener, err := p.proc.Accept(ctx)
+	id, err := p.remote.serve(ctx, p.proc)
 	if err != nil {
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
-	p.remote.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
-	threshv1.RegisterHostServiceServer(p.remote.server, p.remote.services)
-	go func() { _ = p.remote.server.Serve(listener) }() // until destroy stops it, which also closes the listener
 
-	_, err = p.remote.strategy.Configure(ctx, wire.ToConfigure(wire.Configuration{
-		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger),
-	}))
+	err = p.remote.configure(ctx, wire.Configuration{HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger)})
 	switch {
 	case err == nil:
 		return nil

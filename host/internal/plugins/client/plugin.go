@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
-	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
@@ -62,13 +60,6 @@ type Plugin struct {
 type reported struct {
 	info   contract.Info
 	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
-}
-
-// remote is the protocol's two services: the plugin's and the host's.
-type remote struct {
-	strategy threshv1.StrategyServiceClient
-	services *hostServices
-	server   *grpc.Server // serves services; nil before Configure
 }
 
 // calls counts calls.
@@ -130,9 +121,7 @@ func (p *Plugin) Wait() error {
 
 // Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Calls that are under way fail.
 func (p *Plugin) Close(grace time.Duration) {
-	if p.remote.server != nil {
-		p.remote.server.Stop()
-	}
+	p.remote.stop()
 	p.proc.Close(grace)
 }
 
@@ -163,7 +152,7 @@ func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
 	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)
 	defer cancel()
-	_, err := p.remote.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: p.opts.HostVersion})
+	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	switch {
 	case p.life.ctx.Err() != nil:
 	case err != nil:

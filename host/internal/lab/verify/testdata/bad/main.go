@@ -133,7 +133,7 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 // Compress removes idle entries as well.
 func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	if s.fault == "ignores-cancellation" && len(in.History) > 100 {
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 			s.calls.Add(1)
 		}
 	}

@@ -1,0 +1,124 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/client"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// raw is a process of the plugin that no supervision tidies up after, so that what it does is seen as it is. The host starts its
+// processes in the same way, except that this one is not isolated.
+type raw struct {
+	*process.Process
+	rpc          *client.Raw
+	host         *services // what the plugin can ask for; nil before Configure
+	stopServices func()    // ends the services
+}
+
+// spawn starts the plugin and completes the handshake. End the process.
+func (s *suite) spawn(ctx context.Context) (*raw, error) {
+	if s.broken {
+		return nil, errNoStart
+	}
+	ctx, cancel := client.WithTimeout(ctx, s.bounds.start)
+	defer cancel()
+	proc, err := s.spawner.Start(ctx, process.Spec{Binary: s.binary, StartTimeout: s.bounds.start, Log: s.log.Named("plugin")})
+	if err != nil {
+		s.broken = true
+		return nil, withStderr(err)
+	}
+	p := &raw{Process: proc, rpc: client.NewRaw(proc)}
+	if !handshakeLine.MatchString(proc.HandshakeLine()) {
+		p.end()
+		s.broken = true
+		return nil, fmt.Errorf("the handshake line is %q, not 1|1|unix|<path>|grpc", text.OneLine(proc.HandshakeLine(), 200))
+	}
+	return p, nil
+}
+
+// handshakeLine is stricter than what a host accepts: the protocol demands a unix socket.
+var handshakeLine = regexp.MustCompile(`^1\|1\|unix\|([^|]+)\|grpc(\|.*)?$`)
+
+// end ends the process if it still runs, and removes what is left of it.
+func (p *raw) end() {
+	if p.stopServices != nil {
+		p.stopServices()
+	}
+	p.Close(0)
+}
+
+// withStderr makes an error about a start one line, with the last line of the plugin's standard error.
+func withStderr(err error) error {
+	var failure *fault.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(failure.Stderr), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return fmt.Errorf("%w; last line of its standard error: %q", failure.Err, text.OneLine(last, 200))
+	}
+	return failure.Err
+}
+
+// getInfo asks what the plugin is.
+func (p *raw) getInfo(ctx context.Context) (client.Declaration, error) {
+	info, err := p.rpc.GetInfo(ctx, "verify")
+	return info, answered("GetInfo", err)
+}
+
+// configure offers host services to the plugin and hands it its settings.
+func (p *raw) configure(ctx context.Context, settings []byte) error {
+	return p.configureWith(ctx, settings, &services{})
+}
+
+// configureWith is configure with the services to offer.
+func (p *raw) configureWith(ctx context.Context, settings []byte, host *services) error {
+	id, stop, err := p.rpc.Serve(ctx, host)
+	if err != nil {
+		return fmt.Errorf("opening go-plugin's broker: %w", err)
+	}
+	p.host, p.stopServices = host, stop
+	return answered("Configure", p.rpc.Configure(ctx, wire.Configuration{HostServiceID: id, Config: settings, LogLevel: "error"}))
+}
+
+// ready is a raw process that was described and configured.
+type ready struct {
+	*raw
+	info client.Declaration
+	took time.Duration // from the start
+}
+
+// up starts a raw process and brings it to ready, with its own defaults as settings. End it.
+func (s *suite) up(ctx context.Context) (ready, error) { return s.upWith(ctx, &services{}) }
+
+func (s *suite) upWith(ctx context.Context, host *services) (ready, error) {
+	start := time.Now()
+	p, err := s.spawn(ctx)
+	if err != nil {
+		return ready{}, err
+	}
+	ctx, cancel := context.WithDeadline(ctx, start.Add(s.bounds.start))
+	defer cancel()
+	info, err := p.getInfo(ctx)
+	if err == nil {
+		err = p.configureWith(ctx, defaultsOf(info.Info), host)
+	}
+	if err != nil {
+		p.end()
+		s.broken = true
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("it was not ready within %v: %w", s.bounds.start, err)
+		}
+		return ready{}, withStderr(p.AddStderr(p.Failure(fault.OpConfigure, err, "")))
+	}
+	return ready{p, info, time.Since(start)}, nil
+}

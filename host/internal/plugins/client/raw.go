@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Raw makes single calls of the protocol to a process, in any order and with any settings, and judges no answer. It is for the
+// conformance suite, which has to do what a host never does. Errors are gRPC's, as they came.
+type Raw struct {
+	proc   *process.Process
+	remote remote
+}
+
+// NewRaw is for a process that was not described or configured yet.
+func NewRaw(p *process.Process) *Raw {
+	return &Raw{proc: p, remote: newRemote(p, math.MaxInt)}
+}
+
+// RawCallID is the id of every raw call.
+const RawCallID = "raw"
+
+// Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request goes on until the plugin
+// cancels it. stop ends them.
+func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop func(), err error) {
+	r.remote.services.open(RawCallID, &serviceCall{ctx: context.Background(), host: host, mayGenerate: true})
+	id, err = r.remote.serve(ctx, r.proc)
+	if err != nil {
+		return 0, nil, err
+	}
+	return id, r.remote.stop, nil
+}
+
+// Declaration is what a plugin reports about itself, unchecked.
+type Declaration struct {
+	contract.Info
+	answer protoInfo
+}
+
+// GetInfo asks what the plugin is. Settings are left out of the result if one of their defaults is no JSON.
+func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, error) {
+	answer, err := r.remote.getInfo(ctx, hostVersion)
+	if err != nil {
+		return Declaration{}, err
+	}
+	info, err := wire.FromInfo(answer)
+	if err != nil {
+		rest := proto.CloneOf(answer)
+		rest.Config = nil
+		info, _ = wire.FromInfo(rest) // nothing else can fail
+	}
+	return Declaration{info, answer}, nil
+}
+
+// Difference names the fields in which two answers to GetInfo differ; "" if they are the same.
+func (d Declaration) Difference(other Declaration) string {
+	if proto.Equal(d.answer, other.answer) {
+		return ""
+	}
+	var found []string
+	a, b := d.answer.ProtoReflect(), other.answer.ProtoReflect()
+	fields := a.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if va, vb := a.Get(f), b.Get(f); !va.Equal(vb) {
+			found = append(found, fmt.Sprintf("%s was %q, is %q", f.Name(), text.OneLine(va.String(), 60), text.OneLine(vb.String(), 60)))
+		}
+	}
+	if len(found) == 0 {
+		return "it differs in a field that this host does not know"
+	}
+	return strings.Join(found, "; ")
+}
+
+// Configure hands the plugin its settings.
+func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
+	return r.remote.configure(ctx, c)
+}
+
+// Optimize makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
+func (r *Raw) Optimize(ctx context.Context, c wire.Call, in contract.OptimizeParams, entries iter.Seq[wire.Entry], sent func()) error {
+	c.ID = RawCallID
+	stream, err := wire.OpenOptimize(ctx, r.remote.strategy, c, in)
+	if err != nil {
+		return err
+	}
+	return drain(stream, entries, sent)
+}
+
+// Compress makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
+func (r *Raw) Compress(ctx context.Context, c wire.Call, in contract.CompressParams, entries iter.Seq[wire.Entry], sent func()) error {
+	c.ID = RawCallID
+	stream, err := wire.OpenCompress(ctx, r.remote.strategy, c, in)
+	if err != nil {
+		return err
+	}
+	return drain(stream, entries, sent)
+}
+
+// drain sends the history and reads the answer to its end.
+func drain[M contract.DensityMetadata | contract.CompressMetadata, P any](
+	stream *wire.Stream[M, P], entries iter.Seq[wire.Entry], sent func(),
+) error {
+	if err := stream.Send(entries); err != nil {
+		return err
+	}
+	if sent != nil {
+		sent()
+	}
+	return stream.Drain()
+}

@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+	"github.com/thresh-dev/thresh/internal/wire"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+// remote is the protocol's two services on one connection: the plugin's, which the host calls, and the host's, which the plugin calls.
+// With services.go it is the only place in this package that knows generated protobuf.
+type remote struct {
+	strategy threshv1.StrategyServiceClient
+	services *hostServices
+	server   *grpc.Server // serves services; nil before serve
+}
+
+// protoInfo is an answer to GetInfo as it came.
+type protoInfo = *threshv1.GetInfoResponse
+
+// newRemote is for a process that completed the handshake. maxHostCalls bounds what it may ask during one Compress.
+func newRemote(p *process.Process, maxHostCalls int) remote {
+	return remote{strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(maxHostCalls)}
+}
+
+func (r *remote) getInfo(ctx context.Context, hostVersion string) (protoInfo, error) {
+	return r.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: hostVersion})
+}
+
+func (r *remote) configure(ctx context.Context, c wire.Configuration) error {
+	_, err := r.strategy.Configure(ctx, wire.ToConfigure(c))
+	return err
+}
+
+// serve offers the host's services on the process's broker, under the returned id, until stop.
+func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err error) {
+	id, listener, err := p.Accept(ctx)
+	if err != nil {
+		return 0, err
+	}
+	r.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
+	threshv1.RegisterHostServiceServer(r.server, r.services)
+	go func() { _ = r.server.Serve(listener) }() // until stop, which also closes the listener
+	return id, nil
+}
+
+// stop ends the host's services. Requests that are under way fail.
+func (r *remote) stop() {
+	if r.server != nil {
+		r.server.Stop()
+	}
+}
