@@ -25,8 +25,8 @@ type comparison struct {
 	sessions   bool
 }
 
-// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache, one
-// that does not, and one without a cache.
+// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt
+// cache, one that does not, and one without a cache.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them
@@ -77,7 +77,9 @@ func compareCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error { return a.compare(cmd, c, files) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)")
+	f.StringSliceVar(
+		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
+	)
 	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")

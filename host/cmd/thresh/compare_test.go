@@ -94,14 +94,18 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
 	}
-	all := p.run(append([]string{"compare", "--strategy", "high-density", "--columns", "all"}, samples(t)[0])...).done(t).stdout
+	all := p.run(
+		append([]string{"compare", "--strategy", "high-density", "--columns", "all"}, samples(t)[0])...).done(
+		t,
+	).stdout
 	for _, want := range []string{"REREADS", "REWRITES", "PEAK", "COMPRESSED", "PLUGIN"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
 	// Those that need a model are no failure, and somebody says what to do.
-	if strings.Count(r.stdout, "not run") != 2*4 || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") || !strings.Contains(r.stderr, "compression.profile") {
+	if strings.Count(r.stdout, "not run") != 2*4 || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") ||
+		!strings.Contains(r.stderr, "compression.profile") {
 		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
 	}
 }
@@ -135,7 +139,8 @@ func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
 		t.Errorf("sessions: %+v", got.Sessions)
 	}
 	low, high := got.Totals.Variants[6], got.Totals.Variants[7]
-	if !low.Done || low.Sent >= high.Sent || high.Sent >= got.Totals.Nothing.Sent || len(low.Costs) != 2 || low.Costs[1].Relative >= 0 {
+	if !low.Done || low.Sent >= high.Sent || high.Sent >= got.Totals.Nothing.Sent || len(low.Costs) != 2 ||
+		low.Costs[1].Relative >= 0 {
 		t.Errorf("a lower threshold: %+v, a higher one: %+v", low, high)
 	}
 
@@ -156,7 +161,8 @@ func TestCompareReadsStandardInput(t *testing.T) {
 	cmd := p.command("compare", "-o", "json", "-", "a.json")
 	cmd.Stdin = strings.NewReader(pruning)
 	got := decode[compared](t, p.finish(cmd))
-	if len(got.Sessions) != 2 || got.Sessions[0].Name != "(stdin)" || got.Sessions[0].Variants[0].Sent != got.Sessions[1].Variants[0].Sent {
+	if len(got.Sessions) != 2 || got.Sessions[0].Name != "(stdin)" ||
+		got.Sessions[0].Variants[0].Sent != got.Sessions[1].Variants[0].Sent {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -198,7 +204,12 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p.finish(p.command(append([]string{"compare"}, c.args...)...)).failed(t, c.code, c.want...) // "a" is never looked for
+			p.finish(
+				p.command(append([]string{"compare"}, c.args...)...),
+			).failed(
+				t,
+				c.code,
+				c.want...) // "a" is never looked for
 		})
 	}
 }
@@ -218,7 +229,8 @@ func TestCompareGoesOnWithoutWhatCannotBeRead(t *testing.T) {
 	// A session that can be read and not be replayed fails in its row.
 	p.file("odd.json", odd["entry 1: unknown speaker"])
 	r = p.run("compare", "odd.json", "good.json")
-	if r.code != 1 || !strings.Contains(r.stdout, "high-density (1 of 2)") || !strings.Contains(r.stdout, `unknown speaker "robot"`) {
+	if r.code != 1 || !strings.Contains(r.stdout, "high-density (1 of 2)") ||
+		!strings.Contains(r.stdout, `unknown speaker "robot"`) {
 		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 }
@@ -228,7 +240,8 @@ func TestABrokenPluginIsLeftOutOrARow(t *testing.T) {
 	p := newPlace(t, "exits-at-start")
 	p.file("a.json", pruning)
 	r := p.run("compare", "a.json").done(t)
-	if strings.Contains(r.stdout, "exits-at-start") || !strings.Contains(r.stderr, "left out "+filepath.Join(p.plugins, "thresh-strategy-exits-at-start")) {
+	if strings.Contains(r.stdout, "exits-at-start") ||
+		!strings.Contains(r.stderr, "left out "+filepath.Join(p.plugins, "thresh-strategy-exits-at-start")) {
 		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)
 	}
 	r = p.run("compare", "--strategy", "high-density,exits-at-start", "a.json")
@@ -242,7 +255,12 @@ func TestCompareWritesAPage(t *testing.T) {
 	p := newPlace(t)
 	p.file("out.html", "an earlier one")
 	page := func() string {
-		p.run(append([]string{"compare", "--set", "model.contextLimit=30000", "--report", "out.html", "--parallel", "3"}, samples(t)...)...).done(t)
+		p.run(
+			append(
+				[]string{"compare", "--set", "model.contextLimit=30000", "--report", "out.html", "--parallel", "3"},
+				samples(t)...)...).done(
+			t,
+		)
 		text, err := os.ReadFile(p.path("work", "out.html"))
 		if err != nil {
 			t.Fatal(err)
@@ -282,7 +300,9 @@ func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
 	if err := syscall.Mkfifo(p.path("work", "gate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := p.command("compare", "--strategy", "high-density,gate", "--parallel", "1", "--report", "out.html", "a.json", "b.json")
+	cmd := p.command(
+		"compare", "--strategy", "high-density,gate", "--parallel", "1", "--report", "out.html", "a.json", "b.json",
+	)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -296,7 +316,9 @@ func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
 	defer gate.Close()
 	p.interrupt(cmd.Process.Pid)
 	_ = cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != 1 || !strings.Contains(stderr.String(), "interrupted after 1 of 4 replays") || strings.Count(stderr.String(), "\n") != 2 {
+	if got := cmd.ProcessState.ExitCode(); got != 1 ||
+		!strings.Contains(stderr.String(), "interrupted after 1 of 4 replays") ||
+		strings.Count(stderr.String(), "\n") != 2 {
 		t.Errorf("exit status %d:\n%s", got, stderr.String())
 	}
 	for _, want := range []string{"high-density (1 of 2)", "not run", "stopped before its end"} {
@@ -304,7 +326,8 @@ func TestCtrlCInTheMiddleOfAComparison(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout.String())
 		}
 	}
-	if page, err := os.ReadFile(p.path("work", "out.html")); err != nil || string(page) != "an earlier one" || !strings.Contains(stderr.String(), "no report is written") {
+	if page, err := os.ReadFile(p.path("work", "out.html")); err != nil || string(page) != "an earlier one" ||
+		!strings.Contains(stderr.String(), "no report is written") {
 		t.Errorf("an earlier page is %q, %v", page, err)
 	}
 	p.calm(stderr.String())

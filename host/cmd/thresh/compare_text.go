@@ -23,7 +23,9 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 		{Name: "saved", Right: true},
 	}
 	for i, l := range prices {
-		columns = append(columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(i, 2)})
+		columns = append(
+			columns, table.Column{Name: "cost", Head: twoLines(l.Name + " $"), Right: true, Rank: 1 + min(i, 2)},
+		)
 	}
 	columns = append(columns, []table.Column{
 		{Name: "recall", Right: true, Rank: 1},
@@ -37,7 +39,9 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	for _, l := range prices {
 		columns = append(columns, table.Column{Name: "usd", Head: twoLines("USD " + l.Name), Right: true, Rank: 7})
 	}
-	return append(columns, table.Column{Name: "host", Right: true, Rank: 8}, table.Column{Name: "plugin", Right: true, Rank: 7})
+	return append(
+		columns, table.Column{Name: "host", Right: true, Rank: 8}, table.Column{Name: "plugin", Right: true, Rank: 7},
+	)
 }
 
 // printCompared prints the totals, before them the sessions if they are asked for, and then the warnings.

@@ -31,7 +31,10 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	for _, text := range flags {
 		key, list, ok := strings.Cut(text, "=")
 		if !ok || key == "" || list == "" {
-			return nil, fmt.Errorf("--vary: %.80q is not allowed; want KEY=VALUE,VALUE, such as compression.density.cadence=every-turn,gated", text)
+			return nil, fmt.Errorf(
+				"--vary: %.80q is not allowed; want KEY=VALUE,VALUE, such as compression.density.cadence=every-turn,gated",
+				text,
+			)
 		}
 		if slices.ContainsFunc(axes, func(a axis) bool { return a.key == key }) {
 			return nil, fmt.Errorf("--vary: %s given more than once; give all its values in one --vary", key)
@@ -40,7 +43,9 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
 		}
 		if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
-			return nil, fmt.Errorf("--vary: %s concerns the whole host and cannot differ between variants; use --set", key)
+			return nil, fmt.Errorf(
+				"--vary: %s concerns the whole host and cannot differ between variants; use --set", key,
+			)
 		}
 		a := axis{key: key}
 		for value := range strings.SplitSeq(list, ",") {
@@ -57,9 +62,14 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	return axes, nil
 }
 
-// variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are among
-// them, and named: that is no failure, as the others can be compared without.
-func (a *app) variants(cmd *cobra.Command, h *engine.Host, names []string, axes []axis) (out []compare.Variant, lacking map[string]bool, err error) {
+// variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are
+// among them, and named: that is no failure, as the others can be compared without.
+func (a *app) variants(
+	cmd *cobra.Command,
+	h *engine.Host,
+	names []string,
+	axes []axis,
+) (out []compare.Variant, lacking map[string]bool, err error) {
 	found, err := listed(h.Plugins(cmd.Context()), h.Config())
 	if err == nil {
 		err = cmd.Context().Err()
@@ -80,7 +90,10 @@ func (a *app) variants(cmd *cobra.Command, h *engine.Host, names []string, axes 
 		}
 		for _, n := range names {
 			if _, known := strategies[n]; !known {
-				return nil, nil, fmt.Errorf("there is no strategy %.80q in %s; found: %s", n, dirs, dash(strings.Join(slices.Sorted(maps.Keys(strategies)), ", ")))
+				return nil, nil, fmt.Errorf(
+					"there is no strategy %.80q in %s; found: %s", n, dirs,
+					dash(strings.Join(slices.Sorted(maps.Keys(strategies)), ", ")),
+				)
 			}
 		}
 	} else if names = a.allOf(found); len(names) == 0 {
@@ -98,13 +111,18 @@ func (a *app) variants(cmd *cobra.Command, h *engine.Host, names []string, axes 
 				return nil, nil, usage(cmd, err)
 			}
 			if out = append(out, v); len(out) > maxCompared {
-				return nil, nil, usage(cmd, fmt.Errorf("more than %d variants: give fewer strategies or values", maxCompared))
+				return nil, nil, usage(
+					cmd, fmt.Errorf("more than %d variants: give fewer strategies or values", maxCompared),
+				)
 			}
 		}
 	}
 	for _, a := range axes {
 		if !tried[a.key] {
-			return nil, nil, usage(cmd, fmt.Errorf("--vary: %s concerns none of the strategies compared: %s", a.key, strings.Join(names, ", ")))
+			return nil, nil, usage(
+				cmd,
+				fmt.Errorf("--vary: %s concerns none of the strategies compared: %s", a.key, strings.Join(names, ", ")),
+			)
 		}
 	}
 	lacking, err = a.lackingModels(h, out, strategies)
@@ -204,7 +222,11 @@ func asMap(settings []chosen) map[string]string {
 }
 
 // lackingModels returns the strategies that need a model and have none, and says what to configure.
-func (a *app) lackingModels(h *engine.Host, variants []compare.Variant, found map[string]plugins.Listing) (map[string]bool, error) {
+func (a *app) lackingModels(
+	h *engine.Host,
+	variants []compare.Variant,
+	found map[string]plugins.Listing,
+) (map[string]bool, error) {
 	lacking := map[string]bool{}
 	var names []string
 	var missing error

@@ -43,6 +43,8 @@ understood, or what the other format cannot hold, is reported on standard error 
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: native, openai or anthropic")
-	_ = cmd.RegisterFlagCompletionFunc("to", cobra.FixedCompletions([]string{"native", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(
+		"to", cobra.FixedCompletions([]string{"native", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp),
+	)
 	return cmd
 }

@@ -64,7 +64,10 @@ A and B are sessions in any format that 'thresh convert' reads; '-' is standard 
 }
 
 // diff compares two files and returns them with it.
-func (a *app) diff(cmd *cobra.Command, files []string) (d explain.Difference, sides [2]*transcript.Transcript, err error) {
+func (a *app) diff(
+	cmd *cobra.Command,
+	files []string,
+) (d explain.Difference, sides [2]*transcript.Transcript, err error) {
 	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
 		return d, sides, err

@@ -54,7 +54,8 @@ func TestDiffShowsWhatAnOptimizeDid(t *testing.T) {
 	if diff := cmp.Diff([]string{"changed changed", "changed removed", "removed"}, ops); diff != "" {
 		t.Error(diff)
 	}
-	if got.Equal || got.Same != 3 || got.Removed != 1 || got.Changed != 2 || got.Added != 0 || got.TokensA-got.TokensB != saved {
+	if got.Equal || got.Same != 3 || got.Removed != 1 || got.Changed != 2 || got.Added != 0 ||
+		got.TokensA-got.TokensB != saved {
 		t.Errorf("got %+v, the items save %d tokens", got, saved)
 	}
 	r := p.run("diff", "a.json", "b.json").done(t)
@@ -65,7 +66,8 @@ func TestDiffShowsWhatAnOptimizeDid(t *testing.T) {
 	}
 	cmd := p.command("diff", "--all", "-", "b.json")
 	cmd.Stdin = strings.NewReader(pruning)
-	if r := p.finish(cmd).done(t); strings.Contains(r.stdout, "(3 the same)") || !strings.Contains(r.stdout, "write_file /w/b.ts") {
+	if r := p.finish(cmd).done(t); strings.Contains(r.stdout, "(3 the same)") ||
+		!strings.Contains(r.stdout, "write_file /w/b.ts") {
 		t.Errorf("--all:\n%s", r.stdout)
 	}
 }
@@ -87,7 +89,8 @@ func TestDiffExitStatus(t *testing.T) {
 	p := newPlace(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(1))
-	if r := p.run("diff", "--exit-code", "a.json", "b.jsonl"); r.code != 1 || r.stderr != "" || !strings.Contains(r.stdout, "6 removed, 2 added") {
+	if r := p.run("diff", "--exit-code", "a.json", "b.jsonl"); r.code != 1 || r.stderr != "" ||
+		!strings.Contains(r.stdout, "6 removed, 2 added") {
 		t.Errorf("exit status %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	p.file("bad.json", pruning[:100])

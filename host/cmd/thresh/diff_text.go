@@ -29,14 +29,22 @@ func (a *app) printDiff(d explain.Difference, files []string, sides [2]*transcri
 	if !d.Equal {
 		verdict = fmt.Sprintf("%d removed, %d added, %d changed", d.Removed, d.Added, d.Changed)
 	}
-	_, err := fmt.Fprintf(a.out, "%s, %d the same; %s → %s tokens\n", verdict, d.Same, table.Int(d.TokensA), table.Int(d.TokensB))
+	_, err := fmt.Fprintf(
+		a.out, "%s, %d the same; %s → %s tokens\n", verdict, d.Same, table.Int(d.TokensA), table.Int(d.TokensB),
+	)
 	return err
 }
 
 func diffTable(d explain.Difference, all bool) *table.Table {
 	t := table.New(
-		table.Column{Name: "sign", Head: " "}, table.Column{Name: "a"}, table.Column{Name: "b"}, table.Column{Name: "speaker"},
-		table.Column{Name: "tokens", Right: true}, table.Column{Name: "what", Head: "WHAT IT IS", Min: 24},
+		table.Column{
+			Name: "sign", Head: " ",
+		},
+		table.Column{Name: "a"},
+		table.Column{Name: "b"},
+		table.Column{Name: "speaker"},
+		table.Column{Name: "tokens", Right: true},
+		table.Column{Name: "what", Head: "WHAT IT IS", Min: 24},
 	)
 	same := 0 // entries that were not shown since the last one that was
 	for _, item := range append(d.Items, explain.DiffItem{}) {

@@ -60,7 +60,9 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			return a.printExplanation(x)
 		},
 	}
-	cmd.Flags().StringSliceVar(&only, "only", nil, "show only entries with these `STATUSES`: "+strings.Join(statuses(), ", "))
+	cmd.Flags().StringSliceVar(
+		&only, "only", nil, "show only entries with these `STATUSES`: "+strings.Join(statuses(), ", "),
+	)
 	cmd.Flags().IntVar(&turn, "turn", 0, "stop at request `N`, counted from 1")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(statuses(), cobra.ShellCompDirectiveNoFileComp))
 	a.addOutput(cmd)

@@ -119,9 +119,14 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 func TestExplainNamesWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.file("s.jsonl", turns(2)+`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"lost","toolName":"x","result":"y"}]}`+"\n")
+	p.file(
+		"s.jsonl",
+		turns(
+			2,
+		)+`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"lost","toolName":"x","result":"y"}]}`+"\n",
+	)
 	r := p.run("explain", "s.jsonl").done(t)
-	if !strings.Contains(r.stdout, "withheld from turn 3 on (orphaned-response)") {
+	if !strings.Contains(r.stdout, "withheld from turn 3 (orphaned-response)") {
 		t.Errorf("got\n%s", r.stdout)
 	}
 }

@@ -20,8 +20,8 @@ var explainColumns = []table.Column{
 	{Name: "speaker", Rank: 2},
 	{Name: "tokens", Right: true},
 	{Name: "now", Right: true},
-	{Name: "what", Head: "WHAT IT IS", Min: 16},
-	{Name: "became", Head: "WHAT BECAME OF IT", Min: 38},
+	{Name: "what", Head: "WHAT IT IS", Min: 14},
+	{Name: "became", Head: "WHAT BECAME OF IT", Min: 36},
 }
 
 func (a *app) printExplanation(x explained) error {
@@ -42,7 +42,10 @@ func (a *app) printExplanation(x explained) error {
 		if e.Line > 0 {
 			line = strconv.Itoa(e.Line)
 		}
-		entries.Row(strconv.Itoa(e.Index), line, string(e.Speaker), table.Int(e.Tokens), table.Int(e.Now), e.What, became(e.State))
+		entries.Row(
+			strconv.Itoa(e.Index), line, string(e.Speaker), table.Int(e.Tokens), table.Int(e.Now), e.What,
+			became(e.State),
+		)
 	}
 	addMade(math.MaxInt)
 	if err := a.printTable(entries); err != nil || len(x.Rules) == 0 {
@@ -57,7 +60,9 @@ func madeRow(m explain.Made) []string {
 	if m.Status != explain.Kept {
 		how += "; " + became(m.State)
 	}
-	return []string{fmt.Sprintf("+%d", m.Index+1), "", string(m.Speaker), table.Int(m.Tokens), table.Int(m.Now), m.What, how}
+	return []string{
+		fmt.Sprintf("+%d", m.Index+1), "", string(m.Speaker), table.Int(m.Tokens), table.Int(m.Now), m.What, how,
+	}
 }
 
 func (a *app) printRules(rules []explain.Rule) error {
@@ -67,7 +72,10 @@ func (a *app) printRules(rules []explain.Rule) error {
 		table.Column{Name: "made", Right: true}, table.Column{Name: "saved", Head: "TOKENS SAVED", Right: true},
 	)
 	for _, r := range rules {
-		sums.Row(r.Step, cmp.Or(r.Rule, "-"), table.Int(r.Removed), table.Int(r.Trimmed), table.Int(r.Made), table.Int(r.Saved))
+		sums.Row(
+			r.Step, cmp.Or(r.Rule, "-"), table.Int(r.Removed), table.Int(r.Trimmed), table.Int(r.Made),
+			table.Int(r.Saved),
+		)
 	}
 	return a.printSmallTable(sums)
 }
@@ -118,7 +126,7 @@ func why(e explain.Event) string {
 func problem(p explain.Problem) string {
 	how := "withheld"
 	if p.Kind == outcome.UnansweredCall {
-		how = "completed by an answer that says so"
+		how = "answered by the host"
 	}
-	return fmt.Sprintf("%s from turn %d on (%s)", how, p.Turn, p.Kind)
+	return fmt.Sprintf("%s from turn %d (%s)", how, p.Turn, p.Kind)
 }

@@ -63,7 +63,10 @@ Prices change. Each list has the day on which it was looked up and the page it w
 		},
 		ValidArgsFunction: a.completePrices,
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "print `FORMAT`: text for people, json for programs, yaml as model.priceFile wants it")
+	cmd.Flags().StringVarP(
+		&output, "output", "o", "text",
+		"print `FORMAT`: text for people, json for programs, yaml as model.priceFile wants it",
+	)
 	a.addColumns(cmd, pricesColumns)
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -88,7 +91,9 @@ func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 var pricesColumns = []table.Column{
 	{Name: "in-force", Head: " "},
 	{Name: "name"},
-	{Name: "input", Right: true}, {Name: "read", Right: true}, {Name: "write", Right: true}, {Name: "output", Right: true},
+	{
+		Name: "input", Right: true,
+	}, {Name: "read", Right: true}, {Name: "write", Right: true}, {Name: "output", Right: true},
 	{Name: "ttl", Right: true, Rank: 2},
 	{Name: "minimum", Right: true, Rank: 4},
 	{Name: "as-of", Head: "AS OF", Rank: 1},

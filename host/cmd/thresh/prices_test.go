@@ -17,18 +17,26 @@ func TestPricesAreShownAsATableAndAsAFileToStartFrom(t *testing.T) {
 		t.Errorf("%d lists are in force:\n%s", n, table)
 	}
 
-	if models := p.run("prices", "--columns", "name,models").done(t).stdout; !strings.Contains(models, "claude-sonnet-4*") {
+	if models := p.run("prices", "--columns", "name,models").done(t).stdout; !strings.Contains(
+		models,
+		"claude-sonnet-4*",
+	) {
 		t.Errorf("no models in\n%s", models)
 	}
 
 	// The file that is printed is one to change and to use.
 	text := p.run("prices", "-o", "yaml", "anthropic-sonnet").done(t).stdout
-	file := p.file("mine.yaml", strings.Replace(strings.Replace(text, "input: 3", "input: 2.5", 1), "name: anthropic-sonnet", "name: ours", 1))
+	file := p.file(
+		"mine.yaml",
+		strings.Replace(strings.Replace(text, "input: 3", "input: 2.5", 1), "name: anthropic-sonnet", "name: ours", 1),
+	)
 	type list struct {
 		Name  string  `json:"name"`
 		Input float64 `json:"input"`
 	}
-	found := decode[[]list](t, p.run("prices", "-o", "json", "ours", "anthropic-sonnet", "--set", "model.priceFile="+file).done(t))
+	found := decode[[]list](
+		t, p.run("prices", "-o", "json", "ours", "anthropic-sonnet", "--set", "model.priceFile="+file).done(t),
+	)
 	if len(found) != 2 || found[0] != (list{"ours", 2.5}) || found[1] != (list{"anthropic-sonnet", 3}) {
 		t.Errorf("%+v", found)
 	}
@@ -41,7 +49,15 @@ func TestPricesOfAWrongCall(t *testing.T) {
 	p := newPlace(t)
 	p.run("prices", "anthropic-sonet", "xyz").failed(t, 1, "did you mean anthropic-sonnet?", "xyz")
 	p.run("prices", "-o", "csv").failed(t, 2, "--output is text, json or yaml")
-	p.run("prices", "--set", "model.priceList=anthropic-sonet").failed(t, 1, "model.priceList", "did you mean anthropic-sonnet?")
+	p.run(
+		"prices", "--set", "model.priceList=anthropic-sonet",
+	).failed(
+		t, 1, "model.priceList", "did you mean anthropic-sonnet?",
+	)
 	bad := p.file("bad.yaml", "lists:\n  - name: a\n    input: -1\n")
-	p.run("prices", "--set", "model.priceFile="+bad).failed(t, 1, "model.priceFile", "bad.yaml:3: ", "want a price", "output is missing")
+	p.run(
+		"prices", "--set", "model.priceFile="+bad,
+	).failed(
+		t, 1, "model.priceFile", "bad.yaml:3: ", "want a price", "output is missing",
+	)
 }

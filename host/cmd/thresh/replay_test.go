@@ -34,8 +34,11 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 	p := newPlace(t)
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(40))
-	got := decode[replayed](t, p.run("replay", "-o", "json", "--set", "model.contextLimit=8000", "--set", "workspace.root=/w",
-		"--strategy", "high-density", "a.json", "b.jsonl"))
+	got := decode[replayed](
+		t,
+		p.run("replay", "-o", "json", "--set", "model.contextLimit=8000", "--set", "workspace.root=/w",
+			"--strategy", "high-density", "a.json", "b.jsonl"),
+	)
 	if len(got.Sessions) != 2 {
 		t.Fatalf("%d sessions", len(got.Sessions))
 	}
@@ -44,14 +47,21 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 		entries, turns int
 	}{{"a.json", 6, 3}, {"b.jsonl", 80, 40}} {
 		s := got.Sessions[i]
-		if s.File != want.file || s.Format != "native" || s.Strategy != "high-density" || s.Entries != want.entries || len(s.Turns) != want.turns || s.Error != "" {
-			t.Errorf("session %d: %s, %s, %s, %d entries, %d turns, error %q", i, s.File, s.Format, s.Strategy, s.Entries, len(s.Turns), s.Error)
+		if s.File != want.file || s.Format != "native" || s.Strategy != "high-density" || s.Entries != want.entries ||
+			len(s.Turns) != want.turns ||
+			s.Error != "" {
+			t.Errorf(
+				"session %d: %s, %s, %s, %d entries, %d turns, error %q", i, s.File, s.Format, s.Strategy, s.Entries,
+				len(s.Turns), s.Error,
+			)
 		}
 		sent := 0
 		for k, turn := range s.Turns {
 			sent += turn.TokensAfterCompress
 			if turn.Turn != k+1 || turn.TokensAfterOptimize > turn.TokensBefore || turn.TokensAfterCompress > turn.TokensAfterOptimize ||
-				turn.TokensBefore > turn.Unpruned || turn.HostTimeNs <= 0 || turn.PluginTimeNs <= 0 {
+				turn.TokensBefore > turn.Unpruned ||
+				turn.HostTimeNs <= 0 ||
+				turn.PluginTimeNs <= 0 {
 				t.Errorf("session %d, turn %d: %+v", i, k+1, turn)
 			}
 		}
@@ -84,7 +94,10 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	list := "[" + strings.ReplaceAll(strings.TrimSpace(turns(10)), "\n", ",") + "]"
-	p.file("s.json", `{"history":`+list+`,"boundaries":[{"index":10,"kind":"compact_boundary"},{"index":14,"kind":"microcompact_boundary"}]}`)
+	p.file(
+		"s.json",
+		`{"history":`+list+`,"boundaries":[{"index":10,"kind":"compact_boundary"},{"index":14,"kind":"microcompact_boundary"}]}`,
+	)
 	got := decode[replayed](t, p.run("replay", "-o", "json", "s.json")).Sessions[0]
 	var at []int
 	for _, turn := range got.Turns {
@@ -120,7 +133,9 @@ func TestRecordedSessionsReplay(t *testing.T) {
 		known = append(known, abs)
 	}
 	p := newPlace(t)
-	got := decode[replayed](t, p.run(append([]string{"replay", "-o", "json", "--set", "model.contextLimit=30000"}, known...)...))
+	got := decode[replayed](
+		t, p.run(append([]string{"replay", "-o", "json", "--set", "model.contextLimit=30000"}, known...)...),
+	)
 	for _, s := range got.Sessions {
 		if s.Error != "" || len(s.Turns) == 0 {
 			t.Errorf("%s: %d turns, error %q", s.File, len(s.Turns), s.Error)
@@ -149,7 +164,9 @@ func TestCtrlCInTheMiddleOfAReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = cmd.Process.Kill() })
-			session, err := os.OpenFile(p.path("work", "b.json"), os.O_WRONLY, 0) // waits until the first session is done
+			session, err := os.OpenFile(
+				p.path("work", "b.json"), os.O_WRONLY, 0,
+			) // waits until the first session is done
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +189,8 @@ func TestCtrlCInTheMiddleOfAReplay(t *testing.T) {
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
-			if got := cmd.ProcessState.ExitCode(); got != 1 || !strings.Contains(stderr.String(), "interrupted after 1 of 3 sessions") {
+			if got := cmd.ProcessState.ExitCode(); got != 1 ||
+				!strings.Contains(stderr.String(), "interrupted after 1 of 3 sessions") {
 				t.Errorf("exit status %d:\n%s", got, stderr.String())
 			}
 			if strings.Count(stderr.String(), "\n") != 1 {

@@ -33,7 +33,8 @@ var replayColumns = []table.Column{
 	{Name: "model-time", Head: "MODEL\nTIME", Right: true, Rank: 5},
 }
 
-// printReplays prints a row for each session and one for all, before them the turns of each session if they are asked for.
+// printReplays prints a row for each session and one for all, before them the turns of each session if they are asked
+// for.
 func (a *app) printReplays(results []replayed, turns bool) error {
 	results = slices.DeleteFunc(slices.Clone(results), func(r replayed) bool { return !hasRow(r) })
 	if len(results) == 0 {

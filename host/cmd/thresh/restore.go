@@ -84,13 +84,15 @@ type kept struct {
 	ids *transcriptlog.Index
 }
 
-// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that it names.
+// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that
+// it names.
 const (
 	mostGuesses = 3
 	mostUnknown = 5
 )
 
-// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are given.
+// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are
+// given.
 func (k kept) find(ids []string) ([]int, error) {
 	var found []int
 	if len(ids) == 0 {
@@ -135,7 +137,9 @@ func (k kept) unknown(ids []string) error {
 	if more := len(ids) - mostUnknown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("no entry and no call has the id %s; 'thresh restore --list' lists them", strings.Join(parts, ", "))
+	return fmt.Errorf(
+		"no entry and no call has the id %s; 'thresh restore --list' lists them", strings.Join(parts, ", "),
+	)
 }
 
 // keptEntry is one line of the list.
@@ -161,7 +165,10 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	entries := make([]keptEntry, len(k.Entries))
 	for i, what := range explain.Describe(k.Entries, taxonomy) {
 		e := k.Entries[i]
-		entries[i] = keptEntry{ID: k.ids.ID(i), Index: i, Line: k.Lines[i], Speaker: e.Speaker, Tokens: counts[i], What: what, Calls: k.ids.Calls(i)}
+		entries[i] = keptEntry{
+			ID: k.ids.ID(i), Index: i, Line: k.Lines[i], Speaker: e.Speaker, Tokens: counts[i], What: what,
+			Calls: k.ids.Calls(i),
+		}
 	}
 	if a.output == "json" {
 		return a.printJSON(struct {

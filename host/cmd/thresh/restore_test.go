@@ -16,8 +16,8 @@ func asLines(t *testing.T, p *place, file string) []string {
 	return strings.Split(strings.TrimSpace(p.run("restore", "-o", "json", file).done(t).stdout), "\n")
 }
 
-// What a strategy removed and trimmed comes back from the transcript of a session, byte by byte, by the id that the outcome
-// of the turn names, although the strategy has made entries of its own meanwhile.
+// What a strategy removed and trimmed comes back from the transcript of a session, byte by byte, by the id that the
+// outcome of the turn names, although the strategy has made entries of its own meanwhile.
 func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -89,7 +89,8 @@ func TestRestoreLists(t *testing.T) {
 		}
 	}
 	p.file("s.json", pruning)
-	if r := p.run("restore", "--list", "s.json").done(t); !strings.Contains(r.stdout, "e3  4     tool") || !strings.Contains(r.stderr, "holds no ids") {
+	if r := p.run("restore", "--list", "s.json").done(t); !strings.Contains(r.stdout, "e3  4     tool") ||
+		!strings.Contains(r.stderr, "holds no ids") {
 		t.Errorf("got\n%s%s", r.stdout, r.stderr)
 	}
 }
@@ -98,7 +99,10 @@ func TestRestoreLists(t *testing.T) {
 func TestRestoreIsSafeToLookAt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.file("s.jsonl", `{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},{"type":"tool_call","id":"\u001b[2J","name":"\u001b","parameters":{}}]}`+"\n")
+	p.file(
+		"s.jsonl",
+		`{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},{"type":"tool_call","id":"\u001b[2J","name":"\u001b","parameters":{}}]}`+"\n",
+	)
 	for _, args := range [][]string{{"restore", "s.jsonl"}, {"restore", "--list", "s.jsonl"}, {"restore", "s.jsonl", "[2J"}, {"explain", "s.jsonl"}, {"diff", "s.jsonl", "s.jsonl"}} {
 		r := p.run(args...)
 		if strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07\r\u202e") {

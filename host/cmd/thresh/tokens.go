@@ -138,7 +138,11 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 }
 
 // countByTool counts calls and their responses block by block: entries hold those of several tools.
-func countByTool(counter *tokens.Counter, taxonomy *tools.Taxonomy, entries []content.Content) (byTool, byFile []shareTokens) {
+func countByTool(
+	counter *tokens.Counter,
+	taxonomy *tools.Taxonomy,
+	entries []content.Content,
+) (byTool, byFile []shareTokens) {
 	toolShare, fileShare := map[string]*shareTokens{}, map[string]*shareTokens{}
 	add := func(m map[string]*shareTokens, name string, tokens int) {
 		if m[name] == nil {
@@ -148,7 +152,11 @@ func countByTool(counter *tokens.Counter, taxonomy *tools.Taxonomy, entries []co
 		m[name].Tokens += tokens
 	}
 	blockTokens := func(speaker content.Speaker, b content.Block) int {
-		return counter.Entry(content.Content{Speaker: speaker, Blocks: []content.Block{b}}) - counter.Entry(content.Content{Speaker: speaker, Blocks: []content.Block{}})
+		return counter.Entry(
+			content.Content{Speaker: speaker, Blocks: []content.Block{b}},
+		) - counter.Entry(
+			content.Content{Speaker: speaker, Blocks: []content.Block{}},
+		)
 	}
 	pairs := turns.Pair(entries)
 	for i, c := range entries {

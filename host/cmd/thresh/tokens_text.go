@@ -17,8 +17,10 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
 	}
-	fmt.Fprintf(a.out, "%s: %s tokens in %s entries (%s%s)\n", displayName(name), table.Int(r.Total), table.Int(len(r.Entries)),
-		r.Encoding, exact)
+	fmt.Fprintf(
+		a.out, "%s: %s tokens in %s entries (%s%s)\n", displayName(name), table.Int(r.Total),
+		table.Int(len(r.Entries)), r.Encoding, exact,
+	)
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
 	}
@@ -76,8 +78,10 @@ func (a *app) printCalibration(list []modelCalibration) error {
 		if c.Compared > 0 {
 			plain, calibrated = table.Percentage(100*c.PlainError), table.Percentage(100*c.CalibratedError)
 		}
-		models.Row(cmp.Or(c.Model, "(no model told)"), table.Int(c.Requests), table.Int(c.PeakPrompt), plain, calibrated,
-			fmt.Sprintf("%.2f", c.Ratio), table.Int(c.Overhead))
+		models.Row(
+			cmp.Or(c.Model, "(no model told)"), table.Int(c.Requests), table.Int(c.PeakPrompt), plain, calibrated,
+			fmt.Sprintf("%.2f", c.Ratio), table.Int(c.Overhead),
+		)
 	}
 	if more := len(list) - mostShares; more > 0 {
 		models.Row(fmt.Sprintf("(%d more)", more))

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// flaggedError stands for a failure that the recorder flagged without words; the words are in the result.
+// flaggedError is the error of a response that has only a flag (is_error). What went wrong is in the result.
 const flaggedError = "the tool reported an error"
 
 // pieces are the blocks of a provider's message; ofTool says which of them are a tool's answer.
@@ -25,7 +25,8 @@ func (p *pieces) add(ofTool bool, blocks ...content.Block) {
 	}
 }
 
-// messageContent reads the content of a provider's message: a string, or blocks of whatever provider. The blocks are never nil.
+// messageContent reads the content of a provider's message: a string, or blocks of any provider. The blocks are never
+// nil.
 func (b *builder) messageContent(line int, raw []byte) pieces {
 	p := pieces{blocks: []content.Block{}}
 	if text, ok := rawjson.Text(raw); ok {
@@ -34,7 +35,10 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	}
 	list, ok := elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
-		b.oddity(line, -1, "message content that is neither text nor a list", "message content is %s, neither text nor a list; it is carried unchanged", clip(raw))
+		b.oddity(
+			line, -1, "message content that is neither text nor a list",
+			"message content is %s, neither text nor a list; it is carried unchanged", clip(raw),
+		)
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {
@@ -45,7 +49,8 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	return p
 }
 
-// anthropicBlock reads one block, also one of OpenAI's, for recorders mix them. A tool result with images becomes a response and media.
+// anthropicBlock reads one block. It reads OpenAI's too, since recorders mix them. A tool result with images becomes a
+// response and, behind it, the images. A block that is not understood is carried unchanged.
 func anthropicBlock(raw []byte) []content.Block {
 	o := asObject(raw)
 	switch o.text("type") {
@@ -74,7 +79,7 @@ func anthropicBlock(raw []byte) []content.Block {
 			return one(media)
 		}
 	case "file":
-		// A file that Cline put in beside the words that mention it; the model saw it as text.
+		// A file that Cline included next to the text that mentions it. The model saw it as text of this form.
 		if text, ok := rawjson.Text(o.raw("content")); ok {
 			return one(content.Text{Text: "<file path=\"" + o.text("path") + "\">\n" + text + "\n</file>"})
 		}
@@ -85,8 +90,10 @@ func anthropicBlock(raw []byte) []content.Block {
 	return one(content.Opaque{JSON: bytes.Clone(raw)})
 }
 
+// one returns a list of one block.
 func one(b content.Block) []content.Block { return []content.Block{b} }
 
+// anthropicResult reads a result of the call id. Some recorders add the tool's name, which the API does not have.
 func anthropicResult(id string, o object) []content.Block {
 	r := content.ToolResponse{
 		CallID: id, ToolName: o.text("name"), Extra: o.without("type", "tool_use_id", "content", "is_error", "name"),
@@ -99,9 +106,12 @@ func anthropicResult(id string, o object) []content.Block {
 	return append(one(r), media...)
 }
 
-// resultOf reads a tool's answer. Parts of text become one text, images and documents become media; a list with
-// anything else in it stays as it is.
-func resultOf(raw []byte, readMedia func(object) (content.Media, bool)) (result json.RawMessage, media []content.Block) {
+// resultOf reads a tool's result. Parts of text become one text, and images and documents become media. A list with
+// anything else in it is the tool's own JSON and is kept as it is.
+func resultOf(
+	raw []byte,
+	readMedia func(object) (content.Media, bool),
+) (result json.RawMessage, media []content.Block) {
 	list, ok := elements(raw)
 	if !ok {
 		return bytes.Clone(raw), nil
@@ -122,9 +132,12 @@ func resultOf(raw []byte, readMedia func(object) (content.Media, bool)) (result 
 	return content.String(strings.Join(texts, "\n")), media
 }
 
+// anthropicMedia reads an image or a document; ok is false without data. The API allows a URL without a type.
 func anthropicMedia(o object) (content.Media, bool) {
 	source := o.object("source")
-	m := content.Media{MimeType: source.text("media_type"), Filename: o.text("title"), Extra: o.without("type", "source", "title")}
+	m := content.Media{
+		MimeType: source.text("media_type"), Filename: o.text("title"), Extra: o.without("type", "source", "title"),
+	}
 	switch source.text("type") {
 	case "base64":
 		m.Data, m.Encoding = source.text("data"), "base64"
@@ -137,8 +150,9 @@ func anthropicMedia(o object) (content.Media, bool) {
 	return m, m.Data != ""
 }
 
-// userEntries adds the entries of a user message: a tool's answers become entries of the tool, everything else entries
-// of the human, in the order in which they stand. like gives metadata and extra fields.
+// userEntries adds the entries of a user message. Anthropic has no role for tools: results are blocks of a user
+// message, possibly mixed with text. Each run of results becomes an entry of the tool, each run of other blocks one
+// of the human, in their order. like has the metadata and extra fields of all of them.
 func (b *builder) userEntries(line int, p pieces, like content.Content) {
 	for start := 0; start == 0 || start < len(p.blocks); {
 		c := like

@@ -6,8 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isClaudeBookkeeping knows the record types of Claude Code that are no conversation by definition. Conversation are
-// "user" and "assistant"; "system" tells what happened to it.
+// isClaudeBookkeeping knows the record types that are never conversation. They are most of a file's bytes: "progress"
+// repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. The conversation is in "user"
+// and "assistant"; "system" records what happened to it, such as a compaction.
 func isClaudeBookkeeping(t string) bool {
 	switch t {
 	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
@@ -17,8 +18,9 @@ func isClaudeBookkeeping(t string) bool {
 	return false
 }
 
-// isClaudeField knows the fields of user and assistant records: those that are read, and those that hold nothing of the
-// conversation: where and how the session ran, and copies of results and tasks for the screen.
+// isClaudeField knows the fields of user and assistant records. The first group is read. The second holds nothing of
+// the conversation: where and how the session ran, and what the screen shows. toolUseResult looks like a result, but
+// is a copy of it with the whole file before and after an edit, which the model never saw.
 func isClaudeField(name string) bool {
 	switch name {
 	case "type", "message", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
@@ -31,6 +33,7 @@ func isClaudeField(name string) bool {
 	return false
 }
 
+// isClaudeMessageField knows the fields of the message in a record, which is one of the Anthropic API.
 func isClaudeMessageField(name string) bool {
 	switch name {
 	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
@@ -39,6 +42,8 @@ func isClaudeMessageField(name string) bool {
 	return false
 }
 
+// isClaudeRecord reports whether a record of type t is one of Claude Code. Its types are common words, so a second
+// field has to agree where there is one.
 func isClaudeRecord(t string, o object) bool {
 	switch {
 	case t == "user" || t == "assistant":
@@ -52,23 +57,26 @@ func isClaudeRecord(t string, o object) bool {
 	}
 }
 
-// claudeCode reads a session of Claude Code. Records stand in the order in which they happened, which is the order of
-// the conversation: the parent chain has branches where results arrived in parallel, and is not followed.
+// claudeCode reads a session of Claude Code. Records are in the order in which they happened, which is the order of the
+// conversation. The chain of parentUuid is not followed, although it looks like the right one: where results arrive in
+// parallel it branches, and walking from the last record to the first would lose all branches but one. Parents may also
+// be bookkeeping records, or be in the file of an earlier session.
 type claudeCode struct {
 	main *claudeThread
-	// side holds what sub-agents said inline (isSidechain). It is not spliced into the conversation, but a file that
-	// holds nothing else is the transcript of a sub-agent.
+	// side holds what sub-agents said inline (isSidechain), as older versions record it. The main agent's model never
+	// saw it, so that it is not merged into the conversation. A file with nothing else is the transcript of a
+	// sub-agent.
 	side      *claudeThread
 	sideLines int
-	seen      map[string]uint64 // uuid to hash of the message: a resumed session repeats records
+	seen      map[string]uint64 // uuid → hash of the message: a resumed session repeats records of the one before
 	seed      maphash.Seed
 }
 
 // claudeThread is a conversation in the making.
 type claudeThread struct {
 	b    *builder
-	open map[string]int  // message.id to entry, since the last compaction
-	old  map[string]bool // the ids of messages that began before it
+	open map[string]int  // message.id → entry, since the last compaction
+	old  map[string]bool // the ids of messages that began before it; their usage is counted already
 }
 
 func newClaude(b *builder) *claudeCode {
@@ -83,7 +91,8 @@ func newThread(b *builder) *claudeThread {
 	return &claudeThread{b: b, open: map[string]int{}, old: map[string]bool{}}
 }
 
-// forget makes that lines of messages from before a compaction do not extend entries from before it.
+// forget is called at a compaction. A message whose lines are on both sides of it becomes two entries: extending the
+// first would put what the model said afterwards into the context from before.
 func (c *claudeThread) forget() {
 	for id := range c.open {
 		c.old[id] = id != "" // a message without an id is one of its own
@@ -109,6 +118,8 @@ func (c *claudeCode) record(r record) error {
 	return nil
 }
 
+// system reads what happened to the conversation. A microcompaction names results that were cleared from the context;
+// the file still has them in full, and so has the history.
 func (c *claudeCode) system(r record) {
 	b := c.main.b
 	switch sub := r.text("subtype"); sub {
@@ -118,10 +129,13 @@ func (c *claudeCode) system(r record) {
 	case BoundaryMicrocompact:
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
-		b.tally.routine(r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out")
+		b.tally.routine(
+			r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out",
+		)
 	}
 }
 
+// message reads one line of a user or assistant message.
 func (c *claudeCode) message(r record, t string) error {
 	b := c.main.b
 	message := r.object.object("message")
@@ -129,6 +143,7 @@ func (c *claudeCode) message(r record, t string) error {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no message object", t)
 	}
 	if id := r.text("uuid"); id != "" {
+		// The same uuid alone is not enough: the message must be the same, or something would be lost.
 		hash := maphash.Bytes(c.seed, r.raw("message"))
 		if before, ok := c.seen[id]; ok && before == hash {
 			b.tally.routine(r.line, -1, "record that repeats an earlier one (same uuid and message) left out")
@@ -151,8 +166,9 @@ func (c *claudeCode) message(r record, t string) error {
 	return nil
 }
 
-// assistant reads one line of a message of the model. A message is spread over lines that share its id, one block each;
-// results of its first calls may stand between them.
+// assistant reads one line of a message of the model. One message of the API is spread over several lines with the
+// same message.id, one block each, and results of its first calls may come between them. They become one entry, as
+// providers want the calls of one message together.
 func (c *claudeThread) assistant(r record, message object) {
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
@@ -164,7 +180,7 @@ func (c *claudeThread) assistant(r record, message object) {
 		meta.raw("timestamp", r.raw("timestamp"))
 	}
 	meta.raw("model", message.raw("model"))
-	if !c.old[id] { // every line of a message repeats its usage
+	if !c.old[id] { // every line of a message repeats its usage, which must count once
 		meta.raw("usage", message.raw("usage"))
 	}
 	meta.flag("isApiErrorMessage", r.isTrue("isApiErrorMessage"))
@@ -176,6 +192,8 @@ func (c *claudeThread) assistant(r record, message object) {
 	c.open[id] = c.b.add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 }
 
+// user reads a line of what was sent to the model: what a person typed, results of tools, and what the agent put in
+// (isMeta), which the model saw as well. The summary after a compaction is such a line, too.
 func (c *claudeThread) user(r record, message object) {
 	var meta metadata
 	meta.raw("timestamp", r.raw("timestamp"))
@@ -194,7 +212,10 @@ func (c *claudeCode) end() error {
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:
-		b.remark(side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)", c.sideLines)
+		b.remark(
+			side.t.Lines[0], -1, "%d × message of a sub-agent (isSidechain) left out (the first is here)",
+			c.sideLines,
+		)
 	}
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
 	if len(b.t.Entries) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isCodexType knows the record types of Codex rollouts. Only response_item is the model's history; event_msg repeats it
-// for the screen.
+// isCodexType knows the record types of Codex rollouts. Only response_item is the model's history. event_msg repeats
+// it for the screen: reading both would double every message.
 func isCodexType(t string) bool {
 	switch t {
 	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
@@ -20,10 +20,12 @@ func isCodexType(t string) bool {
 	return false
 }
 
-// codex reads a rollout of Codex. Items of the model in a row are one entry, and so are outputs in a row.
+// codex reads a rollout of Codex. The file has items of the Responses API, which are smaller than messages:
+// reasoning, text and each call are items of their own. Items of the model in a row become one entry, and so do
+// outputs in a row, so that calls that were made in parallel are in one entry, as are their results.
 type codex struct {
 	b     *builder
-	calls int
+	calls int  // made so far, for ids of calls that have none
 	ai    int  // the entry of the model that is being added to; -1: the next item begins one
 	tool  int  // the same for the tool
 	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
@@ -32,7 +34,7 @@ type codex struct {
 	after bool // the items at hand are the context after a compaction
 }
 
-// codexFields returns which fields of an item are read; nil if nothing of it is lost.
+// codexFields returns which fields of an item are read; nil for an item that is carried whole, so that nothing is lost.
 func codexFields(t string, item object) []string {
 	switch {
 	case t == "message":
@@ -90,6 +92,7 @@ func (c *codex) record(r record) error {
 	return nil
 }
 
+// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
 func (c *codex) session(line int, stamp []byte, payload object) {
 	if c.b.t.ID == "" {
 		c.b.t.ID = payload.text("id")
@@ -98,7 +101,7 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	if text == "" {
 		text = payload.text("instructions")
 	}
-	if text == "" || len(c.b.t.Entries) > 0 { // a resumed session repeats its head
+	if text == "" || len(c.b.t.Entries) > 0 { // a resumed session repeats its head; the first one counts
 		return
 	}
 	var meta metadata
@@ -107,6 +110,8 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 }
 
+// item reads one item of the model's history. Unknown ones, such as the encrypted summary of a compaction, are carried
+// unchanged as what the model said.
 func (c *codex) item(line int, stamp []byte, item object) {
 	t := item.text("type")
 	if read := codexFields(t, item); read != nil {
@@ -130,6 +135,7 @@ func (c *codex) item(line int, stamp []byte, item object) {
 	}
 }
 
+// meta returns the metadata of an entry that is recorded now.
 func (c *codex) meta(stamp []byte) metadata {
 	var meta metadata
 	meta.raw("timestamp", stamp)
@@ -156,7 +162,9 @@ func (c *codex) call(line int, stamp []byte, id, name string, arguments json.Raw
 	c.say(line, stamp, content.ToolCall{ID: id, Name: name, Parameters: arguments})
 }
 
-// otherCall reads calls of built-in tools. One without a call id was executed by the provider, which told no result.
+// otherCall reads calls of built-in tools. One without a call id, such as a web search, was executed by the provider,
+// which records no result. It gets an id and an empty result, since a call without a result would look as if it were
+// still running.
 func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	arguments := item.copyOf("action")
 	if arguments == nil {
@@ -179,12 +187,13 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	})
 }
 
-// output reads a tool's answer. Codex flags no errors: a failure is in the text only.
+// output reads a tool's result. Codex has no flag for errors: that a command failed is only in the text, which is
+// left to those who know the tool.
 func (c *codex) output(line int, stamp []byte, item object) {
 	c.ai, c.done = -1, true
 	raw := item.raw("output")
 	if raw == nil {
-		raw = item.raw("tools") // of tool_search_output
+		raw = item.raw("tools") // where a tool_search_output has its result
 	}
 	result, media := resultOf(raw, openAIMedia)
 	blocks := append(one(content.ToolResponse{CallID: item.text("call_id"), Result: result}), media...)
@@ -197,6 +206,8 @@ func (c *codex) output(line int, stamp []byte, item object) {
 	c.tool = c.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
 }
 
+// message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer
+// here.
 func (c *codex) message(line int, stamp []byte, item object) {
 	blocks := c.b.messageContent(line, item.raw("content")).blocks
 	role := item.text("role")
@@ -212,7 +223,9 @@ func (c *codex) message(line int, stamp []byte, item object) {
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
 }
 
-// compacted reads a compaction: what stands in it is the model's whole context from there on.
+// compacted reads a compaction. replacement_history is the model's whole context from there on: messages of the user
+// that were kept, instructions, and often a summary that only the provider can decrypt. A text summary is used only
+// if there is no such list.
 func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool = -1, -1
 	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
@@ -228,15 +241,19 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	if text := payload.text("message"); !ok && text != "" {
 		meta := c.meta(stamp)
 		meta.flag("isSummary", true)
-		c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
+		c.b.add(
+			line,
+			content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()},
+		)
 	}
 	c.after = false
 	c.ai, c.tool, c.reply = -1, -1, -1
 }
 
-// usage adds what the provider counted to the first entry that the request was answered with. It is reported when the
-// request is over, also behind the results of its calls, and repeated when nothing was asked since. Requests that were
-// answered without anything between them are one entry: then the first is kept, whose prompt ended before that entry.
+// usage adds what the provider counted to the first entry that answered the request. It is reported when the request
+// is over, which may be after the results of its calls, and repeated when nothing was asked since. Several requests
+// whose answers follow each other directly are one entry: then the first report is kept, whose prompt ended before
+// that entry.
 func (c *codex) usage(payload object) {
 	usage := payload.object("info").raw("last_token_usage")
 	if c.reply < 0 || rawjson.IsNull(usage) {

@@ -22,7 +22,8 @@ func newDocument(data []byte, line int, offset int64) *document {
 	return &document{data: data, line: line, offset: offset, top: asObject(data), markLine: line}
 }
 
-// lineAt returns the line of a byte. Asked in ascending order it looks at each byte once.
+// lineAt returns the line of a byte. If it is asked in ascending order, it looks at each byte once; counting from the
+// beginning for each message would take time in the square of the file's size.
 func (d *document) lineAt(at int) int {
 	if at < d.mark {
 		d.mark, d.markLine = 0, d.line

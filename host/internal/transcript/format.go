@@ -33,7 +33,10 @@ func Formats() []FormatInfo {
 		{Codex, "rollout of Codex (JSON lines)", false},
 		{GeminiCLI, "chat of Gemini CLI (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
-		{AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line", true},
+		{
+			AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line",
+			true,
+		},
 	}
 }
 

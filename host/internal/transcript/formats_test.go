@@ -215,7 +215,9 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 		},
 		"openai chat, a log of one call": {
-			in: []string{`{"messages":[{"role":"user","content":"a"}],"response":{"choices":[{"message":{"content":"b","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}}],"usage":{"total_tokens":3}}}`},
+			in: []string{
+				`{"messages":[{"role":"user","content":"a"}],"response":{"choices":[{"message":{"content":"b","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}}],"usage":{"total_tokens":3}}}`,
+			},
 			want: []string{
 				`{"speaker":"human","blocks":[{"type":"text","text":"a"}]}`,
 				`{"speaker":"ai","blocks":[{"type":"text","text":"b"},{"type":"tool_call","id":"1","name":"f","parameters":{}}],"metadata":{"usage":{"total_tokens":3}}}`,

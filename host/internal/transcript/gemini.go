@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isGeminiType knows the message types of Gemini CLI. Conversation are "user" and "gemini"; the others are shown to the
-// user only.
+// isGeminiType knows the message types of Gemini CLI. The conversation is "user" and "gemini"; the others are only
+// shown to the user and never sent to the model.
 func isGeminiType(t string) bool {
 	switch t {
 	case "user", "gemini", "info", "error", "warning":
@@ -36,7 +36,8 @@ func isGeminiCallField(name string) bool {
 	return false
 }
 
-// readGemini reads a chat of Gemini CLI. A message holds calls and their results; the results become an entry of the tool.
+// readGemini reads a chat of Gemini CLI. One message holds calls together with their results: it becomes two entries,
+// one of the model with the calls and one of the tool with the results.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
@@ -46,17 +47,23 @@ func readGemini(b *builder, d *document) error {
 	return d.each("messages", func(i, line int, raw []byte) error {
 		m := asObject(raw)
 		if m == nil {
-			return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+			return &Error{
+				Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
+				Detail: "message is " + clip(raw) + ", not an object",
+			}
 		}
 		switch t := m.text("type"); t {
 		case "user":
 			b.unread(line, "a user message", m, isGeminiField)
 			var meta metadata
 			meta.raw("timestamp", m.raw("timestamp"))
-			b.add(line, content.Content{Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json()})
+			b.add(line, content.Content{
+				Speaker: content.Human, Blocks: b.geminiContent(line, m.raw("content")), Metadata: meta.json(),
+			})
 		case "gemini":
 			b.unread(line, "a gemini message", m, func(name string) bool {
-				return isGeminiField(name) || slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
+				return isGeminiField(name) ||
+					slices.Contains([]string{"model", "tokens", "thoughts", "toolCalls"}, name)
 			})
 			b.geminiMessage(line, m)
 		case "info", "error", "warning":
@@ -68,6 +75,8 @@ func readGemini(b *builder, d *document) error {
 	})
 }
 
+// geminiMessage reads a message of the model: thoughts, then text, then calls. The usage is that of the request,
+// whose prompt is tokens.input.
 func (b *builder) geminiMessage(line int, m object) {
 	var meta metadata
 	meta.raw("timestamp", m.raw("timestamp"))
@@ -78,7 +87,9 @@ func (b *builder) geminiMessage(line int, m object) {
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
-		said = append(said, content.Thinking{Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": ")})
+		said = append(said, content.Thinking{
+			Thought: strings.TrimPrefix(thought.text("subject")+": "+thought.text("description"), ": "),
+		})
 	}
 	if text := m.raw("content"); !rawjson.IsNull(text) && string(text) != `""` {
 		said = append(said, b.geminiContent(line, text)...)
@@ -92,7 +103,9 @@ func (b *builder) geminiMessage(line int, m object) {
 			continue
 		}
 		b.unread(line, "a call", call, isGeminiCallField)
-		said = append(said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")})
+		said = append(
+			said, content.ToolCall{ID: call.text("id"), Name: call.text("name"), Parameters: call.copyOf("args")},
+		)
 		answers = append(answers, geminiAnswer(call)...)
 	}
 	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})

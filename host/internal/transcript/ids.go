@@ -1,6 +1,6 @@
 package transcript
 
-// identify notes the id of the entry that was added last.
+// identify notes the id of the entry that was added last. [Transcript.IDs] stays nil as long as no entry has one.
 func (b *builder) identify(id string) {
 	if id == "" && b.t.IDs == nil {
 		return

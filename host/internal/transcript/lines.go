@@ -15,7 +15,8 @@ type lineReader interface {
 	end() error
 }
 
-// maxUndecided is how many records at the beginning of a file may leave its format open.
+// maxUndecided bounds the records at the beginning of a file that may leave its format open. They are held in memory
+// until the format is known.
 const maxUndecided = 100
 
 // lineFile is a file of one object a line.
@@ -27,8 +28,8 @@ type lineFile struct {
 
 // record is one line of a file.
 type record struct {
-	line  int // counted from 1
-	whole []byte
+	line  int    // counted from 1
+	whole []byte // the text of the line
 	object
 }
 

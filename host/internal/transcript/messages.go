@@ -8,8 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// readMessages reads a list of provider messages from the field name, or from the document itself. OpenAI's and
-// Anthropic's go through the same reader, for recorders mix them; what was met in the messages decides the name.
+// readMessages reads a list of provider messages from the field name, or from the document itself. There is one
+// reader for OpenAI's and Anthropic's messages, since recorders mix them in one file. What was found in the messages
+// decides which of the two formats is reported.
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
@@ -17,7 +18,10 @@ func readMessages(name string) documentReader {
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
 			if o == nil {
-				return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: "message is " + clip(raw) + ", not an object"}
+				return &Error{
+					Line: line, Offset: -1, Entry: i, Reason: ErrMalformed,
+					Detail: "message is " + clip(raw) + ", not an object",
+				}
 			}
 			return m.message(line, o)
 		})
@@ -43,25 +47,43 @@ func (l *messageLines) record(r record) error {
 
 func (l *messageLines) end() error { return l.m.end() }
 
+// messages reads provider messages one after the other.
 type messages struct {
 	b         *builder
-	anthropic bool     // something was met that only Anthropic has
-	openAI    bool     // something was met that only OpenAI has
-	legacy    []string // ids made up for calls of the old function_call form that are not answered yet
-	made      int
-	answered  bool // the provider's response was read as the last message
+	anthropic bool     // something was found that only Anthropic has
+	openAI    bool     // something was found that only OpenAI has
+	legacy    []string // ids made for calls of the old function_call form, which has none, that are not answered yet
+	made      int      // how many such ids were made
+	answered  bool     // the provider's response was read as the last message
 }
 
 // isMessageField knows the fields of messages that are read, and those that hold nothing more.
 func isMessageField(name string) bool {
 	switch name {
-	case "role", "content", "tool_calls", "tool_call_id", "name", "function_call", "reasoning_content", "timestamp", "ts",
-		"model", "modelInfo", "usage", "metrics", "id", "type", "index", "refusal":
+	case "role",
+		"content",
+		"tool_calls",
+		"tool_call_id",
+		"name",
+		"function_call",
+		"reasoning_content",
+		"timestamp",
+		"ts",
+		"model",
+		"modelInfo",
+		"usage",
+		"metrics",
+		"id",
+		"type",
+		"index",
+		"refusal":
 		return true
 	}
 	return false
 }
 
+// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's: nothing
+// that the file holds should be lost because of a name.
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
@@ -76,7 +98,10 @@ func (m *messages) message(line int, o object) error {
 		m.tool(line, o, c)
 	default:
 		if role != "user" && role != "system" && role != "developer" {
-			b.oddity(line, len(b.t.Entries), "unknown role", "unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)))
+			b.oddity(
+				line, len(b.t.Entries), "unknown role",
+				"unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)),
+			)
 		}
 		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
 	}
@@ -86,7 +111,8 @@ func (m *messages) message(line int, o object) error {
 // learn notices what only one of the providers has.
 func (m *messages) learn(o object) {
 	role := o.text("role")
-	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" || role == "function" {
+	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" ||
+		role == "function" {
 		m.openAI = true
 	}
 	list, _ := elements(o.raw("content"))
@@ -100,6 +126,7 @@ func (m *messages) learn(o object) {
 	}
 }
 
+// metadata collects timestamp, model and usage from the places in which recorders keep them.
 func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
@@ -112,6 +139,7 @@ func (m *messages) metadata(o object) []byte {
 	return meta.json()
 }
 
+// firstOf returns the first value that is there and not null.
 func firstOf(values ...[]byte) []byte {
 	for _, v := range values {
 		if !rawjson.IsNull(v) {
@@ -121,7 +149,7 @@ func firstOf(values ...[]byte) []byte {
 	return nil
 }
 
-// extra keeps what a provider's message has and the model of history has not.
+// extra keeps the fields of a provider's message that an entry has no place for.
 func (m *messages) extra(o object) content.Fields {
 	var out content.Fields
 	for _, name := range []string{"name", "refusal"} {
@@ -132,6 +160,7 @@ func (m *messages) extra(o object) content.Fields {
 	return out
 }
 
+// assistant returns the blocks of an answer: thoughts, then text, then calls.
 func (m *messages) assistant(line int, o object, body []content.Block) []content.Block {
 	blocks := []content.Block{}
 	if thought := o.text("reasoning_content"); thought != "" {
@@ -146,12 +175,13 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
 	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
-		body = nil // beside calls an empty text only fills the field
+		body = nil // next to calls, recorders write "" where the API has null
 	}
 	return append(append(blocks, body...), calls...)
 }
 
-// tool reads a tool's answer, with c's metadata.
+// tool reads a tool's result, with c's metadata. In the old function form it has no id and answers the oldest open
+// call.
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
@@ -163,7 +193,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	m.b.add(line, c)
 }
 
-// system reads the system prompt that stands beside the messages: Anthropic's, or Cline's.
+// system reads a system prompt outside of the messages: Anthropic's, or Cline's.
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
@@ -173,11 +203,14 @@ func (m *messages) system(line int, top object) {
 		m.anthropic = m.anthropic || name == "system"
 		var meta metadata
 		meta.text("role", "system")
-		m.b.add(line, content.Content{Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json()})
+		m.b.add(line, content.Content{
+			Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json(),
+		})
 	}
 }
 
-// answer reads the answer that a log of one call holds beside the messages that were sent.
+// answer reads the provider's response from a log of one request, as OpenHands writes it: the messages are what was
+// sent, and the response is the last message of the conversation.
 func (m *messages) answer(d *document) {
 	response := d.top.object("response")
 	choices, _ := elements(response.raw("choices"))
@@ -191,11 +224,14 @@ func (m *messages) answer(d *document) {
 	line := d.lineAt(d.at("response"))
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
 	m.answered = true
-	message = append(slices.Clone(message), field{name: "usage", value: response.raw("usage")}, field{name: "role", value: []byte(`"assistant"`)})
-	_ = m.message(line, message) // an object is all that it asks for
+	message = append(
+		slices.Clone(message), field{name: "usage", value: response.raw("usage")},
+		field{name: "role", value: []byte(`"assistant"`)},
+	)
+	_ = m.message(line, message) // it returns an error only if the message is not an object
 }
 
-// head keeps the tool schemas and notes the other fields beside the messages.
+// head keeps the tool schemas and notes the other fields of the document.
 func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")

@@ -30,7 +30,8 @@ func readNative(b *builder, d *document) error {
 	return nil
 }
 
-// entry reads one entry of the native form.
+// entry reads one entry of the native form. Unlike with other formats, an entry that is not well formed is an error:
+// the native form has no other producers than thresh and agents that use it.
 func (b *builder) entry(i, line int, raw []byte) error {
 	id, raw := transcriptlog.CutID(raw)
 	var c content.Content
@@ -42,6 +43,8 @@ func (b *builder) entry(i, line int, raw []byte) error {
 	return nil
 }
 
+// nativeBoundaries reads the compactions that a conversion from another format noted. Wrong ones are noted and not
+// used: the history is whole without them.
 func (b *builder) nativeBoundaries(top object) {
 	raw := top.raw("boundaries")
 	list, ok := elements(raw)
@@ -67,7 +70,7 @@ func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
 }
 
-// wholeNumber reads a number without sign, fraction and exponent, below a billion.
+// wholeNumber reads a number without sign, fraction and exponent, below a billion: a position, or ok is false.
 func wholeNumber(raw []byte) (n int, ok bool) {
 	if len(raw) == 0 || len(raw) > 9 {
 		return 0, false

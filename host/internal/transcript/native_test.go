@@ -88,7 +88,8 @@ func TestNativeHistoriesSurviveByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := gen.History(gen.Options{Malformed: true, MediaBlocks: true}).Draw(t, "history")
 		var out bytes.Buffer
-		if notes, err := transcript.Write(&out, &transcript.Transcript{Entries: history}, transcript.Native); err != nil || len(notes) > 0 {
+		if notes, err := transcript.Write(&out, &transcript.Transcript{Entries: history}, transcript.Native); err != nil ||
+			len(notes) > 0 {
 			t.Fatal(notes, err)
 		}
 		back, err := transcript.Read(bytes.NewReader(out.Bytes()), transcript.Options{})
@@ -104,7 +105,8 @@ func TestNativeHistoriesSurviveByteForByte(t *testing.T) {
 			}
 		}
 		var again bytes.Buffer
-		if _, err := transcript.Write(&again, back, transcript.Native); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
+		if _, err := transcript.Write(&again, back, transcript.Native); err != nil ||
+			!bytes.Equal(out.Bytes(), again.Bytes()) {
 			t.Fatalf("not stable:\n%s\n%s", out.Bytes(), again.Bytes())
 		}
 	})
@@ -197,10 +199,12 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 
 func TestFilesThatAreNoneAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := transcript.ReadFile(dir, transcript.Options{}); !errors.Is(err, transcript.ErrDirectory) || !strings.Contains(err.Error(), dir) {
+	if _, err := transcript.ReadFile(dir, transcript.Options{}); !errors.Is(err, transcript.ErrDirectory) ||
+		!strings.Contains(err.Error(), dir) {
 		t.Errorf("directory: %v", err)
 	}
-	if _, err := transcript.ReadFile(dir+"/none.json", transcript.Options{}); err == nil || !strings.Contains(err.Error(), "none.json") {
+	if _, err := transcript.ReadFile(dir+"/none.json", transcript.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "none.json") {
 		t.Errorf("missing: %v", err)
 	}
 }
@@ -211,7 +215,10 @@ func TestTheLimitHoldsForEveryForm(t *testing.T) {
 	for name, in := range map[string]string{
 		"one line": "[" + entry + "]", "document": "[\n" + entry + "\n]", "lines": entry + "\n" + entry, "spaces": strings.Repeat(" ", 6000) + "[]",
 	} {
-		if _, err := transcript.Read(strings.NewReader(in), transcript.Options{MaxBytes: 4000}); !errors.Is(err, transcript.ErrTooLarge) {
+		if _, err := transcript.Read(strings.NewReader(in), transcript.Options{MaxBytes: 4000}); !errors.Is(
+			err,
+			transcript.ErrTooLarge,
+		) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := transcript.Read(strings.NewReader(in), transcript.Options{MaxBytes: int64(len(in))}); err != nil {
@@ -226,10 +233,14 @@ func TestAFileThatIsBeingWrittenIsReadIfAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"line 2: the last record is cut off and was left out"}, messages(tr.Notes)); diff != "" || len(tr.Entries) != 1 {
+	if diff := cmp.Diff([]string{"line 2: the last record is cut off and was left out"}, messages(tr.Notes)); diff != "" ||
+		len(tr.Entries) != 1 {
 		t.Error(diff, len(tr.Entries))
 	}
-	if _, err := transcript.Read(strings.NewReader(in+"\n"), transcript.Options{AllowPartialLine: true}); !errors.Is(err, transcript.ErrTruncated) {
+	if _, err := transcript.Read(strings.NewReader(in+"\n"), transcript.Options{AllowPartialLine: true}); !errors.Is(
+		err,
+		transcript.ErrTruncated,
+	) {
 		t.Errorf("a line with an end is not being written: %v", err)
 	}
 }
@@ -248,7 +259,10 @@ func TestManyOdditiesAreCounted(t *testing.T) {
 }
 
 func TestBytesThatAreNotUTF8AreReplacedAndNoted(t *testing.T) {
-	tr := read(t, "{\"speaker\":\"human\",\"blocks\":[]}\n{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\"}]}\n")
+	tr := read(
+		t,
+		"{\"speaker\":\"human\",\"blocks\":[]}\n{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\"}]}\n",
+	)
 	if got := tr.Entries[1].Blocks[0].(content.Text).Text; got != "a\ufffdb" {
 		t.Errorf("got %q", got)
 	}
@@ -267,7 +281,8 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: writes: %v, but got %v", f.Format, f.Writes, err)
 		}
 	}
-	if _, err := transcript.ParseFormat("gemini"); !errors.Is(err, transcript.ErrUnknownFormat) || !strings.Contains(err.Error(), "gemini-cli") {
+	if _, err := transcript.ParseFormat("gemini"); !errors.Is(err, transcript.ErrUnknownFormat) ||
+		!strings.Contains(err.Error(), "gemini-cli") {
 		t.Errorf("got %v", err)
 	}
 }

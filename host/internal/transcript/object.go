@@ -9,8 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// object is a JSON object with its fields as they stood; of a name that stood twice the last value counts, at the place
-// of the first. The values are part of the text that it was read from.
+// object is a JSON object with its fields in their order, as raw JSON. It is used in place of a map so that what is
+// carried along is written back in the same order, and with the same digits. Of a name that occurs twice the last
+// value counts, as in most parsers, at the place of the first. The values are slices of the text that was parsed:
+// what is kept must be copied.
 type object []field
 
 type field struct {
@@ -22,7 +24,7 @@ type field struct {
 // parseObject reads an object with nothing but white space behind it.
 func parseObject(raw []byte) (object, error) {
 	var o object
-	var index map[string]int // of a long object, so that a million fields cost no more each than ten
+	var index map[string]int // only of a long object: looking through a list of a million names for each name takes hours
 	s := rawjson.New(raw)
 	err := s.Object(func(name []byte) error {
 		f := field{name: string(name), at: s.Offset()}
@@ -56,7 +58,8 @@ func parseObject(raw []byte) (object, error) {
 	return o, err
 }
 
-// asObject returns the fields of raw, nil if it is no object.
+// asObject returns the fields of raw, nil if it is not an object. A nil object has no fields, so that lookups in nested
+// objects need no checks.
 func asObject(raw []byte) object {
 	if kind(raw) != '{' {
 		return nil
@@ -68,7 +71,7 @@ func asObject(raw []byte) object {
 	return o
 }
 
-// elements returns the elements of an array; ok is false if raw is none.
+// elements returns the elements of an array; ok is false if raw is not an array.
 func elements(raw []byte) (list [][]byte, ok bool) {
 	s := rawjson.New(raw)
 	err := s.Array(func(int) error {
@@ -93,6 +96,7 @@ func (o object) field(name string) field {
 // raw returns the value of a field, nil if there is none.
 func (o object) raw(name string) []byte { return o.field(name).value }
 
+// has reports whether there is a field of that name that is not null. Some recorders write null for what is missing.
 func (o object) has(name string) bool { return !rawjson.IsNull(o.raw(name)) }
 
 // text returns the string in a field, "" if there is none.
@@ -124,7 +128,7 @@ func (o object) without(names ...string) content.Fields {
 	return out
 }
 
-// jsonOf writes fields as an object.
+// jsonOf returns fields as a JSON object, {} if there are none.
 func jsonOf(fields content.Fields) json.RawMessage {
 	var m metadata
 	for _, f := range fields {
@@ -142,6 +146,7 @@ func kind(raw []byte) byte { return rawjson.New(raw).Kind() }
 // metadata builds a metadata object in the order in which its fields are set.
 type metadata []byte
 
+// raw sets a field to a JSON value. null and nil set nothing.
 func (m *metadata) raw(name string, value []byte) {
 	if rawjson.IsNull(value) {
 		return
@@ -156,12 +161,14 @@ func (m *metadata) raw(name string, value []byte) {
 	*m = append(*m, value...)
 }
 
+// text sets a field to a string. "" sets nothing.
 func (m *metadata) text(name, value string) {
 	if value != "" {
 		m.raw(name, content.String(value))
 	}
 }
 
+// flag sets a field to true. False sets nothing.
 func (m *metadata) flag(name string, set bool) {
 	if set {
 		m.raw(name, []byte("true"))

@@ -24,6 +24,8 @@ func openAIPart(o object) (block content.Block, ok bool) {
 	return nil, false
 }
 
+// openAIMedia reads an image or a file; ok is false without data. Data is a data: URL or a link; the Chat API and the
+// Responses API nest it differently.
 func openAIMedia(o object) (content.Media, bool) {
 	var link string
 	var m content.Media
@@ -67,14 +69,18 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 		}
 		parameters, ok := argumentsOf(arguments)
 		if !ok {
-			b.oddity(line, len(b.t.Entries), "call whose arguments are no JSON", "the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))))
+			b.oddity(
+				line, len(b.t.Entries), "call whose arguments are no JSON",
+				"the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))),
+			)
 		}
 		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
 	}
 	return blocks
 }
 
-// argumentsOf reads arguments, which are JSON in a string. ok is false if the string holds none: then it is kept.
+// argumentsOf reads a call's arguments, which are JSON inside of a string. ok is false if the string is not JSON,
+// because the model wrote it wrongly or the tool takes plain text, such as a patch: then the string is kept.
 func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 	text, isText := rawjson.Text(raw)
 	switch {

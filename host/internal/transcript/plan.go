@@ -16,40 +16,44 @@ const (
 	roleAssistant = "assistant"
 )
 
-// turn is one message as providers want it: the answers to its calls right behind them.
+// turn is one message as providers want it, with the responses to its calls directly behind it.
 type turn struct {
-	entry   int // it was made from
+	entry   int // the entry that it was made from
 	role    string
 	blocks  []content.Block // all but calls and responses
 	calls   []*call
 	answers []*answer // in the order of the history; each belongs to one of calls
-	name    []byte    // who said it, as raw JSON; nil if it is not told
+	name    []byte    // the field "name" of the message, as raw JSON; nil if there is none
 }
 
+// call is a tool call of a turn.
 type call struct {
 	content.ToolCall
-	turn  int
+	turn  int    // its position in [planner.turns]
 	outID string // the id to be written, unique where it must be
-	done  bool
+	done  bool   // it has a response
 }
 
+// answer is a tool response and the media that belong to it.
 type answer struct {
 	content.ToolResponse
 	call  *call
 	media []content.Media
 }
 
-// planner lays a history out for a provider, whose rules are stricter than real histories: every call is answered at
-// once, and every answer has its call.
+// planner lays a history out for a provider, whose rules are stricter than real histories: every call must be
+// answered in the next message, and every response must have its call. What has to be moved, added or left out for it
+// is tallied.
 type planner struct {
 	tally tally
 	turns []turn
-	open  map[string][]*call // the unanswered calls by id, the latest last
+	open  map[string][]*call // the unanswered calls by id, the latest last: some models repeat ids in a conversation
 }
 
-// missingResult is what an unanswered call is answered with, for providers refuse a call without an answer.
+// missingResult is what an unanswered call is answered with, because providers refuse a call without a response.
 const missingResult = "[no result was recorded]"
 
+// plan lays out a transcript.
 func plan(t *Transcript) *planner {
 	p := &planner{open: map[string][]*call{}}
 	for i, c := range t.Entries {
@@ -95,7 +99,7 @@ func (p *planner) entry(i int, c content.Content) {
 	case c.Speaker == content.Human && (role == roleSystem || role == roleDeveloper):
 		t.role = role
 	}
-	var last *answer // media behind an answer belong to it
+	var last *answer // media behind a response belong to it, since APIs have them inside of the result
 	for _, block := range c.Blocks {
 		switch block := block.(type) {
 		case content.ToolCall:
@@ -122,7 +126,7 @@ func (p *planner) entry(i int, c content.Content) {
 		}
 	}
 	if len(t.blocks)+len(t.calls) == 0 {
-		return // its answers stand behind their calls
+		return // it had only responses, which were put behind their calls
 	}
 	for _, call := range t.calls {
 		p.open[call.ID] = append(p.open[call.ID], call)
@@ -148,7 +152,8 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 	return a
 }
 
-// close answers what was never answered. The calls of the last turn, if none of them is answered, are still running.
+// close adds a response to every call that has none. The calls of the last turn are left open if none of them is
+// answered: they are still running, and an agent will add the responses.
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
@@ -160,13 +165,15 @@ func (p *planner) close() {
 				p.tally.count(0, t.entry, "call at the end that is not answered yet")
 			default:
 				p.tally.count(0, t.entry, fmt.Sprintf("call without a result answered with %q", missingResult))
-				t.answers = append(t.answers, &answer{call: c, ToolResponse: content.ToolResponse{Error: missingResult}})
+				t.answers = append(
+					t.answers, &answer{call: c, ToolResponse: content.ToolResponse{Error: missingResult}},
+				)
 			}
 		}
 	}
 }
 
-// resultText returns what a model reads of a tool's answer.
+// resultText returns what a model reads of a tool's result: the error if there is nothing else.
 func resultText(r content.ToolResponse) string {
 	if rawjson.IsNull(r.Result) && r.Failed() {
 		return r.Error
@@ -174,8 +181,9 @@ func resultText(r content.ToolResponse) string {
 	return r.ResultText()
 }
 
-// uniqueIDs gives each call the id to be written. Within one message ids differ for every provider; with everywhere set,
-// they differ in the whole conversation and are made of letters, digits, '_' and '-'.
+// uniqueIDs gives each call the id to be written. Every provider wants the ids within one message to differ. With
+// everywhere set, as Anthropic wants it, they differ in the whole conversation and consist of letters, digits, '_'
+// and '-'.
 func (p *planner) uniqueIDs(everywhere bool) {
 	used, suffix := map[string]bool{}, map[string]int{}
 	for _, t := range p.turns {
@@ -216,6 +224,7 @@ func (p *planner) toolName(c *call, entry int) string {
 	return name
 }
 
+// safeName replaces every character that Anthropic or OpenAI would refuse in a name or an id.
 func safeName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

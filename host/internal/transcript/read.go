@@ -19,8 +19,8 @@ type Options struct {
 	// MaxBytes is the largest file to be read, in bytes; 0 is [DefaultMaxBytes]. Formats of one record a line are read
 	// line by line; the others are held in memory while they are read.
 	MaxBytes int64
-	// AllowPartialLine accepts that the last line is cut off and has no line end, as in a file that is being written:
-	// the line is left out and noted. Without it such a file is an error, for it cannot be told from a damaged one.
+	// AllowPartialLine accepts a last line that is cut off and has no line end, as in a file that is still being
+	// written: the line is left out and noted. Without it such a file is an error, since it looks like a damaged one.
 	AllowPartialLine bool
 }
 
@@ -36,7 +36,9 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}
 	if info.IsDir() {
-		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it"}
+		return nil, &Error{
+			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it",
+		}
 	}
 	if limit := o.limit(); info.Size() > limit {
 		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrTooLarge,
@@ -62,6 +64,8 @@ func Read(r io.Reader, o Options) (*Transcript, error) {
 	return read(newSource(r, o.limit()), o)
 }
 
+// read decides by the first line what kind of file this is. If the line is complete JSON and another line follows, the
+// file has one record a line and is read line by line. Otherwise it is one JSON value, which is held in memory whole.
 func read(s *source, o Options) (*Transcript, error) {
 	if err := s.head(); err != nil {
 		return nil, err
@@ -105,6 +109,7 @@ func (o Options) limit() int64 {
 	return DefaultMaxBytes
 }
 
+// checkJSON reports whether data is exactly one JSON value.
 func checkJSON(data []byte) error {
 	s := rawjson.New(data)
 	if _, err := s.Skip(); err != nil {
@@ -116,7 +121,7 @@ func checkJSON(data []byte) error {
 // readDocument reads a file that is one JSON value, which begins at the given line and byte.
 func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
 	b := newBuilder()
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) { // recorders copy the output of commands, which may be cut within a character
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
 		b.note(line, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
 	}

@@ -10,8 +10,8 @@ import (
 type Request struct {
 	// Entry is the first entry that answers it; the number of entries if nothing does.
 	Entry int
-	// From is the first entry that it held: 0, or the first one behind the last [Boundary] that replaced the context. It
-	// held the entries from there up to, not including, Entry.
+	// From is the first entry that it held: 0, or the first one behind the last [Boundary] that replaced the context.
+	// It held the entries from there up to, not including, Entry.
 	From int
 	// Boundary says that the recorder had compacted since the request before.
 	Boundary bool
@@ -21,8 +21,9 @@ type Request struct {
 	Reported int
 }
 
-// Requests returns the requests that the recorded agent made, in order: one before each run of entries of the AI, and one at
-// the end that was never answered.
+// Requests returns the requests that the recorded agent made, in order: one before each run of entries of the AI, and
+// one at the end if the last entry is not the AI's, which was never answered. It is the one place that says when the
+// recorded agent called its model: replays, comparisons and explanations all go by it.
 func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request

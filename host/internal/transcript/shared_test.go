@@ -123,7 +123,8 @@ func TestOtherRecordersAreNamedAndRefused(t *testing.T) {
 		"openhands/safety-open-features.json":  "an OpenHands event log",
 	} {
 		_, err := transcript.ReadFile(filepath.Join(dir, "native", native), transcript.Options{})
-		if !errors.Is(err, transcript.ErrUnsupportedFormat) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "codex") {
+		if !errors.Is(err, transcript.ErrUnsupportedFormat) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "codex") {
 			t.Errorf("%s: got %v", native, err)
 		}
 	}

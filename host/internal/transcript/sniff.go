@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
+// Formats are detected from what records look like. File names and labels are not asked: recorders are known to label
+// a file as another agent's. Formats that are recognised but cannot be read get an error that names them, which helps
+// more than "unknown format".
+
 // A documentReader reads a file that is one JSON value.
 type documentReader func(*builder, *document) error
 
-// sniffDocument tells what a file is that is one JSON value.
+// sniffDocument detects the format of a file that is one JSON value.
 func sniffDocument(d *document) (documentReader, error) {
 	if kind(d.data) == '[' {
 		return sniffList(d)
@@ -69,7 +73,8 @@ func sniffList(d *document) (documentReader, error) {
 	}
 }
 
-// sniffLine tells what a file is that has one record a line. It returns nil if this record does not tell.
+// sniffLine detects the format of a file that has one record a line. It returns nil if this record does not tell, and
+// the next one is asked: a file may begin with records of a type that is not known yet.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
 	case isEntry(r.object):
@@ -77,7 +82,10 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	case r.has("role"):
 		return &messageLines{b: b}, nil
 	case isConversation(r.object):
-		return nil, failAt(r.line, ErrMalformed, "the line is a whole conversation and more lines follow; give one conversation at a time")
+		return nil, failAt(
+			r.line, ErrMalformed,
+			"the line is a whole conversation and more lines follow; give one conversation at a time",
+		)
 	}
 	t := r.text("type")
 	switch {
@@ -108,17 +116,23 @@ func isConversation(o object) bool {
 	return kind(o.raw("messages")) == '[' || kind(o.raw("history")) == '[' || kind(o.raw("traj")) == '['
 }
 
+// isOpenHandsEvent reports whether o is an event of an OpenHands log.
 func isOpenHandsEvent(o object) bool {
 	return strings.HasSuffix(o.text("kind"), "Event") && o.has("source")
 }
 
+// isGemini reports whether top is a chat of Gemini CLI, of which first is the first message. Its messages have a type
+// and no role; an empty chat is recognised by a field of the file.
 func isGemini(top, first object) bool {
 	t := first.text("type")
 	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
 }
 
+// unsupported is the error for a format that is recognised but cannot be read.
 func unsupported(what string) error {
-	return fail(ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false))
+	return fail(
+		ErrUnsupportedFormat, "recognised as %s, which is not supported yet; supported: %s", what, formatNames(false),
+	)
 }
 
 // unknownObject says what was seen instead of a known format.

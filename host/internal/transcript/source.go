@@ -11,7 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// source gives the lines of a file. Lines end at '\n' only: texts may hold other line separators.
+// source returns the lines of a file and knows where each begins, so that errors can name line and byte. Lines end at
+// '\n' only: JSON strings may hold U+2028 and other characters that some line readers split at. There is no limit on
+// the length of a line, only on that of the file: one tool result can be many megabytes.
 type source struct {
 	r      *bufio.Reader
 	max    int64
@@ -28,14 +30,15 @@ func newSource(r io.Reader, limit int64) *source {
 	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
 
-// head checks that the file looks like JSON and skips a byte order mark, without reading more than a few bytes.
+// head checks that the file looks like JSON and skips a byte order mark, without reading more than a few bytes. A
+// file that was named by mistake, such as a binary or a Markdown file, is thus refused at once, however large it is.
 func (s *source) head() error {
 	const most = 4096
 	head, err := s.r.Peek(most)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	blankSoFar := len(head) == most // if there is nothing in it, more follows
+	blankSoFar := len(head) == most // blank, but the file goes on
 	if bom := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
 		s.end += int64(len(bom))
@@ -50,7 +53,7 @@ func (s *source) head() error {
 	case len(text) == 0:
 		return nil
 	case text[0] == '{' || text[0] == '[':
-		// What is broken here already need not be read to its end first.
+		// JSON that is broken here already is refused without reading the rest.
 		if _, err := rawjson.New(head).Skip(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return locate(err, head, 1, s.end)
 		}
@@ -103,7 +106,8 @@ func (s *source) next() (line []byte, complete bool, err error) {
 	}
 }
 
-// rest appends all that follows to the line that was read last, which ended in '\n', and returns both.
+// rest appends the remainder of the file to the line that was read last, which ended in '\n', and returns both: the
+// file is one JSON value over several lines.
 func (s *source) rest() ([]byte, error) {
 	if more := s.size - s.end; more > 0 && s.size <= s.max {
 		s.buf = slices.Grow(s.buf, int(more)+1)
@@ -138,7 +142,8 @@ func (s *source) fill() (complete bool, err error) {
 	}
 }
 
-// clip returns the beginning of text for a message.
+// clip returns the beginning of text for a message: names of fields, roles and types come from the file and may be
+// huge.
 func clip(text []byte) string {
 	const most = 40
 	if len(text) > most {

@@ -2,12 +2,13 @@ package transcript
 
 import "fmt"
 
-// tally counts what is not noted one by one: one note for each kind, at the place of the first.
+// tally counts what is not noted one by one: a session may have ten thousand records of one kind, and a note for each
+// would hide all others. Each kind becomes one note at the place of its first occurrence.
 type tally struct {
 	warnings, routines kinds
 }
 
-// count counts one more of a kind that people must see. what goes on after "N × ".
+// count counts one more of a kind that people should see. what continues the note "N × …".
 func (t *tally) count(line, entry int, what string) { t.warnings.count(line, entry, what) }
 
 // routine counts one more of a kind of [Note.Routine].
@@ -29,7 +30,8 @@ type tallied struct {
 	first Note
 }
 
-// maxKinds bounds the kinds that are told apart: their names come from the file.
+// maxKinds bounds the kinds that are counted separately. Their names come from the file, which could make up any
+// number.
 const maxKinds = 100
 
 func (k *kinds) count(line, entry int, what string) {
@@ -60,7 +62,9 @@ func (k *kinds) notes(routine bool) []Note {
 		out = append(out, n)
 	}
 	if k.more > 0 {
-		out = append(out, Note{Entry: -1, Routine: routine, Message: fmt.Sprintf("%d × of further kinds left out", k.more)})
+		out = append(
+			out, Note{Entry: -1, Routine: routine, Message: fmt.Sprintf("%d × of further kinds left out", k.more)},
+		)
 	}
 	return out
 }

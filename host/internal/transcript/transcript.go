@@ -18,8 +18,8 @@ type Transcript struct {
 	Entries []content.Content
 	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
 	Lines []int
-	// IDs holds for each entry the id that it had in the history of its session, "" where there is none; nil unless the file
-	// is a transcript that a host kept.
+	// IDs holds for each entry the id that it had in the history of its session, "" where there is none; nil unless
+	// the file is a transcript that a host kept.
 	IDs []string
 	// Boundaries are the compactions that the recorder made, in order.
 	Boundaries []Boundary
@@ -28,11 +28,11 @@ type Transcript struct {
 	Usage []Usage
 	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
-	// Bare says that a native history stood as a plain list, without an object around it, and is to be written so.
+	// Bare says that a native history was a plain list, without an object around it, and is to be written as one.
 	Bare bool
 	// Extra holds the other fields of the object around a native history, in their order.
 	Extra content.Fields
-	// Notes say what was left out, not understood, or odd. None but [Note.Routine] ones means that all was well.
+	// Notes say what was left out, not understood, or odd. If there are only [Note.Routine] ones, all is well.
 	Notes []Note
 }
 
@@ -67,7 +67,7 @@ type Note struct {
 	// Entry in the history, counted from 0; -1 if it concerns no entry.
 	Entry   int    `json:"entry"`
 	Message string `json:"message"`
-	// Routine says that nobody need look: what was left out is no conversation by definition, such as the recorder's
+	// Routine marks notes that need no attention: what was left out is never conversation, such as the recorder's
 	// bookkeeping and fields of its own. Other notes are warnings: something was lost, odd or broken.
 	Routine bool `json:"routine,omitempty"`
 }

@@ -11,24 +11,26 @@ import (
 
 // Usage is what the provider counted of one request, in tokens.
 type Usage struct {
-	// Entry is the first entry that the request was answered with; the request held what stands before it, from the
-	// last [Boundary] that replaced the context on.
+	// Entry is the first entry that answered the request. The request held the entries before it, from the last
+	// [Boundary] that replaced the context on.
 	Entry int `json:"entry"`
 	// Model is the model's name as the recorder wrote it, "" if it did not.
 	Model string `json:"model,omitempty"`
-	// PromptTokens is all of the prompt, also what came from the cache and what was written to it, and with it what no
-	// history holds: system prompt and tool schemas. It is never 0.
+	// PromptTokens is the whole prompt, including what was read from the prompt cache and written to it. It includes
+	// the system prompt and the tool schemas, which are in no history and often count 16,000 to 76,000 tokens. It is
+	// never 0.
 	PromptTokens int `json:"promptTokens"`
-	// CacheRead and CacheWrite are the parts of the prompt that the provider had cached, and that it cached now. 0 is
-	// also what a recorder leaves untold.
+	// CacheRead and CacheWrite are the parts of the prompt that the provider had cached, and that it cached now. They
+	// are also 0 if the recorder does not say.
 	CacheRead  int `json:"cacheRead"`
 	CacheWrite int `json:"cacheWrite"`
-	// Output is the answer, reasoning included; 0 if it is not told.
+	// Output is the answer, reasoning included; 0 if the recorder does not say.
 	Output int `json:"output"`
 }
 
-// readUsage collects what the entries' metadata.usage says, so that a session tells the same in every form that it is
-// converted to. Recorders write usage of nothing but zeros for answers that no provider gave; that is none.
+// readUsage collects the usage from the entries' metadata.usage and not from the file's own records, so that a
+// session has the same usage in every form that it is converted to. Recorders write zeros for answers that no
+// provider gave, such as an error message of the agent; those have no usage.
 func (b *builder) readUsage() {
 	for i, c := range b.t.Entries {
 		if c.Speaker != content.AI {
@@ -63,8 +65,12 @@ func parseUsage(raw []byte) (Usage, error) {
 	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens", "output")) +
 		p.count(p.present("thoughts")) // Gemini CLI counts them apart
 
-	// Anthropic and pi count the cached parts beside the prompt, all others within it.
-	read, write := p.present("cache_read_input_tokens", "cacheRead"), p.present("cache_creation_input_tokens", "cacheWrite")
+	// Anthropic and pi count the cached parts in addition to the prompt, all others as parts of it.
+	read, write := p.present(
+		"cache_read_input_tokens", "cacheRead",
+	), p.present(
+		"cache_creation_input_tokens", "cacheWrite",
+	)
 	apart := (prompt.name == "input_tokens" || prompt.name == "input") && (read.value != nil || write.value != nil)
 	u.CacheRead, u.CacheWrite = p.count(read), p.count(write)
 	if u.CacheRead == 0 {
@@ -85,7 +91,7 @@ func parseUsage(raw []byte) (Usage, error) {
 	return u, nil
 }
 
-// usageParser reads counts and keeps the first error.
+// usageParser reads counts under the many names that providers and recorders have for them, and keeps the first error.
 type usageParser struct {
 	o   object
 	err error
@@ -111,7 +117,7 @@ func (p *usageParser) cached() field {
 	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cached")
 }
 
-// mostTokens is more than any model takes or gives. What is above is no count.
+// mostTokens is more than any model takes or gives. A larger number is not a count of tokens.
 const mostTokens = 100_000_000
 
 // count reads a number of tokens, 0 if there is no field. Some recorders write whole numbers as 12.0.

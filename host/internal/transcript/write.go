@@ -30,8 +30,9 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	return notes, nil
 }
 
-// writeNative writes the entries one a line, as a plain list if they were read from one and nothing else is known of
-// the session. Errors stay in w.
+// writeNative writes one entry a line, so that versions of a file can be compared line by line. It writes a plain
+// list if the entries were read from one and nothing else is known of the session. Errors of writing stay in w until
+// it is flushed.
 func writeNative(w *bufio.Writer, t *Transcript) {
 	fields := nativeFields(t)
 	if t.Bare && len(fields) == 0 {
@@ -51,7 +52,7 @@ func writeNative(w *bufio.Writer, t *Transcript) {
 	_, _ = w.WriteString("}\n")
 }
 
-// nativeFields returns the fields beside the history: those that were read, and what is known of the session besides.
+// nativeFields returns the fields around the history: those that were read, and then what else is known of the session.
 func nativeFields(t *Transcript) content.Fields {
 	fields := t.Extra[:len(t.Extra):len(t.Extra)]
 	add := func(name string, value json.RawMessage) {

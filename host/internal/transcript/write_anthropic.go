@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// anthropicWriter writes messages of the Anthropic API. Roles alternate there, beginning with the user, and results
-// stand first in the user's message behind the calls.
+// anthropicWriter writes messages of the Anthropic API. Roles alternate there, beginning with the user, so that turns
+// of the same role are merged into one message. Results are the first blocks of the user's message behind the calls.
 type anthropicWriter struct {
 	*planner
 	w     *bufio.Writer
@@ -19,7 +19,7 @@ type anthropicWriter struct {
 	count int      // of messages written
 }
 
-// writeAnthropic writes {"system": …, "messages": [...]}. Errors stay in w.
+// writeAnthropic writes {"system": …, "messages": [...]}. Errors of writing stay in w until it is flushed.
 func writeAnthropic(w *bufio.Writer, t *Transcript) []Note {
 	a := anthropicWriter{planner: plan(t), w: w}
 	a.uniqueIDs(true)
@@ -49,6 +49,8 @@ func (a *anthropicWriter) system() []turn {
 	return turns
 }
 
+// turn writes one turn and the responses to its calls. System entries in the middle become the user's: the API has the
+// system prompt outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
 	role := roleUser
 	switch t.role {
@@ -78,7 +80,9 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 		a.flush()
 		if a.count == 0 && role == roleAssistant {
 			a.tally.count(0, entry, "line of text put before the model's first message, for the user must begin")
-			a.role, a.body = roleUser, [][]byte{[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`)}
+			a.role, a.body = roleUser, [][]byte{
+				[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`),
+			}
 			a.flush()
 		}
 	}
@@ -86,6 +90,7 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	a.body = append(a.body, blocks...)
 }
 
+// flush writes the message at hand.
 func (a *anthropicWriter) flush() {
 	if len(a.body) == 0 {
 		return
@@ -98,6 +103,7 @@ func (a *anthropicWriter) flush() {
 	a.body = a.body[:0]
 }
 
+// blocks returns the blocks of a turn that the API accepts. Thinking is accepted only with the provider's signature.
 func (a *anthropicWriter) blocks(t turn) [][]byte {
 	var out [][]byte
 	for _, block := range t.blocks {
@@ -160,7 +166,9 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 		a.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		return a.block(t.entry, "text", nil, field{name: "text", value: content.String(placeholder(m))})
 	}
-	source := fmt.Appendf(nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data))
+	source := fmt.Appendf(
+		nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data),
+	)
 	if m.Encoding == "url" {
 		source = fmt.Appendf(nil, `{"type":"url","url":%s}`, content.String(m.Data))
 	}

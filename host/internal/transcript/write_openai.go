@@ -10,14 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// openAIWriter writes messages of the OpenAI chat API.
+// openAIWriter writes messages of the OpenAI chat API. Each result is a message of its own there, and media in
+// results, which those messages cannot hold, go into a message of the user behind them.
 type openAIWriter struct {
 	*planner
 	w     *bufio.Writer
 	count int // of messages written
 }
 
-// writeOpenAI writes {"messages": [...]}. Errors stay in w.
+// writeOpenAI writes {"messages": [...]}. Errors of writing stay in w until it is flushed.
 func writeOpenAI(w *bufio.Writer, t *Transcript) []Note {
 	o := openAIWriter{planner: plan(t), w: w}
 	o.uniqueIDs(false)
@@ -42,6 +43,7 @@ func (p *planner) tools(w *bufio.Writer, t *Transcript, own string) {
 	}
 }
 
+// turn writes one turn, its calls, and the responses behind it.
 func (o *openAIWriter) turn(t turn) {
 	var m metadata
 	m.text("role", t.role)
@@ -62,8 +64,15 @@ func (o *openAIWriter) turn(t turn) {
 	}
 	var calls [][]byte
 	for _, c := range t.calls {
-		calls = append(calls, fmt.Appendf(nil, `{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
-			content.String(c.outID), content.String(o.toolName(c, t.entry)), content.String(argumentText(c.Parameters))))
+		calls = append(calls, fmt.Appendf(
+			nil,
+			`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
+			content.String(
+				c.outID,
+			),
+			content.String(o.toolName(c, t.entry)),
+			content.String(argumentText(c.Parameters)),
+		))
 	}
 	if len(calls) > 0 {
 		m.raw("tool_calls", list(calls))
@@ -139,18 +148,21 @@ func openAIMediaPart(m content.Media) ([]byte, bool) {
 		return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":%s}}`, content.String(link)), true
 	case m.MimeType == "application/pdf" && m.Encoding != "url":
 		name := firstText(m.Filename, "document.pdf")
-		return fmt.Appendf(nil, `{"type":"file","file":{"filename":%s,"file_data":%s}}`, content.String(name), content.String(link)), true
+		return fmt.Appendf(
+			nil, `{"type":"file","file":{"filename":%s,"file_data":%s}}`, content.String(name), content.String(link),
+		), true
 	default:
 		return nil, false
 	}
 }
 
-// placeholder stands for an attachment that the format cannot hold.
+// placeholder is the text in place of an attachment that the format cannot hold.
 func placeholder(m content.Media) string {
 	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
 }
 
-// argumentText writes parameters as the API has them: JSON in a string. Text that is no JSON goes back as it came.
+// argumentText writes parameters as the API has them: JSON inside of a string. Text that is not JSON is written as it
+// was read.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"
@@ -161,6 +173,7 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
+// message writes one message.
 func (o *openAIWriter) message(m metadata) {
 	if o.count > 0 {
 		_ = o.w.WriteByte(',')
@@ -170,7 +183,7 @@ func (o *openAIWriter) message(m metadata) {
 	_, _ = o.w.Write(m.json())
 }
 
-// list writes values as an array.
+// list returns values as a JSON array.
 func list(values [][]byte) []byte {
 	out := []byte{'['}
 	for i, v := range values {

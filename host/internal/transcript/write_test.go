@@ -110,10 +110,15 @@ func TestACallThatIsStillRunningStaysUnanswered(t *testing.T) {
 
 func TestToolSchemasGoBackToTheProviderTheyCameFrom(t *testing.T) {
 	tr := read(t, `{"tools":[{"name":"f","input_schema":{"n":1.0}}],"messages":[{"role":"user","content":"x"}]}`)
-	if out, notes := write(t, tr, transcript.AnthropicMessages); !bytes.Contains([]byte(out), []byte(`"tools":[{"name":"f","input_schema":{"n":1.0}}]`)) || len(notes) > 0 {
+	if out, notes := write(t, tr, transcript.AnthropicMessages); !bytes.Contains(
+		[]byte(out),
+		[]byte(`"tools":[{"name":"f","input_schema":{"n":1.0}}]`),
+	) ||
+		len(notes) > 0 {
 		t.Error(out, notes)
 	}
-	if out, notes := write(t, tr, transcript.OpenAIChat); bytes.Contains([]byte(out), []byte(`"tools"`)) || len(notes) != 1 {
+	if out, notes := write(t, tr, transcript.OpenAIChat); bytes.Contains([]byte(out), []byte(`"tools"`)) ||
+		len(notes) != 1 {
 		t.Error(out, notes)
 	}
 }
@@ -185,7 +190,10 @@ func TestAnthropicGetsAlternatingRolesAndResultsFirst(t *testing.T) {
 				switch b.Type {
 				case "tool_result":
 					if !open[b.ToolUseID] || other {
-						t.Fatalf("message %d: result of %q, open: %v, behind another block: %v", i, b.ToolUseID, open, other)
+						t.Fatalf(
+							"message %d: result of %q, open: %v, behind another block: %v", i, b.ToolUseID, open,
+							other,
+						)
 					}
 					delete(open, b.ToolUseID)
 					continue

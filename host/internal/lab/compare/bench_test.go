@@ -59,10 +59,16 @@ func BenchmarkCompare(b *testing.B) {
 	sessions, prices := recorded(b), lists(b, "anthropic-sonnet", "openai-gpt-5", "no-cache")
 	h := open(b, nil)
 	for b.Loop() {
-		r, err := compare.Run(b.Context(), h, compare.Options{Sessions: sessions, Prices: prices, Variants: []compare.Variant{
-			{Strategy: "high-density"}, {Strategy: "high-density", Settings: map[string]string{"compression.density.cadence": "gated"}},
-			{Strategy: "top-down-truncation"}, {Strategy: "forgetful"},
-		}})
+		r, err := compare.Run(
+			b.Context(),
+			h,
+			compare.Options{Sessions: sessions, Prices: prices, Variants: []compare.Variant{
+				{
+					Strategy: "high-density",
+				}, {Strategy: "high-density", Settings: map[string]string{"compression.density.cadence": "gated"}},
+				{Strategy: "top-down-truncation"}, {Strategy: "forgetful"},
+			}},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -25,9 +25,9 @@ var csvHead = []string{
 	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
 }
 
-// WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant (doing
-// nothing is the first) and price list, with the cost columns empty where there is none. Tokens are whole numbers, shares
-// are from 0 to 1, times in seconds; decimals have a point.
+// WriteCSV writes the results of the sessions as RFC 4180 has it: a header, then one row for each session, variant
+// (doing nothing is the first) and price list, with the cost columns empty where there is none. Tokens are whole
+// numbers, shares are from 0 to 1, times in seconds; decimals have a point.
 //
 // Text that a spreadsheet would take for a formula ("=", "+", "-" or "@" at its beginning) has an apostrophe before it.
 func (r *Report) WriteCSV(w io.Writer) error {
@@ -85,11 +85,21 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 	}
 	row = append(row, counts(res.Turns, res.Sent, res.Unpruned)...)
 	row = append(row, decimal(res.Saved))
-	row = append(row, counts(res.Peak, res.PeakUnpruned, res.OverLimit, res.UnprunedOverLimit, res.Rewrites, res.Optimized, res.Held, res.Compressed, res.Laddered)...)
+	row = append(
+		row,
+		counts(
+			res.Peak, res.PeakUnpruned, res.OverLimit, res.UnprunedOverLimit, res.Rewrites, res.Optimized, res.Held,
+			res.Compressed, res.Laddered,
+		)...)
 	row = append(row, decimal(res.Recall.Share))
 	row = append(row, counts(res.Recall.Used, res.Recall.Kept)...)
 	row = append(row, decimal(res.Recall.ShareResults))
-	row = append(row, counts(res.Recall.UsedResults, res.Recall.KeptResults, res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries, res.Pruned.Tokens)...)
+	row = append(
+		row,
+		counts(
+			res.Recall.UsedResults, res.Recall.KeptResults, res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries,
+			res.Pruned.Tokens,
+		)...)
 	if c == nil {
 		row = append(row, make([]string, 7)...)
 	} else {
@@ -138,7 +148,8 @@ func harmless(text string) string {
 	first := strings.TrimLeftFunc(text, func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c)
 	})
-	if first != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(first)[0]) || strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "\r") {
+	if first != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(first)[0]) || strings.HasPrefix(text, "\t") ||
+		strings.HasPrefix(text, "\r") {
 		return "'" + text
 	}
 	return text

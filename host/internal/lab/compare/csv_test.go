@@ -48,7 +48,10 @@ func pick(rows []map[string]string, columns ...string) [][]string {
 func TestCSVHasARowForEachSessionVariantAndPriceList(t *testing.T) {
 	t.Parallel()
 	costs := func(usd float64) []compare.Cost {
-		return []compare.Cost{{List: "dear", USD: usd, Nothing: 2, Relative: usd/2 - 1}, {List: "cheap", USD: usd / 10, Nothing: 0.2, Relative: usd/2 - 1}}
+		return []compare.Cost{
+			{List: "dear", USD: usd, Nothing: 2, Relative: usd/2 - 1},
+			{List: "cheap", USD: usd / 10, Nothing: 0.2, Relative: usd/2 - 1},
+		}
 	}
 	r := &compare.Report{
 		Variants: []compare.VariantInfo{
@@ -57,7 +60,9 @@ func TestCSVHasARowForEachSessionVariantAndPriceList(t *testing.T) {
 			{Name: "one-shot", Strategy: "one-shot"},
 		},
 		Sessions: []compare.SessionReport{{Name: "s.json", Format: "native", Results: compare.Results{
-			Nothing: compare.Result{Variant: compare.NothingName, Done: true, Turns: 3, Sent: 600, Unpruned: 600, Costs: costs(2)},
+			Nothing: compare.Result{
+				Variant: compare.NothingName, Done: true, Turns: 3, Sent: 600, Unpruned: 600, Costs: costs(2),
+			},
 			Variants: []compare.Result{
 				{Done: true, Turns: 3, Sent: 450, Unpruned: 600, Saved: 0.25, Costs: costs(1.5)},
 				{Done: true, Turns: 3, Sent: 450, Unpruned: 600, Saved: 0.25, Costs: costs(1.5)[:1]},
@@ -65,7 +70,10 @@ func TestCSVHasARowForEachSessionVariantAndPriceList(t *testing.T) {
 			},
 		}}},
 	}
-	got := pick(table(t, r), "variant", "price_list", "done", "error", "settings", "sent_tokens", "saved", "cost_usd", "relative_cost")
+	got := pick(
+		table(t, r), "variant", "price_list", "done", "error", "settings", "sent_tokens", "saved", "cost_usd",
+		"relative_cost",
+	)
 	want := [][]string{
 		{"nothing", "dear", "true", "", "", "600", "0", "2", "0"},
 		{"nothing", "cheap", "true", "", "", "600", "0", "0.2", "0"},

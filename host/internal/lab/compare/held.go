@@ -11,8 +11,8 @@ type held struct {
 	entries []int32              // thing → how many entries of the last request hold it
 }
 
-// identity tells the entries of requests apart: an entry that is kept is passed on without a copy, and a changed one has
-// other blocks.
+// identity tells the entries of requests apart: an entry that is kept is passed on without a copy, and a changed one
+// has other blocks.
 type identity struct {
 	first *content.Block
 	n     int
@@ -25,8 +25,8 @@ func newHeld(rec *recording) *held {
 // holds reports whether the last request held a thing. A nil held is that of doing nothing, which holds everything.
 func (h *held) holds(thing int32) bool { return h == nil || h.entries[thing] > 0 }
 
-// send takes the next request, of which the first stable entries are those of the request before. It reports whether any
-// entry of that one is gone, changed or moved.
+// send takes the next request, of which the first stable entries are those of the request before. It reports whether
+// any entry of that one is gone, changed or moved.
 func (h *held) send(history []content.Content, stable int) (changed bool) {
 	stable = min(stable, len(h.sent), len(history))
 	changed = stable < len(h.sent)

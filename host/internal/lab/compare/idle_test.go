@@ -36,10 +36,15 @@ func TestDoingNothingIsWhatItIsComparedWith(t *testing.T) {
 		),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, open(t, nil), compare.Options{Sessions: []compare.Session{s}, Prices: []*pricing.List{&list}, Variants: []compare.Variant{idle}})
+			r := run(t, open(t, nil), compare.Options{
+				Sessions: []compare.Session{s}, Prices: []*pricing.List{&list}, Variants: []compare.Variant{idle},
+			})
 			v := r.Totals.Variants[0]
 			if v.Saved != 0 || v.Costs[0].Relative != 0 || v.Recall.Share != 1 || v.Rewrites != 0 {
-				t.Errorf("saved %g, cost %g, recall %g of %d, %d rewrites", v.Saved, v.Costs[0].Relative, v.Recall.Share, v.Recall.Used, v.Rewrites)
+				t.Errorf(
+					"saved %g, cost %g, recall %g of %d, %d rewrites", v.Saved, v.Costs[0].Relative, v.Recall.Share,
+					v.Recall.Used, v.Rewrites,
+				)
 			}
 			if n := r.Totals.Nothing.Costs[0].USD; math.Abs(n-v.Costs[0].Nothing) > 1e-12 {
 				t.Errorf("nothing costs %g, and the variant is compared with %g", n, v.Costs[0].Nothing)
@@ -48,11 +53,15 @@ func TestDoingNothingIsWhatItIsComparedWith(t *testing.T) {
 	}
 }
 
-// A variant that decides by the price list of the model in force is priced by the lists that it is tried with, each by its own.
+// A variant that decides by the price list of the model in force is priced by the lists that it is tried with, each
+// by its own.
 func TestWhoDecidesByPricesIsPricedByThem(t *testing.T) {
 	h := open(t, map[string]any{"model.name": "claude-sonnet-4"})
 	other := pricing.List{Name: "other", Input: 1, Output: 1}
-	r := run(t, h, compare.Options{Sessions: []compare.Session{reads()}, Prices: []*pricing.List{&cheap, &other}, Variants: []compare.Variant{{Strategy: "forgetful"}}})
+	r := run(t, h, compare.Options{
+		Sessions: []compare.Session{reads()}, Prices: []*pricing.List{&cheap, &other},
+		Variants: []compare.Variant{{Strategy: "forgetful"}},
+	})
 	var lists []string
 	for _, v := range r.Variants {
 		lists = append(lists, v.PriceList)

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a bad one.
+// built makes the strategies of the tests when the first test needs them: two that need no model, one that does, a
+// bad one.
 var built = sync.OnceValue(func() error {
 	return binaries.Plugins(dir, map[string]string{
 		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown", "one-shot": "plugins/oneshot",

@@ -9,19 +9,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// maxUsed bounds the identifiers that one answer is held to use: of a model that writes a dictionary, the beginning counts.
+// maxUsed bounds the identifiers that one answer is held to use: of a model that writes a dictionary, the beginning
+// counts.
 const maxUsed = 4096
 
-// recording adds to a replay's recording what later turns used. It is the same for all variants, which read it at the same
-// time.
+// recording adds to a replay's recording what later turns used. It is the same for all variants, which read it at the
+// same time.
 type recording struct {
 	*replay.Recording
 	name  string
 	pairs *turns.Pairs
 	// uses are what each request's answer used, parallel to Requests.
 	uses []uses
-	// words numbers the identifiers that some answer uses, and names are those identifiers by number. Nothing else needs to
-	// be looked for in entries.
+	// words numbers the identifiers that some answer uses, and names are those identifiers by number. Nothing else
+	// needs to be looked for in entries.
 	words map[string]int32
 	names []string
 	// groups numbers the results of equal calls: it says which group a result belongs to. Their numbers follow those of
@@ -50,8 +51,8 @@ type repeatedCall struct {
 	tokens int // of the entry with its own result
 }
 
-// resultKey tells one result of a tool from another with the same bytes. A result that is kept is passed on without a copy,
-// so that where its bytes are identifies it.
+// resultKey tells one result of a tool from another with the same bytes. A result that is kept is passed on without a
+// copy, so that where its bytes are identifies it.
 type resultKey struct {
 	call  string
 	first *byte

@@ -12,8 +12,8 @@ import (
 type Report struct {
 	// Prices are the price lists that the costs are by, as they were given.
 	Prices []*pricing.List `json:"prices"`
-	// Variants are what was compared, in the order of every list of results. A variant of [Options] stands here once for
-	// each price list if what it does depends on prices.
+	// Variants are what was compared, in the order of every list of results. A variant of [Options] stands here once
+	// for each price list if what it does depends on prices.
 	Variants []VariantInfo `json:"variants"`
 	// Sessions are the sessions as they were given.
 	Sessions []SessionReport `json:"sessions"`
@@ -31,8 +31,8 @@ type VariantInfo struct {
 	Name     string            `json:"name"`
 	Strategy string            `json:"strategy"`
 	Settings map[string]string `json:"settings,omitempty"`
-	// PriceList is the one price list by which the variant decided and by which alone it is priced; "" if it is priced by
-	// all.
+	// PriceList is the one price list by which the variant decided and by which alone it is priced; "" if it is
+	// priced by all.
 	PriceList string `json:"priceList,omitempty"`
 }
 
@@ -59,13 +59,14 @@ type Results struct {
 	Variants []Result `json:"variants"`
 }
 
-// Result is what one variant made of one session, or of all together. Tokens are those of prompts, as the host counts them.
+// Result is what one variant made of one session, or of all together. Tokens are those of prompts, as the host counts
+// them.
 type Result struct {
 	Variant string `json:"variant"`
 	// Done says that the session was replayed to its end; in a total, that all sessions were.
 	Done bool `json:"done"`
-	// Error says why not. The figures are those of the turns before it; in a total, those of the sessions that were replayed
-	// to their ends. "" without Done: it was not begun, since the comparison was stopped.
+	// Error says why not. The figures are those of the turns before it; in a total, those of the sessions that were
+	// replayed to their ends. "" without Done: it was not begun, since the comparison was stopped.
 	Error string `json:"error,omitempty"`
 	// Sessions is how many sessions the figures are of.
 	Sessions int `json:"sessions"`
@@ -81,16 +82,17 @@ type Result struct {
 	// Peak and PeakUnpruned are the largest single request.
 	Peak         int `json:"peak"`
 	PeakUnpruned int `json:"peakUnpruned"`
-	// OverLimit counts the requests that were too large for the model, UnprunedOverLimit those that would have been so if
-	// nothing had been done.
+	// OverLimit counts the requests that were too large for the model, UnprunedOverLimit those that would have been
+	// so if nothing had been done.
 	OverLimit         int `json:"overLimit"`
 	UnprunedOverLimit int `json:"unprunedOverLimit"`
 
-	// Rewrites counts the requests that changed something of the one before: from there on the provider's cache was of no
-	// use. A request after a compaction of the recorder is none.
+	// Rewrites counts the requests that changed something of the one before: from there on the provider's cache was
+	// of no use. A request after a compaction of the recorder is none.
 	Rewrites int `json:"rewrites"`
-	// Optimized counts the turns in which an Optimize changed something, Held those in which one would have and the cadence
-	// held it back, Compressed those in which a Compress did, Laddered those that needed the steps of the hard limit.
+	// Optimized counts the turns in which an Optimize changed something, Held those in which one would have and the
+	// cadence held it back, Compressed those in which a Compress did, Laddered those that needed the steps of the
+	// hard limit.
 	Optimized  int `json:"optimized"`
 	Held       int `json:"held"`
 	Compressed int `json:"compressed"`
@@ -120,11 +122,12 @@ func (r *Result) Cost(list string) (c Cost, ok bool) {
 	return Cost{}, false
 }
 
-// Cost is what prompts cost by one price list. What the agent's own model generated is the same for all variants and in none.
+// Cost is what prompts cost by one price list. What the agent's own model generated is the same for all variants and
+// in none.
 type Cost struct {
 	List string `json:"list"`
-	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by this list
-	// if the profile has no prices.
+	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by
+	// this list if the profile has no prices.
 	USD   float64 `json:"usd"`
 	Model float64 `json:"modelUsd"`
 	// Nothing is what the same turns would have cost if nothing had been done.
@@ -140,8 +143,8 @@ type Cost struct {
 // Recall is the share of identifiers that were still in the context when a later turn used them. See the package's
 // documentation for what that does and does not tell.
 type Recall struct {
-	// Used counts the identifiers that the model used and that stood in the unpruned context then, once for each turn that
-	// used them; Kept those of them that stood in what was sent.
+	// Used counts the identifiers that the model used and that stood in the unpruned context then, once for each turn
+	// that used them; Kept those of them that stood in what was sent.
 	Used int `json:"used"`
 	Kept int `json:"kept"`
 	// Share is Kept of Used, 1 if nothing was used.
@@ -169,8 +172,8 @@ type Lost struct {
 	From int `json:"from"`
 }
 
-// Rereads are later calls that were made again although their result was known: their tool and parameters were those of a
-// call whose result the strategy had pruned while it stood in the unpruned context.
+// Rereads are later calls that were made again although their result was known: their tool and parameters were those
+// of a call whose result the strategy had pruned while it stood in the unpruned context.
 type Rereads struct {
 	Calls int `json:"calls"`
 	// Tokens is what the results of the later calls count.

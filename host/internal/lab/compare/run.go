@@ -24,8 +24,8 @@ import (
 // ErrOptions is wrapped by the error of [Run] if there is nothing to compare in what it was given.
 var ErrOptions = errors.New("cannot be compared")
 
-// Run replays every session with every variant through h. What cannot be run, for a strategy that is not there, settings that
-// are wrong, a model that it needs and has not, is an error in its [Result] and ends nothing.
+// Run replays every session with every variant through h. What cannot be run, for a strategy that is not there,
+// settings that are wrong, a model that it needs and has not, is an error in its [Result] and ends nothing.
 //
 // The error is of wrong options, or ctx's: then what was done so far comes back with it, and the report says that it is
 // incomplete.

@@ -5,8 +5,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// tally adds up what a comparison looks at beyond a replay's [replay.Totals]. An observer fills it turn by turn; tallies of
-// sessions are added to those of a variant.
+// tally adds up what a comparison looks at beyond a replay's [replay.Totals]. An observer fills it turn by turn;
+// tallies of sessions are added to those of a variant.
 type tally struct {
 	replay.Totals
 	sessions          int

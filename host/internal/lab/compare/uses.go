@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// findUsed numbers the identifiers that answers use, and returns those of each answer: from what the model said and from the
-// parameters of its calls. Its thoughts are not searched, since not every recorder keeps them.
+// findUsed numbers the identifiers that answers use, and returns those of each answer: from what the model said and
+// from the parameters of its calls. Its thoughts are not searched, since not every recorder keeps them.
 func (r *recording) findUsed() [][]usedWord {
 	out := make([][]usedWord, len(r.Requests))
 	seen := map[int32]int{} // word → 1 + the last turn that used it
@@ -42,8 +42,8 @@ func (r *recording) findUsed() [][]usedWord {
 	return out
 }
 
-// findRepeats groups the calls that are equal by name and parameters, and returns the grouped calls of each answer. A call
-// that was made once is in no group.
+// findRepeats groups the calls that are equal by name and parameters, and returns the grouped calls of each answer. A
+// call that was made once is in no group.
 func (r *recording) findRepeats() [][]repeatedCall {
 	type placed struct {
 		turn int
@@ -90,8 +90,8 @@ func (r *recording) findRepeats() [][]repeatedCall {
 	return out
 }
 
-// canonical returns parameters in a form that is equal for equal ones: fields sorted by name, no white space. Numbers keep
-// their digits, as large ones would lose some in a float64.
+// canonical returns parameters in a form that is equal for equal ones: fields sorted by name, no white space. Numbers
+// keep their digits, as large ones would lose some in a float64.
 func canonical(raw json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -191,8 +191,8 @@ func (f *finder) find(c content.Content) []int32 {
 	return slices.Clip(out)
 }
 
-// withheld are the entries that no request holds: the host sends no response without its call, as providers refuse it, and
-// these entries have nothing else.
+// withheld are the entries that no request holds: the host sends no response without its call, as providers refuse
+// it, and these entries have nothing else.
 func (r *recording) withheld() map[int]bool {
 	orphans := map[int]int{}
 	for _, at := range r.pairs.Orphans() {

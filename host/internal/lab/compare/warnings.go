@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual for a
-// short session.
+// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual
+// for a short session.
 func (r *Report) Warnings() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -15,7 +15,10 @@ func (r *Report) Warnings() []string {
 		add("the comparison was stopped before its end: variants have figures of different sessions")
 	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
-		add("nothing: %d of %d requests are over the context limit; they would have failed, and nobody would have paid for them", n, r.Totals.Nothing.Turns)
+		add(
+			"nothing: %d of %d requests are over the context limit; they would have failed, and nobody would have paid for them",
+			n, r.Totals.Nothing.Turns,
+		)
 	}
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
@@ -23,10 +26,16 @@ func (r *Report) Warnings() []string {
 			add("%s: %d of %d requests are over the context limit all the same", v.Variant, v.OverLimit, v.Turns)
 		}
 		if !v.Done && v.Turns > 0 {
-			add("%s: the figures are those of %d of %d sessions; compare its shares, not its sums", v.Variant, v.Sessions, len(r.Sessions))
+			add(
+				"%s: the figures are those of %d of %d sessions; compare its shares, not its sums", v.Variant,
+				v.Sessions, len(r.Sessions),
+			)
 		}
 		if v.LLM != nil {
-			add("%s: its cost includes its own model calls, %d with %d tokens%s", v.Variant, v.LLM.Calls, v.LLM.InputTokens+v.LLM.OutputTokens, modelCost(v))
+			add(
+				"%s: its cost includes its own model calls, %d with %d tokens%s", v.Variant, v.LLM.Calls,
+				v.LLM.InputTokens+v.LLM.OutputTokens, modelCost(v),
+			)
 		}
 	}
 	untimed := 0

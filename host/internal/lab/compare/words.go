@@ -38,9 +38,9 @@ func blockWords(b content.Block, yield func(string)) {
 	}
 }
 
-// jsonWords yields the identifiers in the strings and numbers of JSON text, and short strings as they are: they stand in
-// quotes. Names of fields are looked at if keys is set: those of parameters are the tool's, not the model's. It goes through the text
-// without nesting, so that neither depth nor what is no JSON matters.
+// jsonWords yields the identifiers in the strings and numbers of JSON text, and short strings as they are: they stand
+// in quotes. Names of fields are looked at if keys is set: those of parameters are the tool's, not the model's. It
+// goes through the text without nesting, so that neither depth nor what is no JSON matters.
 func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 	for i := 0; i < min(len(raw), maxScan); { // a string that begins before the bound is read to its end
 		if raw[i] != '"' {
@@ -116,8 +116,8 @@ func quotable(s string) bool {
 	return telling
 }
 
-// wordByte are letters, digits and "_"; all that is not ASCII counts as a letter. runByte are those and what joins them in
-// paths, dotted names and the like.
+// wordByte are letters, digits and "_"; all that is not ASCII counts as a letter. runByte are those and what joins
+// them in paths, dotted names and the like.
 var wordByte, runByte = func() (word, run [256]bool) {
 	for c := range 256 {
 		b := byte(c)
@@ -160,7 +160,8 @@ func run(s string, yield func(string)) {
 	}
 }
 
-// path yields a path or a URL without the line and column behind it. Two plain words with a slash between ("and/or") are none.
+// path yields a path or a URL without the line and column behind it. Two plain words with a slash between ("and/or")
+// are none.
 func path(s string, yield func(string)) {
 	for {
 		at := strings.LastIndexByte(s, ':')
@@ -172,7 +173,8 @@ func path(s string, yield func(string)) {
 	if at := strings.LastIndex(s, ":/"); at >= 0 && !strings.HasPrefix(s[at:], "://") {
 		s = s[at+1:] // "file:/a/b"
 	}
-	structured := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.Count(s, "/") > 1 || strings.ContainsAny(s, "._0123456789")
+	structured := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.Count(s, "/") > 1 ||
+		strings.ContainsAny(s, "._0123456789")
 	if structured && len(s) > 3 && letters(s) > 1 {
 		yield(s)
 	}

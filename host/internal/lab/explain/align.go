@@ -8,14 +8,14 @@ import (
 // pair says that a[A] and b[B] belong together.
 type pair struct{ A, B int }
 
-// mostDepth bounds how often a range is split at what is unique in it. What is left then is paired without that, so that no
-// input takes more than this many looks at each element.
+// mostDepth bounds how often a range is split at what is unique in it. What is left then is paired without that, so
+// that no input takes more than this many looks at each element.
 const mostDepth = 24
 
-// align returns pairs of positions with equal keys, ascending in both: what two sequences have in common, in the sense of a
-// diff. Keys that are "" are paired with nothing. It need not be the longest such list, but takes the time of sorting: first
-// it pairs what is equal at both ends, then what is there once on either side, then looks again between those; where nothing
-// is unique, the first of a kind goes with the first, the second with the second.
+// align returns pairs of positions with equal keys, ascending in both: what two sequences have in common, in the
+// sense of a diff. Keys that are "" are paired with nothing. It need not be the longest such list, but takes the time
+// of sorting: first it pairs what is equal at both ends, then what is there once on either side, then looks again
+// between those; where nothing is unique, the first of a kind goes with the first, the second with the second.
 func align(a, b []string) []pair {
 	var out []pair
 	alignRange(a, b, 0, 0, mostDepth, &out)
@@ -56,8 +56,8 @@ func alignRange(a, b []string, fromA, fromB, depth int, out *[]pair) {
 	}
 }
 
-// candidates pairs the first of each key with the first, the second with the second, ascending in A; with unique, only keys
-// that are on either side once.
+// candidates pairs the first of each key with the first, the second with the second, ascending in A; with unique,
+// only keys that are on either side once.
 func candidates(a, b []string, unique bool) []pair {
 	where := map[string][]int{} // in b
 	for j, key := range b {

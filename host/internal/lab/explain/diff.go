@@ -32,8 +32,8 @@ type Difference struct {
 	Items []DiffItem `json:"items"`
 }
 
-// DiffItem is one entry of either history, or of both. A and B are its positions in them, from 0; nil where it is missing.
-// What describes it in one line, and Blocks are the blocks of a changed entry that differ.
+// DiffItem is one entry of either history, or of both. A and B are its positions in them, from 0; nil where it is
+// missing. What describes it in one line, and Blocks are the blocks of a changed entry that differ.
 type DiffItem struct {
 	Op      Op              `json:"op"`
 	A       *int            `json:"a,omitempty"`
@@ -64,7 +64,7 @@ type History struct {
 // their first call, their metadata or the beginning of their text are one that was changed.
 func Diff(a, b History, taxonomy *tools.Taxonomy) (d Difference) {
 	whatA, whatB := Describe(a.Entries, taxonomy), Describe(b.Entries, taxonomy)
-	pairs := matched(a.Entries, b.Entries, said, firstCall, metadata, beginning)
+	pairs := matched(a.Entries, b.Entries, said, firstCall, metadata, begins(48), begins(6))
 	inOrder(pairs, len(a.Entries), len(b.Entries), func(op Op, i, j *int) {
 		item := DiffItem{Op: op, A: i, B: j}
 		if j != nil {
@@ -103,7 +103,8 @@ func inOrder(pairs []pair, lenA, lenB int, tell func(op Op, a, b *int)) {
 	}
 }
 
-// diffBlocks returns the blocks of two entries that differ. Calls and responses are paired by their ids, others by kind.
+// diffBlocks returns the blocks of two entries that differ. Calls and responses are paired by their ids, others by
+// kind.
 func diffBlocks(a, b []content.Block, taxonomy *tools.Taxonomy) (out []DiffBlock) {
 	same := func(b content.Block) string { return string(content.AppendBlock(nil, b)) }
 	inOrder(matched(a, b, same, kindAndID), len(a), len(b), func(op Op, i, j *int) {

@@ -44,12 +44,22 @@ func TestDiff(t *testing.T) {
 	exchange := func(id string) []content.Content {
 		return []content.Content{
 			{Speaker: content.AI, Blocks: []content.Block{call(id, "read_file", `{"file_path":"a"}`)}},
-			{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "read_file"}.WithResultText("result of " + id)}},
+			{
+				Speaker: content.Tool,
+				Blocks: []content.Block{
+					content.ToolResponse{CallID: id, ToolName: "read_file"}.WithResultText("result of " + id),
+				},
+			},
 		}
 	}
 	pruned := exchange("1")
-	pruned[1].Blocks = []content.Block{content.ToolResponse{CallID: "1", ToolName: "read_file"}.WithResultText("pruned")}
-	two := content.Content{Speaker: content.AI, Blocks: []content.Block{call("1", "x", `{}`), content.Text{Text: "and"}, call("2", "y", `{}`)}}
+	pruned[1].Blocks = []content.Block{
+		content.ToolResponse{CallID: "1", ToolName: "read_file"}.WithResultText("pruned"),
+	}
+	two := content.Content{
+		Speaker: content.AI,
+		Blocks:  []content.Block{call("1", "x", `{}`), content.Text{Text: "and"}, call("2", "y", `{}`)},
+	}
 	one := two
 	one.Blocks = two.Blocks[1:]
 	stamped := says(content.AI, "other words")
@@ -64,17 +74,38 @@ func TestDiff(t *testing.T) {
 		a, b []content.Content
 		want []string
 	}{
-		"nothing":         {nil, nil, nil},
-		"added":           {nil, []content.Content{says("ai", "a")}, []string{"added - 0"}},
-		"removed":         {[]content.Content{says("ai", "a"), says("ai", "b")}, []content.Content{says("ai", "b")}, []string{"removed 0 -", "same 1 0"}},
-		"replaced":        {[]content.Content{says("ai", "a")}, []content.Content{says("ai", "b")}, []string{"removed 0 -", "added - 0"}},
-		"another speaker": {[]content.Content{says("ai", "a")}, []content.Content{says("human", "a")}, []string{"removed 0 -", "added - 0"}},
-		"a pair goes":     {slices.Concat(exchange("1"), exchange("2")), exchange("2"), []string{"removed 0 -", "removed 1 -", "same 2 0", "same 3 1"}},
-		"a result is pruned": {slices.Concat(exchange("1"), exchange("2")), slices.Concat(pruned, exchange("2")), []string{
-			"same 0 0", `changed 1 1, changed 0 0 read_file → "result of 1" to read_file → "pruned"`, "same 2 2", "same 3 3"}},
-		"a call goes":             {[]content.Content{two}, []content.Content{one}, []string{"changed 0 0, removed 0 -"}},
-		"a block comes":           {[]content.Content{one}, []content.Content{two}, []string{"changed 0 0, added - 0"}},
-		"known by metadata":       {[]content.Content{stamped}, []content.Content{restamped}, []string{`changed 0 0, changed 0 0 "other words" to "words"`}},
+		"nothing": {nil, nil, nil},
+		"added":   {nil, []content.Content{says("ai", "a")}, []string{"added - 0"}},
+		"removed": {
+			[]content.Content{says("ai", "a"), says("ai", "b")}, []content.Content{says("ai", "b")},
+			[]string{"removed 0 -", "same 1 0"},
+		},
+		"replaced": {
+			[]content.Content{says("ai", "a")}, []content.Content{says("ai", "b")},
+			[]string{"removed 0 -", "added - 0"},
+		},
+		"another speaker": {
+			[]content.Content{says("ai", "a")}, []content.Content{says("human", "a")},
+			[]string{"removed 0 -", "added - 0"},
+		},
+		"a pair goes": {
+			slices.Concat(exchange("1"), exchange("2")), exchange("2"),
+			[]string{"removed 0 -", "removed 1 -", "same 2 0", "same 3 1"},
+		},
+		"a result is pruned": {
+			slices.Concat(exchange("1"), exchange("2")),
+			slices.Concat(pruned, exchange("2")),
+			[]string{
+				"same 0 0", `changed 1 1, changed 0 0 read_file → "result of 1" to read_file → "pruned"`, "same 2 2", "same 3 3"},
+		},
+		"a call goes": {
+			[]content.Content{two}, []content.Content{one}, []string{"changed 0 0, removed 0 -"},
+		},
+		"a block comes": {[]content.Content{one}, []content.Content{two}, []string{"changed 0 0, added - 0"}},
+		"known by metadata": {
+			[]content.Content{stamped}, []content.Content{restamped},
+			[]string{`changed 0 0, changed 0 0 "other words" to "words"`},
+		},
 		"metadata does not count": {[]content.Content{restamped}, []content.Content{later}, []string{"same 0 0"}},
 		"known by its beginning": {[]content.Content{included}, []content.Content{stripped}, []string{
 			`changed 0 0, changed 0 0 "… to know it by. file End." to "… to know it by. gone End."`}},

@@ -33,7 +33,8 @@ const (
 
 // Entry is one entry of the file.
 type Entry struct {
-	// Index is its position in the file's history, from 0; Line is where it stands in the file, from 1, 0 if that is not known.
+	// Index is its position in the file's history, from 0; Line is where it stands in the file, from 1, 0 if that is
+	// not known.
 	Index int `json:"index"`
 	Line  int `json:"line,omitempty"`
 	State
@@ -72,8 +73,8 @@ type Event struct {
 	Turn int `json:"turn"`
 	// Kind is [outcome.Removed] or [outcome.Trimmed].
 	Kind outcome.ChangeKind `json:"kind"`
-	// Step is "optimize", "compress", a rung of the ladder, or [StepRecorder]; Rule is the strategy's own reason, "" if it
-	// gave none.
+	// Step is "optimize", "compress", a rung of the ladder, or [StepRecorder]; Rule is the strategy's own reason, ""
+	// if it gave none.
 	Step string `json:"step"`
 	Rule string `json:"rule,omitempty"`
 	// By is the index of the entry of the file that superseded it, ByMade the index of the one in Made that did; nil if
@@ -85,8 +86,8 @@ type Event struct {
 	After  int `json:"after"`
 }
 
-// StepRecorder is the step of an entry that went when the recorder compacted its own history, and RuleCompacted its rule:
-// no strategy did it.
+// StepRecorder is the step of an entry that went when the recorder compacted its own history, and RuleCompacted its
+// rule: no strategy did it.
 const (
 	StepRecorder  = "recorder"
 	RuleCompacted = "compacted"

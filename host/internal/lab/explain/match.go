@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// matched pairs elements with equal keys, ascending in both: first by the first key, then what is left between those pairs
-// by the next. An element whose key is "" is not paired by it.
+// matched pairs elements with equal keys, ascending in both: first by the first key, then what is left between those
+// pairs by the next. An element whose key is "" is not paired by it.
 func matched[T any](a, b []T, keys ...func(T) string) (pairs []pair) {
 	for _, key := range keys {
 		var next []pair
@@ -60,16 +60,16 @@ func metadata(c content.Content) string {
 	return string(c.Speaker) + " " + string(c.Metadata)
 }
 
-// telling is how much of the beginning of a text identifies it, in bytes.
-const telling = 48
-
-func beginning(c content.Content) string {
-	for _, b := range c.Blocks {
-		if t, ok := b.(content.Text); ok && t.Text != "" {
-			return string(c.Speaker) + " " + t.Text[:min(len(t.Text), telling)]
+// begins returns a key of the first n bytes of an entry's text.
+func begins(n int) func(content.Content) string {
+	return func(c content.Content) string {
+		for _, b := range c.Blocks {
+			if t, ok := b.(content.Text); ok && t.Text != "" {
+				return string(c.Speaker) + " " + t.Text[:min(len(t.Text), n)]
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
 func kindAndID(b content.Block) string {

@@ -41,7 +41,8 @@ type problem struct {
 
 type ruleKey struct{ step, rule string }
 
-// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools are for.
+// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools
+// are for.
 func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy *tools.Taxonomy) *Recorder {
 	r := &Recorder{
 		entries: []Entry{}, transcript: t, tokens: tokens, taxonomy: taxonomy, what: Describe(t.Entries, taxonomy),
@@ -55,7 +56,9 @@ func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy 
 func (r *Recorder) Entry(index int, id string) {
 	r.begin(index)
 	c := r.transcript.Entries[index]
-	e := Entry{Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Status: Kept}}
+	e := Entry{
+		Index: index, State: State{Speaker: c.Speaker, What: r.what[index], Tokens: r.tokens(index), Status: Kept},
+	}
 	e.Now = e.Tokens
 	if index < len(r.transcript.Lines) {
 		e.Line = r.transcript.Lines[index]
@@ -101,7 +104,10 @@ func (r *Recorder) begin(index int) {
 	slices.SortFunc(gone, func(a, b place) int { return cmp.Compare(a.index, b.index) }) // the order of a map is none
 	for _, at := range gone {
 		if s := r.state(at); s.Status != Removed {
-			r.event(s, Event{Turn: r.turns + 1, Kind: outcome.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now})
+			r.event(
+				s,
+				Event{Turn: r.turns + 1, Kind: outcome.Removed, Step: StepRecorder, Rule: RuleCompacted, Before: s.Now},
+			)
 		}
 	}
 	clear(r.places)
@@ -109,7 +115,10 @@ func (r *Recorder) begin(index int) {
 }
 
 func (r *Recorder) add(c outcome.Change) {
-	m := Made{Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1, State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Status: Kept}}
+	m := Made{
+		Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1,
+		State: State{Speaker: c.Speaker, Tokens: c.After, Now: c.After, Status: Kept},
+	}
 	if c.Made != nil {
 		m.What = Describe([]content.Content{*c.Made}, r.taxonomy)[0]
 	}

@@ -35,26 +35,38 @@ func says(speaker content.Speaker, text string) content.Content {
 func ten(int) int { return 10 }
 
 func TestRecorder(t *testing.T) {
-	file := &transcript.Transcript{Lines: []int{2, 3, 4, 5, 6}, Boundaries: []transcript.Boundary{{Index: 4, Kind: transcript.BoundaryCompact}}}
+	file := &transcript.Transcript{
+		Lines: []int{2, 3, 4, 5, 6}, Boundaries: []transcript.Boundary{{Index: 4, Kind: transcript.BoundaryCompact}},
+	}
 	for i := range 5 {
 		file.Entries = append(file.Entries, says(content.Human, fmt.Sprint("entry ", i)))
 	}
 	r := explain.NewRecorder(file, ten, taxonomy(t))
 	r.Entry(0, "e1")
 	r.Entry(1, "e2")
-	r.Turn(2, []outcome.Change{{EntryID: "e1", Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: "e2", Before: 10, After: 4}},
-		[]outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}})
+	r.Turn(
+		2,
+		[]outcome.Change{
+			{EntryID: "e1", Kind: outcome.Trimmed, Step: "optimize", Rule: "old", By: "e2", Before: 10, After: 4},
+		},
+		[]outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}},
+	)
 	r.Entry(2, "e3")
 	summary := says(content.Human, "what was said so far")
 	r.Turn(3, []outcome.Change{
 		{EntryID: "e1", Kind: outcome.Removed, Step: "compress", By: "e4", Before: 4},
-		{EntryID: "e4", Kind: outcome.Added, Step: "compress", Behind: "e2", Speaker: content.Human, After: 3, Made: &summary},
+		{
+			EntryID: "e4", Kind: outcome.Added, Step: "compress", Behind: "e2", Speaker: content.Human, After: 3,
+			Made: &summary,
+		},
 	}, []outcome.Problem{{Kind: outcome.OrphanedResponse, EntryID: "e2", CallID: "c"}})
 	r.Entry(3, "e5")
 	r.Entry(4, "e1") // of the session that began where the recorder compacted
 	r.Turn(5, nil, nil)
 
-	compacted := explain.Event{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 10}
+	compacted := explain.Event{
+		Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 10,
+	}
 	entry := func(i int, s explain.State) explain.Entry {
 		s.Speaker, s.What, s.Tokens = content.Human, fmt.Sprintf(`"entry %d"`, i), 10
 		return explain.Entry{Index: i, Line: i + 2, State: s}
@@ -74,7 +86,9 @@ func TestRecorder(t *testing.T) {
 		},
 		Made: []explain.Made{{Turn: 2, Step: "compress", After: 1, State: explain.State{
 			Speaker: content.Human, What: `"what was said so far"`, Tokens: 3, Status: explain.Removed,
-			Events: []explain.Event{{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3}},
+			Events: []explain.Event{
+				{Turn: 3, Kind: outcome.Removed, Step: explain.StepRecorder, Rule: explain.RuleCompacted, Before: 3},
+			},
 		}}},
 		Rules: []explain.Rule{
 			{Step: "recorder", Rule: "compacted", Removed: 4, Saved: 33},
@@ -135,14 +149,18 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 
 		got := r.Explanation()
 		if len(got.Entries) != len(file.Entries) || got.Now != h.Snapshot().Tokens {
-			rt.Fatalf("%d of %d entries, %d tokens of %d", len(got.Entries), len(file.Entries), got.Now, h.Snapshot().Tokens)
+			rt.Fatalf(
+				"%d of %d entries, %d tokens of %d", len(got.Entries), len(file.Entries), got.Now,
+				h.Snapshot().Tokens,
+			)
 		}
 		saved, left := 0, 0
 		for _, rule := range got.Rules {
 			saved += rule.Saved
 		}
 		for i, e := range got.Entries {
-			if e.Index != i || (e.Status == explain.Kept) != (len(e.Events) == 0) || e.Status == explain.Removed && e.Now != 0 {
+			if e.Index != i || (e.Status == explain.Kept) != (len(e.Events) == 0) ||
+				e.Status == explain.Removed && e.Now != 0 {
 				rt.Fatalf("entry %d: %+v", i, e)
 			}
 			if e.Status != explain.Removed {
@@ -155,7 +173,10 @@ func TestEverythingIsAccountedFor(t *testing.T) {
 			}
 		}
 		if got.Tokens-saved != got.Now || left != len(h.Snapshot().Entries) {
-			rt.Fatalf("%d tokens less %d saved are not %d; %d entries are left of %d", got.Tokens, saved, got.Now, left, len(h.Snapshot().Entries))
+			rt.Fatalf(
+				"%d tokens less %d saved are not %d; %d entries are left of %d", got.Tokens, saved, got.Now, left,
+				len(h.Snapshot().Entries),
+			)
 		}
 	})
 }
@@ -167,9 +188,14 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 		for i, e := range s.Entries {
 			switch rapid.IntRange(0, 4).Draw(rt, "edit") {
 			case 0:
-				edits = append(edits, rewrite.Edit{Index: i, Remove: true, Reason: contract.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)}})
+				edits = append(edits, rewrite.Edit{
+					Index: i, Remove: true,
+					Reason: contract.Reason{Rule: "gone", SupersededBy: new(len(s.Entries) - 1)},
+				})
 			case 1:
-				edits = append(edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}})
+				edits = append(
+					edits, rewrite.Edit{Index: i, Blocks: []rewrite.BlockPiece{{Keep: len(e.Content.Blocks) - 1}}},
+				)
 			}
 		}
 		plan, err := s.PlanOptimize(rt.Context(), edits, count)
@@ -179,7 +205,14 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 		return plan
 	}
 	from := rapid.IntRange(0, len(s.Entries)-1).Draw(rt, "from")
-	plan, err := s.PlanCompress(rt.Context(), s.Entries, []rewrite.Piece{rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)}}, count)
+	plan, err := s.PlanCompress(
+		rt.Context(),
+		s.Entries,
+		[]rewrite.Piece{
+			rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)},
+		},
+		count,
+	)
 	if err != nil {
 		rt.Fatal(err)
 	}

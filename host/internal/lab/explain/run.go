@@ -16,8 +16,8 @@ var ErrNoSuchTurn = errors.New("the session has no such turn")
 
 // Options of a run.
 type Options struct {
-	// Turn, if above 0, is the request to stop at: the explanation says what that request held, and what had become of what
-	// it did not hold. Entries that came later are not in it.
+	// Turn, if above 0, is the request to stop at: the explanation says what that request held, and what had become
+	// of what it did not hold. Entries that came later are not in it.
 	Turn int
 	// Taxonomy says what tools are for. Required.
 	Taxonomy *tools.Taxonomy
@@ -49,7 +49,8 @@ func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Option
 	case o.Turn > r.turns:
 		return Explanation{}, fmt.Errorf("turn %d: %w, it has %d", o.Turn, ErrNoSuchTurn, r.turns)
 	case o.Turn == 0:
-		// Entries behind the last turn are in no request, so nothing can have become of them. No change will name their ids.
+		// Entries behind the last turn are in no request, so nothing can have become of them. No change will name
+		// their ids.
 		for i := len(r.entries); i < len(t.Entries); i++ {
 			r.Entry(i, "")
 		}

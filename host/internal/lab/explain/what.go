@@ -40,8 +40,8 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	return out
 }
 
-// describe describes the most telling block of an entry and says how many calls or responses there are beside it. subject is
-// what the call of a block is about.
+// describe describes the most telling block of an entry and says how many calls or responses there are beside it.
+// subject is what the call of a block is about.
 func describe(c content.Content, subject func(block int) string) string {
 	best, calls := -1, 0
 	for j, b := range c.Blocks {
@@ -128,7 +128,9 @@ func clip(text string, most int) string {
 	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes { // text may have many megabytes
 		text, cut = text[:bytes], true
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError })
+	words := strings.FieldsFunc(
+		text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError },
+	)
 	text = strings.Join(words, " ")
 	if utf8.RuneCountInString(text) > most {
 		text, cut = string([]rune(text)[:most-1]), true

@@ -26,8 +26,18 @@ func TestDescribe(t *testing.T) {
 			content.Thinking{Thought: "hm"}, content.Text{Text: "reading"},
 			call("1", "read_file", `{"file_path":"src/a.go"}`), call("2", "run_shell_command", `{"command":"ls\n-l"}`),
 		}},
-		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "1", ToolName: "read_file"}.WithResultText("package a")}},
-		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "2", ToolName: "run_shell_command", Error: "no such\ndirectory"}}},
+		{
+			Speaker: content.Tool,
+			Blocks: []content.Block{
+				content.ToolResponse{CallID: "1", ToolName: "read_file"}.WithResultText("package a"),
+			},
+		},
+		{
+			Speaker: content.Tool,
+			Blocks: []content.Block{
+				content.ToolResponse{CallID: "2", ToolName: "run_shell_command", Error: "no such\ndirectory"},
+			},
+		},
 		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "9", ToolName: ""}}},
 		{Speaker: content.AI, Blocks: []content.Block{content.Text{Text: " "}, content.Thinking{Thought: "why"}}},
 		{Speaker: content.Human, Blocks: []content.Block{content.Media{MimeType: "image/png", Data: "x"}}},
@@ -64,7 +74,8 @@ func TestDescriptionsArePrintable(t *testing.T) {
 			rt.Fatalf("%d descriptions of %d entries", len(what), len(history))
 		}
 		for _, s := range what {
-			if s == "" || utf8.RuneCountInString(s) > 250 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if s == "" || utf8.RuneCountInString(s) > 250 ||
+				strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 				rt.Fatalf("described as %q", s)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays, and any
-// number of them may run at the same time.
+// Recording is a recorded session and what is known of it before any strategy sees it. It is not changed by replays,
+// and any number of them may run at the same time.
 type Recording struct {
 	Transcript *transcript.Transcript
 	// Counted are the transcript's entries with their counts in the host's encoding.
@@ -28,8 +28,8 @@ type Request struct {
 	Projected int
 }
 
-// Record counts the entries of t as sessions of h would, and finds its requests. The error is of counting: wrong settings, or
-// ctx's.
+// Record counts the entries of t as sessions of h would, and finds its requests. The error is of counting: wrong
+// settings, or ctx's.
 func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Recording, error) {
 	counted, err := h.Count(ctx, t.Entries)
 	if err != nil {
@@ -43,8 +43,8 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 	)
 	for n, asked := range t.Requests() {
 		if n == 0 || asked.Boundary {
-			// The recorder replaced the context: nothing of what was in it is in the next request, and what was learned from
-			// reports about the old context need not hold for the new one.
+			// The recorder replaced the context: nothing of what was in it is in the next request, and what was
+			// learned from reports about the old context need not hold for the new one.
 			context, calibration, next = counted.Baseline(), tokens.Calibration{}, asked.From
 		}
 		context.Add(counted.Slice(next, asked.Entry))

@@ -96,18 +96,24 @@ func TestATurnIsEachTimeTheModelWasCalled(t *testing.T) {
 		"interrupted before the end": {[]content.Content{says("human", "q"), calls("1"), answers("1")}, []int{1, 3}},
 	} {
 		seen := 0
-		r, err := replay.Run(t.Context(), h, &transcript.Transcript{Entries: c.entries}, replay.Options{Progress: func(done, of int) {
-			if seen++; done != seen || of != len(c.entries) {
-				t.Errorf("%s: progress %d of %d", name, done, of)
-			}
-		}})
+		r, err := replay.Run(
+			t.Context(),
+			h,
+			&transcript.Transcript{Entries: c.entries},
+			replay.Options{Progress: func(done, of int) {
+				if seen++; done != seen || of != len(c.entries) {
+					t.Errorf("%s: progress %d of %d", name, done, of)
+				}
+			}},
+		)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(c.want, before(r)); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
-		if r.Totals.Turns != len(c.want) || r.Entries != len(c.entries) || seen != len(c.entries) || r.Strategy != "high-density" {
+		if r.Totals.Turns != len(c.want) || r.Entries != len(c.entries) || seen != len(c.entries) ||
+			r.Strategy != "high-density" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -116,7 +122,10 @@ func TestATurnIsEachTimeTheModelWasCalled(t *testing.T) {
 func TestTotalsAddTheTurnsUp(t *testing.T) {
 	var entries []content.Content
 	for i := range 30 {
-		entries = append(entries, says("human", fmt.Sprint("question ", i)), calls(fmt.Sprint(i)), answers(fmt.Sprint(i)), says("ai", strings.Repeat("long ", 60)))
+		entries = append(
+			entries, says("human", fmt.Sprint("question ", i)), calls(fmt.Sprint(i)), answers(fmt.Sprint(i)),
+			says("ai", strings.Repeat("long ", 60)),
+		)
 	}
 	r, err := replay.Run(t.Context(), open(t, 1500), &transcript.Transcript{Entries: entries}, replay.Options{})
 	if err != nil {
@@ -153,7 +162,11 @@ func TestTotalsAddTheTurnsUp(t *testing.T) {
 }
 
 func TestARequestThatStaysTooLargeIsNoted(t *testing.T) {
-	r, err := replay.Run(t.Context(), open(t, 20), &transcript.Transcript{Entries: []content.Content{says("human", strings.Repeat("word ", 100))}}, replay.Options{})
+	r, err := replay.Run(
+		t.Context(), open(t, 20),
+		&transcript.Transcript{Entries: []content.Content{says("human", strings.Repeat("word ", 100))}},
+		replay.Options{},
+	)
 	if err != nil || r.Totals.Overflows != 1 || !strings.Contains(r.Turns[0].Overflow, "context limit") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -164,7 +177,9 @@ func TestWhatWasReplayedComesBackWithTheError(t *testing.T) {
 		Entries: []content.Content{says("human", "q"), says("ai", "a"), says("robot", "?")}, Lines: []int{2, 3, 7},
 	}
 	r, err := replay.Run(t.Context(), open(t, 1000), recorded, replay.Options{})
-	if !errors.Is(err, engine.ErrInvalidEntry) || !strings.HasPrefix(err.Error(), "entry 2 (line 7): ") || len(r.Turns) != 1 || r.Totals.Turns != 1 {
+	if !errors.Is(err, engine.ErrInvalidEntry) || !strings.HasPrefix(err.Error(), "entry 2 (line 7): ") ||
+		len(r.Turns) != 1 ||
+		r.Totals.Turns != 1 {
 		t.Errorf("%d turns, %v", len(r.Turns), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Totals add turns up, and sessions. It is the one sum of the lab: what else is added up of a replay is added beside it, in
-// the same two steps. The zero value is empty.
+// Totals add turns up, and sessions. It is the one sum of the lab: what else is added up of a replay is added beside
+// it, in the same two steps. The zero value is empty.
 type Totals struct {
 	Turns int `json:"turns"`
 	// Unpruned and Sent are the tokens of all requests together: what was paid for without and with the strategy.
@@ -19,7 +19,8 @@ type Totals struct {
 	// Optimized counts turns in which an Optimize changed something, Compressed those in which a Compress did.
 	Optimized  int `json:"optimized"`
 	Compressed int `json:"compressed"`
-	// Held counts turns in which the cadence held pruning back, Laddered those in which room had to be made under the limit.
+	// Held counts turns in which the cadence held pruning back, Laddered those in which room had to be made under the
+	// limit.
 	Held     int `json:"held"`
 	Laddered int `json:"laddered"`
 	// Overflows counts requests that were still too large for the model.
@@ -87,7 +88,8 @@ func (t *Totals) spend(s *outcome.Spent) {
 	t.LLM.Add(*s)
 }
 
-// Saved is the share of the tokens that were not sent, at most 1. It is negative if more was sent than without a strategy.
+// Saved is the share of the tokens that were not sent, at most 1. It is negative if more was sent than without a
+// strategy.
 func (t Totals) Saved() float64 {
 	if t.Unpruned == 0 {
 		return 0

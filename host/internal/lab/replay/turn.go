@@ -26,8 +26,8 @@ type Turn struct {
 	Ladder []outcome.LadderStep `json:"ladder,omitempty"`
 	// Stable is the beginning of the request that was also the beginning of the request before.
 	Stable outcome.Stable `json:"stable"`
-	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected the
-	// provider to count for what it would have sent.
+	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected
+	// the provider to count for what it would have sent.
 	Reported  int `json:"reported,omitempty"`
 	Projected int `json:"projected"`
 	// At is when the recorder sent the request; zero if that is not known.
@@ -41,8 +41,8 @@ type Turn struct {
 	From int `json:"-"`
 	// Boundaries counts the recorder's compactions since the turn before.
 	Boundaries int `json:"-"`
-	// NewProblems is how many more problems the history has than in the turn before. A turn names all that its history has;
-	// added up, these are the problems that the histories have at their ends.
+	// NewProblems is how many more problems the history has than in the turn before. A turn names all that its
+	// history has; added up, these are the problems that the histories have at their ends.
 	NewProblems int `json:"-"`
 	// Added are the recorded entries that were added since the turn before, in order.
 	Added []Added `json:"-"`
@@ -52,8 +52,8 @@ type Turn struct {
 
 // Added is a recorded entry that was added to the history.
 type Added struct {
-	// Index is its position in the recording, from 0, and ID its id in the session's history. Each boundary begins a new
-	// session, in which ids start over.
+	// Index is its position in the recording, from 0, and ID its id in the session's history. Each boundary begins a
+	// new session, in which ids start over.
 	Index int
 	ID    string
 }

@@ -21,12 +21,12 @@ type Options struct {
 	Progress func(entries, of int)
 }
 
-// Turns replays the recording through sessions of h and yields a turn for each request, after the host prepared the history
-// as it would have for the recorded agent. Where the recorder had compacted its own history, the replay goes on in a new session
-// with what the recorder went on with.
+// Turns replays the recording through sessions of h and yields a turn for each request, after the host prepared the
+// history as it would have for the recorded agent. Where the recorder had compacted its own history, the replay goes
+// on in a new session with what the recorder went on with.
 //
-// A request that stays too large is noted in its turn. Any other error ends the replay: it is yielded last, with a zero turn.
-// Leaving the loop stops the replay; entries behind the last turn are not added then.
+// A request that stays too large is noted in its turn. Any other error ends the replay: it is yielded last, with a
+// zero turn. Leaving the loop stops the replay; entries behind the last turn are not added then.
 func (r *Recording) Turns(ctx context.Context, h *engine.Host, o Options) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		d := driver{Recording: r, host: h, options: o, replaced: r.Transcript.Replaced()}

@@ -7,8 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Untouched yields the turns of a session to which nothing is done: each request holds all that was before it. Those that
-// the provider would count above hard tokens are over the limit. It is what a strategy is compared with, and needs no host.
+// Untouched yields the turns of a session to which nothing is done: each request holds all that was before it. Those
+// that the provider would count above hard tokens are over the limit. It is what a strategy is compared with, and
+// needs no host.
 func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		stable := 0 // in tokens: all of the request before is sent again, unless the recorder compacted

@@ -108,22 +108,22 @@ func total(shown []placed, width func(placed) int) int {
 	return n
 }
 
-// stretch gives what room there is to the elastic columns, character by character to the one that is shortest, so that a
-// short column is shown whole before a long one takes everything.
+// stretch gives what room there is to the elastic columns, in proportion to their Min, until their cells are shown
+// whole.
 func stretch(shown []placed, limit int) {
 	for i := range shown {
 		shown[i].width = shown[i].least
 	}
 	for room := limit - total(shown, least); room > 0; room-- {
-		narrowest := -1
+		next := -1
 		for i, p := range shown {
-			if p.width < p.full && (narrowest < 0 || p.width < shown[narrowest].width) {
-				narrowest = i
+			if p.width < p.full && (next < 0 || p.width*shown[next].Min < shown[next].width*p.Min) {
+				next = i
 			}
 		}
-		if narrowest < 0 {
+		if next < 0 {
 			return
 		}
-		shown[narrowest].width++
+		shown[next].width++
 	}
 }

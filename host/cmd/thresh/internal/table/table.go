@@ -15,13 +15,13 @@ type Column struct {
 	Name string
 	// Head stands above the column, in as many lines as it has. "" is the name in capitals.
 	Head string
-	// Rank says how early the column is left out if the table is too wide: the highest rank goes first, the rightmost of
-	// one rank before the others. Rank 0 is always shown.
+	// Rank says how early the column is left out if the table is too wide: the highest rank goes first, the rightmost
+	// of one rank before the others. Rank 0 is always shown.
 	Rank int
 	// Right aligns cells at the right, as numbers are.
 	Right bool
-	// Min makes the column elastic: its cells may be shortened to this many characters, if the table is too wide. 0 means
-	// that they are shown whole.
+	// Min makes the column elastic: its cells may be shortened to this many characters, if the table is too wide. 0
+	// means that they are shown whole.
 	Min int
 	// Middle shortens cells in the middle instead of at the end: for paths, of which both ends tell something.
 	Middle bool
@@ -46,8 +46,8 @@ func New(columns ...Column) *Table { return &Table{columns: columns} }
 // maxCell bounds a cell, in characters: no terminal shows more of it.
 const maxCell = 500
 
-// Row adds a row with a cell for each column; missing ones are empty. Text may come from anywhere: a cell is reduced to one
-// line of what a terminal prints as it stands.
+// Row adds a row with a cell for each column; missing ones are empty. Text may come from anywhere: a cell is reduced
+// to one line of what a terminal prints as it stands.
 func (t *Table) Row(cells ...string) {
 	row := make([]string, len(t.columns))
 	for i := range row[:min(len(row), len(cells))] {

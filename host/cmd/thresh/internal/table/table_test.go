@@ -48,14 +48,14 @@ FILE                            SENT  LIMIT  NOTE
 /home/dev/project/main.go  1,234,567      3  with [31mlittle effect
 b.go                              12      0
 `}, "shortened": {table.Options{Width: 45}, `
-                           OVER
-FILE                SENT  LIMIT  NOTE
-/hom…/main.go  1,234,567      3  with [31mli…
-b.go                  12      0
+                              OVER
+FILE                   SENT  LIMIT  NOTE
+/home…ct/main.go  1,234,567      3  with [31…
+b.go                     12      0
 `}, "the highest rank is left out": {table.Options{Width: 34}, `
-FILE              SENT  NOTE
-/ho…main.go  1,234,567  with [31m…
-b.go                12
+FILE                SENT  NOTE
+/hom…/main.go  1,234,567  with [3…
+b.go                  12
 `}, "what always stays": {table.Options{Width: 5}, `
 FILE             SENT
 /ho…ain.go  1,234,567
@@ -84,8 +84,8 @@ func TestAnUnknownColumn(t *testing.T) {
 	}
 }
 
-// Whatever the cells hold, lines are no longer than the terminal is wide as long as the columns that are always shown fit,
-// and hold nothing that a terminal would act on.
+// Whatever the cells hold, lines are no longer than the terminal is wide as long as the columns that are always shown
+// fit, and hold nothing that a terminal would act on.
 func TestATableFitsWhateverItHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tb := table.New(

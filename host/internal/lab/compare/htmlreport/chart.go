@@ -51,8 +51,8 @@ type drawing struct {
 	Width, Height         int
 	Left, Right           string
 	Top, Bottom           string
-	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other stand, LevelX where names
-	// of levels begin.
+	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other stand, LevelX
+	// where names of levels begin.
 	LabelX, XLabelY, XNameY, LevelX string
 	XTicks, YTicks                  []tick
 	Paths                           []path
@@ -69,8 +69,8 @@ type path struct {
 	Name, D string
 }
 
-// What is far above the rest would press it flat. A level that is farAbove times as high as all lines is only named; the line
-// of doing nothing leaves the chart where it gets cutAbove times as high as everything else.
+// What is far above the rest would press it flat. A level that is farAbove times as high as all lines is only named;
+// the line of doing nothing leaves the chart where it gets cutAbove times as high as everything else.
 const (
 	farAbove = 1.6
 	cutAbove = 2.5
@@ -88,8 +88,12 @@ func (c chart) draw() drawing {
 	}
 	d := drawing{
 		ID: c.ID, Title: c.Title, Desc: c.Desc, Unit: c.Unit, Width: chartWidth, Height: chartHeight,
-		Left: coordinate(roomLeft), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
-		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
+		Left: coordinate(
+			roomLeft,
+		), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
+		LabelX: coordinate(
+			roomLeft - 6,
+		), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
 	}
 	top := most
 	var drawn []level

@@ -72,7 +72,9 @@ func (p *page) Scope() string {
 	if p.Sessions == 1 {
 		plural = ""
 	}
-	return fmt.Sprintf("%d recorded session%s, %s turns, %s entries.", p.Sessions, plural, number(p.Turns), number(p.Entries))
+	return fmt.Sprintf(
+		"%d recorded session%s, %s turns, %s entries.", p.Sessions, plural, number(p.Turns), number(p.Entries),
+	)
 }
 
 type settingsRow struct{ Name, Strategy, Settings, PriceList string }
@@ -96,7 +98,9 @@ func newPage(r *compare.Report, o Options) *page {
 	p.Series = append(p.Series, series{0, compare.NothingName})
 	for i, v := range r.Variants {
 		p.Series = append(p.Series, series{i + 1, short(v.Name)})
-		p.Settings = append(p.Settings, settingsRow{short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList)})
+		p.Settings = append(
+			p.Settings, settingsRow{short(v.Name), short(v.Strategy), settingsText(v.Settings), short(v.PriceList)},
+		)
 	}
 	for _, c := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(c, maxSentence))
@@ -142,7 +146,9 @@ func (p *page) drawSessions(r *compare.Report) {
 	for n, i := range shown {
 		s := &r.Sessions[i]
 		v := session{
-			ID: fmt.Sprintf("session-%d", i+1), Name: short(s.Name), Format: short(string(s.Format)), Entries: number(s.Entries),
+			ID: fmt.Sprintf(
+				"session-%d", i+1,
+			), Name: short(s.Name), Format: short(string(s.Format)), Entries: number(s.Entries),
 			Tokens: number(s.Tokens), Timed: s.Timed, Boundaries: len(s.Boundaries), Rows: resultTable(r, &s.Results),
 		}
 		v.Rows.Caption = "Totals of session " + v.Name

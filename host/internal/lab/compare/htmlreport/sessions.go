@@ -70,7 +70,9 @@ func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing 
 }
 
 func costChart(s *compare.SessionReport, list, id string, marks []float64, most int) drawing {
-	c := chart{ID: id, Title: "Cost of prompts up to each turn, by " + short(list), Unit: "USD", Marks: marks, Most: most}
+	c := chart{
+		ID: id, Title: "Cost of prompts up to each turn, by " + short(list), Unit: "USD", Marks: marks, Most: most,
+	}
 	highest := 0.0
 	var desc []string
 	for _, res := range results(&s.Results) {
@@ -86,7 +88,13 @@ func costChart(s *compare.SessionReport, list, id string, marks []float64, most 
 			}
 		}
 		c.Lines = append(c.Lines, l)
-		desc = append(desc, fmt.Sprintf("%s: %s USD, %s against doing nothing.", l.Name, dollars(res.Costs[at].USD, res.Costs[at].USD), relative(res.Costs[at].Relative)))
+		desc = append(
+			desc,
+			fmt.Sprintf(
+				"%s: %s USD, %s against doing nothing.", l.Name, dollars(res.Costs[at].USD, res.Costs[at].USD),
+				relative(res.Costs[at].Relative),
+			),
+		)
 	}
 	c.Desc = strings.Join(desc, " ")
 	c.Label = func(v float64) string { return dollars(v, highest) }

@@ -44,7 +44,9 @@ func resultTable(r *compare.Report, res *compare.Results) table {
 }
 
 func resultRow(r *compare.Report, res *compare.Result, series int) row {
-	out := row{Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0}
+	out := row{
+		Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0,
+	}
 	if series == 0 {
 		out.Name = compare.NothingName
 	}
@@ -65,10 +67,27 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 			out.Cells = append(out.Cells, dollars(c.USD, c.Nothing)+" ("+relative(c.Relative)+")")
 		}
 	}
-	out.Cells = append(out.Cells,
-		percent(res.Saved), recalled(res.Recall.Share), recalled(res.Recall.ShareResults), number(res.Rereads.Calls), number(res.OverLimit),
-		number(res.Turns), number(res.Sent), number(res.Peak), number(res.Rewrites),
-		number(res.Optimized), number(res.Held), number(res.Compressed), number(res.Laddered), number(res.Pruned.Tokens))
+	out.Cells = append(
+		out.Cells,
+		percent(
+			res.Saved,
+		),
+		recalled(res.Recall.Share),
+		recalled(res.Recall.ShareResults),
+		number(res.Rereads.Calls),
+		number(res.OverLimit),
+		number(res.Turns),
+		number(res.Sent),
+		number(res.Peak),
+		number(res.Rewrites),
+		number(
+			res.Optimized,
+		),
+		number(res.Held),
+		number(res.Compressed),
+		number(res.Laddered),
+		number(res.Pruned.Tokens),
+	)
 	return out
 }
 
@@ -88,7 +107,9 @@ func costTables(r *compare.Report) []costTable {
 				return
 			}
 			t.Rows = append(t.Rows, row{Series: series, Name: short(name), Cells: []string{
-				dollars(c.USD, c.Nothing), relative(c.Relative), number(c.CacheRead), number(c.CacheWrite), number(c.Uncached),
+				dollars(
+					c.USD, c.Nothing,
+				), relative(c.Relative), number(c.CacheRead), number(c.CacheWrite), number(c.Uncached),
 				dollars(c.Model, c.Nothing),
 			}})
 		}
@@ -144,7 +165,9 @@ func prunedTables(r *compare.Report) []pruned {
 		}
 		out = append(out, pruned{
 			Series: i + 1, Name: short(res.Variant), Entries: number(res.Pruned.Entries), Tokens: number(res.Pruned.Tokens),
-			Tools: shareRows(res.Pruned.Tools, res.Pruned.Tokens, most), Files: shareRows(res.Pruned.Files, res.Pruned.Tokens, most),
+			Tools: shareRows(
+				res.Pruned.Tools, res.Pruned.Tokens, most,
+			), Files: shareRows(res.Pruned.Files, res.Pruned.Tokens, most),
 		})
 	}
 	return out
@@ -222,7 +245,13 @@ func priceRows(lists []*pricing.List) []priceRow {
 			TTL: "–", Minimum: "–", AsOf: short(l.AsOf), Source: short(l.Source), Note: shorten(l.Note, maxSentence),
 		}
 		if l.CacheRead > 0 {
-			row.Read, row.Write, row.TTL, row.Minimum = price(l.Read()), price(l.Write()), "no end", number(l.CacheMinimum)
+			row.Read, row.Write, row.TTL, row.Minimum = price(
+				l.Read(),
+			), price(
+				l.Write(),
+			), "no end", number(
+				l.CacheMinimum,
+			)
 			if l.CacheTTL > 0 {
 				row.TTL = l.CacheTTL.String()
 			}

@@ -34,7 +34,8 @@ func TestThinKeepsThePicture(t *testing.T) {
 			}
 		}
 		height := func(a, b point) int { return int(a.Y - b.Y) }
-		if slices.MaxFunc(points, height).Y != slices.MaxFunc(got, height).Y || slices.MinFunc(points, height).Y != slices.MinFunc(got, height).Y {
+		if slices.MaxFunc(points, height).Y != slices.MaxFunc(got, height).Y ||
+			slices.MinFunc(points, height).Y != slices.MinFunc(got, height).Y {
 			t.Fatal("a peak is lost")
 		}
 	})

@@ -18,7 +18,8 @@ import (
 type Options struct {
 	// Title heads the page; "" is a title that fits all.
 	Title string
-	// Made is when the report was made; it stands in the page's last section, beside the other times. Zero: it is left out.
+	// Made is when the report was made; it stands in the page's last section, beside the other times. Zero: it is
+	// left out.
 	Made time.Time
 	// Version is that of the program; "" leaves it out.
 	Version string
@@ -30,9 +31,10 @@ var pageTemplate string
 //go:embed style.css
 var styleSheet string
 
-// Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that comes
-// from sessions and price lists is escaped. The page stays under 2 MB, whatever the number of turns, sessions and variants: lines are
-// thinned out without losing a peak, and of many sessions the largest are shown; all are in the totals.
+// Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that
+// comes from sessions and price lists is escaped. The page stays under 2 MB, whatever the number of turns, sessions
+// and variants: lines are thinned out without losing a peak, and of many sessions the largest are shown; all are in
+// the totals.
 func Write(w io.Writer, r *compare.Report, o Options) error {
 	t, err := template.New("report").Parse(pageTemplate)
 	if err != nil {
@@ -53,7 +55,8 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 	return nil
 }
 
-// The variants take turns with colours, and with dashes for those who cannot tell these apart. Series 0 is doing nothing.
+// The variants take turns with colours, and with dashes for those who cannot tell these apart. Series 0 is doing
+// nothing.
 const (
 	colours    = 7
 	dashStyles = 4

@@ -63,7 +63,8 @@ func write(t *testing.T, r *compare.Report, o htmlreport.Options) string {
 	return b.String()
 }
 
-// parse reads a page. The template keeps to what is well-formed as XML too, so that nothing is open that should be closed.
+// parse reads a page. The template keeps to what is well-formed as XML too, so that nothing is open that should be
+// closed.
 func parse(t *testing.T, page string) *element {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -148,7 +149,10 @@ func TestThePageShowsEverySessionVariantAndPriceList(t *testing.T) {
 		}
 		lines = append(lines, n)
 	}
-	session := []string{"Context sent, by turn", "Cost of prompts up to each turn, by list-0", "Cost of prompts up to each turn, by list-1"}
+	session := []string{
+		"Context sent, by turn", "Cost of prompts up to each turn, by list-0",
+		"Cost of prompts up to each turn, by list-1",
+	}
 	if diff := cmp.Diff(slices.Concat(session, session), titles); diff != "" {
 		t.Error(diff)
 	}
@@ -260,7 +264,9 @@ func TestThePageStaysSmall(t *testing.T) {
 		if len(text) > 2<<20 {
 			t.Errorf("%+v: %d bytes", n, len(text))
 		}
-		if shown := len(parse(t, text).all("article")); shown == 0 || shown < n.sessions && !strings.Contains(text, fmt.Sprintf("%d more are in the totals only", n.sessions-shown)) {
+		if shown := len(parse(t, text).all("article")); shown == 0 ||
+			shown < n.sessions &&
+				!strings.Contains(text, fmt.Sprintf("%d more are in the totals only", n.sessions-shown)) {
 			t.Errorf("%+v: %d sessions are shown, and nothing is said of the others", n, shown)
 		}
 	}
@@ -301,7 +307,10 @@ func TestThePageOfAComparisonThatWasStopped(t *testing.T) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if empty := parse(t, write(t, &compare.Report{}, htmlreport.Options{})); !strings.Contains(empty.text(), "0 recorded sessions") {
+	if empty := parse(t, write(t, &compare.Report{}, htmlreport.Options{})); !strings.Contains(
+		empty.text(),
+		"0 recorded sessions",
+	) {
 		t.Error("an empty report has no page")
 	}
 }
