@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
@@ -118,19 +120,19 @@ func (s Spec) checkDuration(v any) (any, *badValue) {
 }
 
 func (s Spec) checkText(v any) (any, *badValue) {
-	text, ok := v.(string)
+	given, ok := v.(string)
 	switch {
 	case !ok,
-		s.Type == Name && !strategyName.MatchString(text),
-		s.Type == Path && strings.ContainsRune(text, 0),
-		s.valid != nil && !s.valid(text):
+		s.Type == Name && !strategyName.MatchString(given),
+		s.Type == Path && strings.ContainsRune(given, 0),
+		s.valid != nil && !s.valid(given):
 		return nil, refuse(v)
-	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, text):
+	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, given):
 		bad := refuse(v)
-		bad.nearest = nearest(text, s.Allowed)
+		bad.nearest = text.Nearest(given, s.Allowed)
 		return nil, bad
 	}
-	return text, nil
+	return given, nil
 }
 
 func (s Spec) checkList(v any, strict bool) (any, *badValue) {

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +12,8 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Config is a set of layers and what they come to. It does not change; it may be used by many goroutines.
@@ -156,15 +160,28 @@ func (c *Config) merge(stack []*layer) error {
 			return err
 		}
 	}
-	return k.UnmarshalWithConf("", &c.settings, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
+	err := k.UnmarshalWithConf("", &c.settings, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
 		ErrorUnused: true, // A row of the registry without a field in Settings.
-		DecodeHook:  mapstructure.DecodeHookFuncType(rawFromText),
+		DecodeHook:  mapstructure.DecodeHookFuncType(decodeHook),
 	}})
+	if err != nil {
+		return fmt.Errorf("a setting in the registry does not fit its field: %w", err)
+	}
+	return nil
 }
 
-func rawFromText(from, to reflect.Type, v any) (any, error) {
-	if text, ok := v.(string); ok && to == reflect.TypeFor[json.RawMessage]() {
-		return json.RawMessage(text), nil
+// decodeHook converts the values whose types in the registry and in [Settings] differ: JSON that passed through koanf as text,
+// and numbers that a count is made of.
+func decodeHook(_, to reflect.Type, v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		if to == reflect.TypeFor[json.RawMessage]() {
+			return json.RawMessage(v), nil
+		}
+	case float64:
+		if to == reflect.TypeFor[int]() {
+			return int(min(max(math.Floor(v), 0), math.MaxInt32)), nil
+		}
 	}
 	return v, nil
 }
@@ -184,7 +201,7 @@ func (c *Config) crossCheck(p *problems) {
 		}
 		p.add(key, func() *Error {
 			return &Error{Origin: v.origin, Key: key, Value: show(name), Problem: "is not a profile",
-				Allowed: want, Nearest: nearest(name, known)}
+				Allowed: want, Nearest: text.Nearest(name, known)}
 		})
 	}
 	m := c.settings.Model

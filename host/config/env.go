@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // loadEnv reads the THRESH_ variables.
@@ -26,7 +28,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 		key, known := x.env[name]
 		if !known {
 			p.add(name, func() *Error {
-				return &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: nearest(name, slices.Sorted(maps.Keys(x.env)))}
+				return &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: text.Nearest(name, slices.Sorted(maps.Keys(x.env)))}
 			})
 			continue
 		}

@@ -7,24 +7,26 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Error is one thing wrong with the configuration. [Load] and [Config.With] join all that they find; [errors.As] finds
-// the first.
+// Error is one problem in the configuration. [Load] and [Config.With] join all that they find; [errors.As] finds the
+// first.
 type Error struct {
-	// Origin is where it was found.
+	// Origin is where the problem is.
 	Origin Origin
-	// Key is the setting; "" if a whole file is meant.
+	// Key is the setting; "" if the problem is a whole file.
 	Key string
-	// Value is the bad value as it can be shown, cut if long; "" if there is none.
+	// Value is the bad value, clipped and fit to be shown; "" if there is none.
 	Value string
 	// Problem is what is wrong with it.
 	Problem string
-	// Allowed says what would be right; "" if there is nothing to say.
+	// Allowed says what is allowed instead; "" if there is nothing to say.
 	Allowed string
-	// Nearest is what was probably meant; "" if nothing comes near.
+	// Nearest is what was probably meant; "" if nothing is similar.
 	Nearest string
-	// Err is the cause, for [errors.Is]; nil if the problem was found here.
+	// Err is the cause, for [errors.Is]; nil if this package found the problem.
 	Err error
 }
 
@@ -55,8 +57,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// maxProblems bounds what one load reports: nobody reads more, and a file of a million wrong keys must not cost a
-// search for the nearest key each.
+// maxProblems bounds what one load reports. It also bounds the work: a file with a million wrong keys must not cost a
+// search for the nearest key for each of them.
 const maxProblems = 20
 
 // problems collects errors up to maxProblems and counts the rest.
@@ -64,11 +66,11 @@ type problems struct {
 	list []error
 	more int
 	keys map[string]bool // settings that have a problem
-	// unread says that a whole file is missing from the picture, so that what refers to it cannot be judged.
+	// unread says that a whole file could not be read, so that references to what it may define cannot be checked.
 	unread bool
 }
 
-// add takes a function so that an error beyond the limit costs nothing.
+// add takes a function so that errors beyond the limit are not built.
 func (p *problems) add(key string, build func() *Error) {
 	if p.keys == nil {
 		p.keys = map[string]bool{}
@@ -112,7 +114,7 @@ func show(v any) string {
 	return shorten(fmt.Sprint(v))
 }
 
-// showKey quotes a key that holds what a terminal should not see.
+// showKey quotes a key that holds characters which a terminal would interpret.
 func showKey(key string) string {
 	key = shorten(key)
 	if strings.ContainsFunc(key, func(c rune) bool { return c == utf8.RuneError || !strconv.IsPrint(c) }) {
@@ -124,13 +126,4 @@ func showKey(key string) string {
 // maxShown is how many bytes of a value or a key are shown.
 const maxShown = 80
 
-func shorten(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	cut := maxShown
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func shorten(s string) string { return text.Clip(s, maxShown) }

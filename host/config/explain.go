@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Explanation is all there is to say about a setting. Durations are text, such as "10s".
@@ -43,7 +45,7 @@ func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 			p.add(key, func() *Error { return &Error{Key: key, Problem: t.problem, Nearest: t.nearest} })
 		case t.profile != "" && !defined:
 			p.add(key, func() *Error {
-				return &Error{Key: key, Problem: "there is no such profile", Nearest: nearest(t.profile, c.Profiles())}
+				return &Error{Key: key, Problem: "there is no such profile", Nearest: text.Nearest(t.profile, c.Profiles())}
 			})
 		case t.leaf:
 			found = append(found, c.explain(key, t.spec, all))

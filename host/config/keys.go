@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 const (
@@ -167,7 +169,7 @@ func findGrant(key, rest string) target {
 		known[i] = s.Key
 	}
 	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
-	if guess := nearest(own, known); guess != "" {
+	if guess := text.Nearest(own, known); guess != "" {
 		t.nearest = groupGrants + "." + name + "." + guess
 	}
 	return t
@@ -183,14 +185,14 @@ var grantSpecs = []Spec{
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
-	if guess := nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
+	if guess := text.Nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
 		return guess
 	}
 	last := map[string]string{}
 	for _, k := range x.keys {
 		last[k[strings.LastIndexByte(k, '.')+1:]] = k
 	}
-	return last[nearest(key, slices.Sorted(maps.Keys(last)))]
+	return last[text.Nearest(key, slices.Sorted(maps.Keys(last)))]
 }
 
 // under returns the keys of the settings in a group.

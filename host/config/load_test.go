@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/sdk/contract"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -18,7 +19,8 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 		Compression: config.Compression{
 			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
 			HardLimit: "ladder", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
-			Density: config.Density{ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune",
+			Density: config.Density{DensityConfig: contract.DensityConfig{
+				ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune"},
 				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},
 		},
 		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},

@@ -10,6 +10,8 @@ import (
 
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // The kinds of providers.
@@ -43,7 +45,7 @@ type Provider struct {
 	Prices  Prices `koanf:"prices"`
 }
 
-// Prices are in US dollars for a million tokens. The zero value costs nothing.
+// Prices are in US dollars per million tokens. The zero value costs nothing.
 type Prices struct {
 	Input  float64 `koanf:"input"`
 	Output float64 `koanf:"output"`
@@ -68,31 +70,31 @@ func ProviderSpecs() []Spec {
 		return trusted(row(s))
 	}
 	price := func(s Spec) Spec {
-		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars for a million tokens"
+		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars per million tokens"
 		return trusted(row(s))
 	}
 	return []Spec{
-		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: it must be set", Allowed: []string{KindOpenAI, KindAnthropic},
+		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required", Allowed: []string{KindOpenAI, KindAnthropic},
 			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic (messages)."})),
-		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: it must be set", Meaning: "Name of the model, as the provider calls it."})),
+		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required", Meaning: "Name of the model, as the provider calls it."})),
 		trusted(row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
-			Meaning:     "Address of the server, with /v1 for kind openai and without for kind anthropic."})),
+			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."})),
 		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString, DefaultText: "no key is sent",
-			Meaning: "Environment variable that holds the key."})),
+			Meaning: "Environment variable that holds the API key."})),
 		trusted(row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
-			Meaning: "File that holds the key and nothing else."})),
+			Meaning: "File that holds the API key and nothing else."})),
 		tokens(Spec{Key: "contextLimit", DefaultText: "128000 for openai, 200000 for anthropic",
 			Meaning: "Size of the model's context window."}),
-		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Most that the model may generate at once, thinking included; less than provider.contextLimit."}),
-		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "How long one call may take, retries included."}),
-		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "How long the server may be silent during a call."}),
+		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Maximum number of tokens in one answer, thinking included; less than provider.contextLimit."}),
+		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "Timeout of one call, retries included."}),
+		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "Timeout while the server sends nothing during a call."}),
 		trusted(row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
-			Meaning: "How often a call is tried again after a failure that may pass."})),
+			Meaning: "Maximum number of retries after a transient error."})),
 		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
 		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
-		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that the provider had in its cache."}),
-		price(Spec{Key: "cacheWrite", DefaultText: "the price of input", Meaning: "Price of input that the provider put into its cache."}),
+		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that is read from the prompt cache."}),
+		price(Spec{Key: "cacheWrite", DefaultText: "the price of input", Meaning: "Price of input that is written to the prompt cache."}),
 	}
 }
 
@@ -142,7 +144,7 @@ func (x *index) findProvider(key string) target {
 	if providerKeys.MatchString(key) {
 		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv or a file in provider.keyFile"}
 	}
-	return target{problem: "unknown setting", nearest: nearest(key, slices.Sorted(maps.Keys(x.provider)))}
+	return target{problem: "unknown setting", nearest: text.Nearest(key, slices.Sorted(maps.Keys(x.provider)))}
 }
 
 // gatherProviders puts together what all layers say of each profile's provider.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Settings are the typed values of all layers together. Values were checked; paths are absolute.
@@ -20,7 +22,7 @@ type Settings struct {
 	// Profile is the profile in force; "" is none.
 	Profile string `koanf:"profile"`
 	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
-	// text. [Config.Strategy] checks them against what a strategy declares.
+	// string. [Config.Strategy] checks them against what a strategy declares.
 	Strategies map[string]map[string]any `koanf:"strategies"`
 }
 
@@ -28,15 +30,15 @@ type Settings struct {
 type Compression struct {
 	// Strategy is a strategy's name.
 	Strategy string `koanf:"strategy"`
-	// Threshold is a share of the context limit in (0, 1]. Nil means that nobody set it, so that the strategy's own
-	// default holds (REQ-HD-001.10).
+	// Threshold is a share of the context limit in (0, 1]. Nil means that it is not set: the default of
+	// the strategy then applies (REQ-HD-001.10).
 	Threshold *float64 `koanf:"threshold"`
-	// Profile names the profile for compression by an LLM; it exists. "" is none.
+	// Profile names the profile whose model is used for compression; it exists. "" is none.
 	Profile string `koanf:"profile"`
 	// PreserveThreshold and TopPreserveThreshold are shares of the entries, at the end and at the start, in [0, 1].
 	PreserveThreshold    float64 `koanf:"preserveThreshold"`
 	TopPreserveThreshold float64 `koanf:"topPreserveThreshold"`
-	// UserMessageBudget is in tokens; 0 keeps nothing word for word but the last message.
+	// UserMessageBudget is in tokens; 0 keeps only the last message word for word.
 	UserMessageBudget int  `koanf:"userMessageBudget"`
 	Verification      bool `koanf:"verification"`
 	// HardLimit is "ladder" or "error".
@@ -45,30 +47,25 @@ type Compression struct {
 	Density   Density        `koanf:"density"`
 }
 
-// CompressionLLM holds the settings under "compression.llm": what the model may cost.
+// CompressionLLM holds the settings under "compression.llm": how much the model may be used.
 type CompressionLLM struct {
 	// MaxCalls and MaxTokens (sent and generated) bound one Compress.
 	MaxCalls  int `koanf:"maxCalls"`
 	MaxTokens int `koanf:"maxTokens"`
-	// Cooldown is how long the model is not called after an error that a retry cannot help; 0 is not at all.
+	// Cooldown is how long the model is not called after a non-retryable error; 0 switches it off.
 	Cooldown time.Duration `koanf:"cooldown"`
 }
 
-// Density holds the settings under "compression.density" (REQ-HD-009).
+// Density holds the settings under "compression.density" (REQ-HD-009). Those that a strategy is told have the type of the
+// contract, and reach it without being copied field by field. RecencyRetention is rounded down, and at least 0.
 type Density struct {
-	ReadWritePruning bool `koanf:"readWritePruning"`
-	FileDedupe       bool `koanf:"fileDedupe"`
-	RecencyPruning   bool `koanf:"recencyPruning"`
-	// RecencyRetention is as it was set; below 1 counts as 1 (REQ-HD-013.6), and of a part of a result nothing is kept.
-	RecencyRetention float64 `koanf:"recencyRetention"`
+	contract.DensityConfig `koanf:",squash"`
 	// Cadence is "every-turn", "gated" or "priced"; "" if the price list decides.
 	Cadence string `koanf:"cadence"`
 	// OptimizeThreshold is a share of the context limit, MinSavings is in tokens; both are for the cadence "gated".
 	OptimizeThreshold float64 `koanf:"optimizeThreshold"`
 	MinSavings        int     `koanf:"minSavings"`
-	// PartialWrites is "prune" or "keep".
-	PartialWrites string `koanf:"partialWrites"`
-	// ToolPresets are names of presets of the tool taxonomy. Empty means that no preset counts.
+	// ToolPresets are names of presets of the tool taxonomy. Empty means that none applies.
 	ToolPresets []string `koanf:"toolPresets"`
 	// Tools are further rules of the taxonomy, as a JSON array of objects; nil is none. Only its shape was checked.
 	Tools json.RawMessage `koanf:"tools"`
@@ -76,7 +73,7 @@ type Density struct {
 
 // Model holds the settings under "model". Sizes are in tokens.
 type Model struct {
-	// Name is "" if nobody said which model the agent uses.
+	// Name is "" if the agent's model is not known.
 	Name         string `koanf:"name"`
 	ContextLimit int    `koanf:"contextLimit"`
 	// CompletionBudget is set aside for the answer; it is below ContextLimit.
@@ -85,7 +82,7 @@ type Model struct {
 	Encoding string `koanf:"encoding"`
 	// PriceList is the name of a price list, "auto" if the model's name decides, or "none".
 	PriceList string `koanf:"priceList"`
-	// PriceFile is an absolute path; "" if there are no price lists but those that ship.
+	// PriceFile is an absolute path; "" if only the shipped price lists are used.
 	PriceFile string `koanf:"priceFile"`
 }
 
@@ -103,7 +100,7 @@ type Transcript struct {
 
 // Prompts holds the settings under "prompts" (REQ-HD-010).
 type Prompts struct {
-	// Dir is an absolute path; "" if there are none but those that ship. It need not exist.
+	// Dir is an absolute path; "" if only the shipped prompts are used. It need not exist.
 	Dir string `koanf:"dir"`
 }
 
@@ -119,7 +116,7 @@ type Plugins struct {
 	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
 	// MaxJSONDepth bounds how deep JSON in an answer is nested.
 	MaxJSONDepth int `koanf:"maxJsonDepth"`
-	// MaxHostCalls bounds what a plugin asks of the host during one Compress.
+	// MaxHostCalls bounds how many requests a plugin makes to the host during one Compress.
 	MaxHostCalls int `koanf:"maxHostCalls"`
 	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
 	MaxCrashes int `koanf:"maxCrashes"`
@@ -131,7 +128,7 @@ type Plugins struct {
 	Isolation string `koanf:"isolation"`
 	// MaxMemoryBytes bounds the memory of one plugin.
 	MaxMemoryBytes int `koanf:"maxMemoryBytes"`
-	// Grants are what plugins get beyond the usual, by strategy.
+	// Grants are exceptions from isolation, by strategy.
 	Grants map[string]Grant `koanf:"grants"`
 }
 
@@ -153,8 +150,18 @@ type Log struct {
 
 // Metrics holds the settings under "metrics".
 type Metrics struct {
-	// Listen is an address such as 127.0.0.1:9464; "" if metrics are not served. It was not checked.
+	// Listen is an address such as 127.0.0.1:9464; "" if metrics are not served. It is checked when it is used.
 	Listen string `koanf:"listen"`
+}
+
+// CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath belong to a session
+// and are left empty.
+func (s Settings) CompressSettings() contract.CompressSettings {
+	return contract.CompressSettings{
+		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,
+		PreserveThreshold: s.Compression.PreserveThreshold, TopPreserveThreshold: s.Compression.TopPreserveThreshold,
+		UserMessageBudget: s.Compression.UserMessageBudget, Verification: s.Compression.Verification,
+	}
 }
 
 // clone returns a copy that shares nothing that a caller could change.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Strategy returns a strategy's own settings, checked against what it declares and with its defaults filled in; where
@@ -45,7 +47,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 }
 
 func unknownOwn(at Origin, strategy, full, key string, known []string) *Error {
-	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: nearest(key, known)}
+	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: text.Nearest(key, known)}
 	if len(known) == 0 {
 		e.Problem += ", which has none"
 	} else {

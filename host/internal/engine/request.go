@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -39,27 +38,16 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	if err != nil {
 		return nil, prepare.Request{}, err
 	}
-	d := set.Compression.Density
+	d, compress := set.Compression.Density, set.CompressSettings()
+	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
 	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush, Settings: prepare.Settings{
-		CallSettings: contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
-		OptimizeParams: contract.OptimizeParams{Density: contract.DensityConfig{
-			ReadWritePruning: d.ReadWritePruning, FileDedupe: d.FileDedupe, RecencyPruning: d.RecencyPruning,
-			RecencyRetention: retention(d.RecencyRetention), PartialWrites: contract.PartialWrites(d.PartialWrites),
-		}},
-		CompressSettings: contract.CompressSettings{
-			ContextLimit: set.Model.ContextLimit, CompletionBudget: set.Model.CompletionBudget,
-			PreserveThreshold: set.Compression.PreserveThreshold, TopPreserveThreshold: set.Compression.TopPreserveThreshold,
-			Todos: active, TranscriptPath: s.TranscriptPath(),
-			UserMessageBudget: set.Compression.UserMessageBudget, Verification: set.Compression.Verification,
-		},
-		Threshold: set.Compression.Threshold, Tools: taxonomy,
+		CallSettings:     contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+		OptimizeParams:   contract.OptimizeParams{Density: d.DensityConfig},
+		CompressSettings: compress,
+		Threshold:        set.Compression.Threshold, Tools: taxonomy,
 		LLM: model, Prompt: prompt(set, strategy.Name(), model),
 		Cooldown: set.Compression.LLM.Cooldown,
 		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
 		Ladder: set.Compression.HardLimit == "ladder",
 	}}, nil
 }
-
-// retention turns compression.density.recencyRetention, which may be any number, into a count of results. Values
-// below 1 are left to the strategy, which treats them as 1.
-func retention(v float64) int { return int(min(max(math.Floor(v), 0), math.MaxInt32)) }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/internal/buildinfo"
+)
+
+func versionCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and the Go version of this build",
+		Example: `  thresh version
+  thresh version -o json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			info := buildinfo.Get()
+			if a.output == "json" {
+				return a.printJSON(info)
+			}
+			_, err := fmt.Fprintf(a.out, "thresh %s\ncommit %s\n%s\n", info.Version, cmp.Or(info.Commit, "unknown"), info.Go)
+			return err
+		},
+	}
+	a.addOutput(cmd)
+	return cmd
+}
