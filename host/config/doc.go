@@ -1,4 +1,4 @@
-// Package config holds the settings of a host: what there is to set, what is set, and who set it.
+// Package config holds the settings of a host: which settings exist, their values, and where each was set.
 //
 // It is for the host, its command line and programs that embed it. Start at [Load], which reads every layer and
 // reports all problems at once; [Config.Settings] gives the typed values, [Config.With] a copy with session

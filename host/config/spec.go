@@ -35,7 +35,7 @@ const (
 	Scalar Type = "scalar"
 )
 
-// Spec is a row of the registry: all there is to know about a setting.
+// Spec is a row of the registry: the description of one setting.
 type Spec struct {
 	Key  string
 	Type Type
@@ -66,7 +66,7 @@ type Spec struct {
 
 	// optional says that an empty path means none.
 	optional bool
-	// secret says that a wrong value is not shown, as somebody may have put a key there.
+	// secret says that a wrong value is not shown, because it may be an API key.
 	secret bool
 	// valid judges a text; nil allows any.
 	valid func(string) bool
@@ -74,7 +74,7 @@ type Spec struct {
 	fallback func(places) any
 }
 
-// Want says in words what the setting may be, for example "a number above 0 and at most 1".
+// Want describes the allowed values, for example "a number above 0 and at most 1".
 func (s Spec) Want() string {
 	switch s.Type {
 	case Boolean:

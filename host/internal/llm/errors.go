@@ -6,10 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // Causes of an [*Error], for [errors.Is]. In addition, cancellation by the caller is [context.Canceled], and a call
@@ -113,28 +112,9 @@ func (p Profile) hint(e *Error) string {
 	return ""
 }
 
-// maxShown is how many bytes of a foreign text are shown.
+// maxShown is how many characters of a foreign text are shown.
 const maxShown = 400
 
-// clip makes a foreign text fit for one line of a terminal: not long, nothing that is not printable. Keys must be
-// taken out before, as half a key would not be recognised after.
-func clip(s string) string {
-	cut := len(s) > maxShown
-	if cut {
-		end := maxShown
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end]
-	}
-	s = strings.Join(strings.Fields(strings.Map(func(c rune) rune {
-		if c == utf8.RuneError || !unicode.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, s)), " ")
-	if cut {
-		s += "…"
-	}
-	return s
-}
+// clip makes a foreign text fit for one line of a terminal. Keys must be redacted before: half a key would not be recognised
+// afterwards.
+func clip(s string) string { return text.OneLine(s, maxShown) }
