@@ -49,7 +49,7 @@ func TestAPluginThatIsToBeAttachedToSaysWhereAndEndsWhenInterrupted(t *testing.T
 	if _, err := os.Stat(filepath.Dir(socket)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory is left: %v", err)
 	}
-	if !strings.Contains(stderr.String(), "Nothing verifies, isolates or ends this process") {
+	if !strings.Contains(stderr.String(), "The host does not verify, isolate or end this process") {
 		t.Errorf("it does not say what that means: %s", stderr.String())
 	}
 }

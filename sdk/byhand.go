@@ -40,6 +40,7 @@ func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
+// usage prints what the program is and what can be done with it by hand.
 func usage(w io.Writer, info Info, args []string) {
 	program := "thresh-strategy-" + info.Name
 	if len(args) > 0 {
@@ -74,6 +75,7 @@ type description struct {
 	SDK              string             `json:"sdk"`
 }
 
+// fieldDescription is one setting in a description, a [ConfigField] in JSON.
 type fieldDescription struct {
 	Key         string     `json:"key"`
 	Type        ConfigType `json:"type"`
@@ -84,6 +86,7 @@ type fieldDescription struct {
 	Maximum     *float64   `json:"maximum,omitempty"`
 }
 
+// describe prints what the strategy declares, for people and for scripts that check plugins without starting a host.
 func describe(w io.Writer, info Info) error {
 	d := description{
 		Name:             info.Name,
@@ -118,6 +121,7 @@ func sdkName() string {
 	return name
 }
 
+// printBad lists, one to a line, why a strategy cannot be served.
 func printBad(w io.Writer, args []string, err error) {
 	program := "plugin"
 	if len(args) > 0 {

@@ -50,6 +50,8 @@ func watchEnd(log *slog.Logger) (*ending, error) {
 	return e, nil
 }
 
+// openLifeline opens the inherited descriptor with the number v. A wrong number is an error at once: a plugin that
+// cannot notice the end of its host would outlive it.
 func openLifeline(v string) (*os.File, error) {
 	fd, err := strconv.ParseUint(v, 10, 31)
 	if err != nil {

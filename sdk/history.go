@@ -15,6 +15,7 @@ type history struct {
 	sums  []int // sums[i] is what the entries before i count, in tokens
 }
 
+// newHistory makes both copies in one array each, so that a history of thousands of entries costs few allocations.
 func newHistory(entries []wire.Entry) *history {
 	out := &history{
 		given: make([]Content, len(entries)),

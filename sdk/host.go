@@ -39,6 +39,7 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 	return h.conn.client, ctx, func() { stop(); cancel() }, nil
 }
 
+// EstimateTokens asks the host only for entries that did not come with a count: those that were changed or made.
 func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]int, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -71,6 +72,7 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 	return counts, nil
 }
 
+// Generate asks the host's model. onText gets the text as it arrives; the completion has all of it.
 func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -81,6 +83,7 @@ func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText fu
 	return c, hostError("Generate", err)
 }
 
+// ResolvePrompt asks the host. Prompts may change between calls, so nothing is remembered.
 func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -91,6 +94,7 @@ func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, err
 	return text, hostError("ResolvePrompt", err)
 }
 
+// hostError says which request failed, and makes the meaning of a status visible to errors.Is.
 func hostError(what string, err error) error {
 	if err == nil {
 		return nil

@@ -24,6 +24,7 @@ type hostConn struct {
 	err    error
 }
 
+// newHostConn prepares the connection to the service with the given id; 0 means that the host offers none.
 func newHostConn(broker *plugin.GRPCBroker, id uint32) *hostConn {
 	return &hostConn{broker: broker, id: id, ready: make(chan struct{})}
 }

@@ -26,23 +26,28 @@ type logHandler struct {
 	prefix string      // of the open groups, with a dot at its end
 }
 
+// logOutput is where all handlers of a process write, and from which level on.
 type logOutput struct {
 	mu    sync.Mutex // one line at a time
 	w     io.Writer
 	level slog.LevelVar
 }
 
+// newLogHandler writes to w at level info until the host says otherwise (ConfigureRequest.log_level).
 func newLogHandler(w io.Writer) *logHandler { return &logHandler{out: &logOutput{w: w}} }
 
+// Enabled implements slog.Handler.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= h.out.level.Level()
 }
 
+// WithAttrs implements slog.Handler. The slice is clipped before it grows, since handlers share their attributes.
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &logHandler{out: h.out, attrs: appendAttrs(h.attrs[:len(h.attrs):len(h.attrs)], h.prefix, attrs),
 		prefix: h.prefix}
 }
 
+// WithGroup implements slog.Handler.
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h
@@ -50,6 +55,7 @@ func (h *logHandler) WithGroup(name string) slog.Handler {
 	return &logHandler{out: h.out, attrs: h.attrs, prefix: h.prefix + name + "."}
 }
 
+// Handle writes one line. Attributes for which the line has no room are dropped, and the line says so.
 func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	attrs := h.attrs[:len(h.attrs):len(h.attrs)]
 	r.Attrs(func(a slog.Attr) bool {
@@ -80,6 +86,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
+// appendAttrs adds attributes with their full keys. Groups are flattened, and empty attributes left out, as slog asks.
 func appendAttrs(dst []slog.Attr, prefix string, attrs []slog.Attr) []slog.Attr {
 	for _, a := range attrs {
 		a.Value = a.Value.Resolve()
@@ -104,6 +111,7 @@ func logKey(key string) string {
 	return key
 }
 
+// logJSON encodes a value. What does not marshal, or is too long, is written as text and cut.
 func logJSON(v slog.Value) json.RawMessage {
 	value := v.Any()
 	switch x := value.(type) {
@@ -127,6 +135,7 @@ func logJSON(v slog.Value) json.RawMessage {
 	return raw
 }
 
+// clipLog cuts text to half of the longest value, since escaping can double it.
 func clipLog(s string) string {
 	if len(s) <= maxLogValue/2 {
 		return s
@@ -134,6 +143,7 @@ func clipLog(s string) string {
 	return strings.ToValidUTF8(s[:maxLogValue/2], "") + "…"
 }
 
+// levelName is the name that the host's log uses for a level.
 func levelName(l slog.Level) string {
 	switch {
 	case l < slog.LevelDebug:

@@ -33,6 +33,7 @@ const (
 // with --attach it waits for a host that is told to use this very process, so that a debugger can look at it.
 func Serve(s Strategy) { os.Exit(serve(s, os.Args, os.Stdout, os.Stderr)) }
 
+// serve is Serve without the exit, for tests. It returns the exit code.
 func serve(s Strategy, args []string, stdout, stderr io.Writer) int {
 	if err := Check(s); err != nil {
 		printBad(stderr, args, err)

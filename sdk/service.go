@@ -36,10 +36,13 @@ type configuration struct {
 	host   *hostConn
 }
 
+// GetInfo answers from memory: the declaration must not change while the process lives.
 func (s *service) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1.GetInfoResponse, error) {
 	return s.info, nil
 }
 
+// Configure takes the settings, once, and connects to the host's services. Settings that the strategy refuses leave the
+// process as it was, so that the host can report them.
 func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*threshv1.ConfigureResponse, error) {
 	conf := wire.FromConfigure(r)
 	if err := s.checkConfig(conf.Config); err != nil {

@@ -15,6 +15,7 @@ type taxonomies struct {
 // Sessions with tools of their own may be many; a few of them at a time are enough to keep.
 const maxTaxonomies = 32
 
+// get returns the taxonomy for its JSON, from memory if it came before. When there are too many, all are forgotten.
 func (t *taxonomies) get(data []byte) (*tools.Taxonomy, error) {
 	if len(data) == 0 {
 		return &tools.Taxonomy{}, nil

@@ -20,6 +20,10 @@ func TestEveryPluginStateIsDocumented(t *testing.T) {
 	documented(t, "docs/production.md", "host/internal/plugins", states, 10)
 }
 
+func TestEveryKindOfErrorIsDocumented(t *testing.T) {
+	documented(t, "docs/json-rpc.md", "host/errors.go", regexp.MustCompile(`Kind[A-Z]\w+ +Kind += +"([a-z]+)"`), 10)
+}
+
 func TestEveryFieldOfAnOutcomeIsDocumented(t *testing.T) {
 	documented(t, "docs/json-rpc.md", "host/outcome", regexp.MustCompile("`json:\"(\\w+)"), 50)
 }
@@ -30,8 +34,8 @@ func TestEveryMethodIsDocumented(t *testing.T) {
 		regexp.MustCompile(`"((?:session|history|todos|usage|window)\.[a-z]+)"`), 9)
 }
 
-// documented fails the test for each name in the sources of a directory that a page does not have in code style. least
-// is how many names there must be: if there are fewer, the pattern does not fit the sources any more.
+// documented fails the test for each name in the sources of a directory, or in one file, that a page does not have in
+// code style. least is how many names there must be: if there are fewer, the pattern does not fit the sources any more.
 func documented(t *testing.T, page, dir string, pattern *regexp.Regexp, least int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, page))

@@ -39,7 +39,8 @@ func main() {
 	}
 }
 
-// faults are the failures that -fault can select.
+// faults are the failures that -fault can select. Together they cover what a strategy and the host must survive:
+// refusals, an answer that is cut off, one that is empty or not JSON, one that never ends and one that never begins.
 var faults = map[string]llmtest.Reply{
 	"rate-limit": llmtest.RateLimited(time.Second),
 	"overloaded": llmtest.Overloaded(),

@@ -74,7 +74,7 @@ const (
 	maxLine  = 160 // bytes in a line
 )
 
-// notes are the lines of a snapshot, by section.
+// notes are the lines of a snapshot, by section. Every section has at least the line "none" when it is written.
 type notes map[string][]string
 
 // add adds a line, unless the section has it already. A full section keeps its first line and the latest of the
@@ -91,7 +91,8 @@ func (n notes) add(section, line string) {
 
 // The rules of the "model": what looks like a file, a problem, a standing instruction, and a tag of a snapshot.
 var (
-	path     = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|\b[\w-]+\.(?:go|ts|js|py|rs|java|c|h|md|json|ya?ml|toml)\b`)
+	path = regexp.MustCompile(`[\w.~-]*(?:/[\w.-]+)+\.\w{1,8}\b|` +
+		`\b[\w-]+\.(?:go|ts|js|py|rs|java|c|h|md|json|ya?ml|toml)\b`)
 	problem  = regexp.MustCompile(`(?i)\b(error|failed|failure|panic|exception|cannot|not found)\b`)
 	standing = regexp.MustCompile(`(?i)\b(always|never|must|don't|do not|please|instead|prefer|from now on)\b`)
 	heading  = regexp.MustCompile(`^</?(\w+)>$`)
@@ -142,7 +143,8 @@ func (n notes) carry(lines []string) {
 	}
 }
 
-// read sorts the lines of one entry into sections.
+// read sorts the lines of one entry into sections: what the user said into goals, directives and questions, what
+// tools and the AI said into progress, errors and knowledge. Paths in any line become code references.
 func (n notes) read(e entry) {
 	user := strings.HasPrefix(e.label, "user")
 	for _, line := range e.lines {

@@ -157,4 +157,6 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	return Part{Index: index, Edited: true, Content: out, Kept: from}
 }
 
+// isOpaque reports whether b is of a kind that this version does not know. Strategies must leave such blocks alone:
+// what they mean to the agent is not known here.
 func isOpaque(b content.Block) bool { _, opaque := b.(content.Opaque); return opaque }

@@ -61,7 +61,8 @@ func opaque(b content.Opaque) error {
 	switch kind := b.Kind(); kind {
 	case "":
 		return fmt.Errorf("it has no type: %.40s", b.JSON)
-	case content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking, content.KindCode:
+	case content.KindText, content.KindToolCall, content.KindToolResponse,
+		content.KindMedia, content.KindThinking, content.KindCode:
 		return fmt.Errorf("a %s block that lacks a field or has one of the wrong type: %.80s", kind, b.JSON)
 	default:
 		return nil

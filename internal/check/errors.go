@@ -32,6 +32,7 @@ type Error struct {
 	Err    error
 }
 
+// Error is a sentence for the author of the strategy, with the entry in front.
 func (e *Error) Error() string {
 	where := ""
 	switch {
@@ -46,8 +47,10 @@ func (e *Error) Error() string {
 	return where + e.Err.Error() + " (" + e.Detail + ")"
 }
 
+// Unwrap returns the kind of fault, one of this package's errors.
 func (e *Error) Unwrap() error { return e.Err }
 
+// wrong makes an Error about an entry of the history that the strategy was given.
 func wrong(index int, err error, format string, args ...any) *Error {
 	return &Error{Index: index, Err: err, Detail: fmt.Sprintf(format, args...)}
 }

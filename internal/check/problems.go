@@ -13,6 +13,7 @@ const mostProblems = 10
 
 func (p *problems) add(e *Error) { *p = append(*p, e) }
 
+// err joins the problems; nil if there are none.
 func (p problems) err() error {
 	var all []error
 	for i, e := range p {

@@ -56,6 +56,7 @@ func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	return out, nil
 }
 
+// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes.
 func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	out := &threshv1.ConfigField{
 		Key: validUTF8(f.Key), Type: configTypes.to(f.Type), Description: validUTF8(f.Description),
@@ -73,6 +74,7 @@ func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	return out, nil
 }
 
+// fromConfigField reads the default as JSON values come in Go: numbers are float64.
 func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	kind, known := configTypes.from(f.GetType())
 	if !known {

@@ -124,11 +124,13 @@ func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	}
 }
 
+// readContents reads entries without ids to the end of a stream.
 func readContents(next func() ([]byte, error), limits Limits) ([]content.Content, error) {
 	limits.Of, limits.Count = "entry", UntilEnd
 	return ReadAll(next, limits, DecodeContent)
 }
 
+// noCallID is the error for a stream that ends before it has said which call it is for.
 func noCallID(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: the stream ended before the message that names the call", ErrProtocol)

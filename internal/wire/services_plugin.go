@@ -80,6 +80,7 @@ func onlyText(entries []content.Content) error {
 	return nil
 }
 
+// sendGenerate sends the header and the conversation.
 func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r contract.GenerateRequest) error {
 	h := &threshv1.GenerateRequest_Header{Header: &threshv1.GenerateHeader{
 		CallId: call, System: validUTF8(r.System), MaxOutputTokens: int64(r.MaxOutputTokens),
@@ -96,6 +97,7 @@ func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r con
 	return stream.CloseSend()
 }
 
+// receiveCompletion reads the text as it arrives, up to the message that ends it. A stream without that end was cut.
 func receiveCompletion(
 	stream threshv1.HostService_GenerateClient, onText func(string),
 ) (contract.Completion, error) {
@@ -130,6 +132,7 @@ func ResolvePrompt(
 	return answer.GetText(), err
 }
 
+// sendContents sends entries without ids, in chunks.
 func sendContents(entries []content.Content, send func(chunk []byte) error) error {
 	w := NewWriter(send)
 	for i, e := range entries {

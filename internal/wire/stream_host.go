@@ -103,6 +103,7 @@ func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
 	return err
 }
 
+// sendEntries sends the history in chunks. Entries are encoded one by one, so that the whole is never in memory twice.
 func (s *Stream[M, P]) sendEntries(entries iter.Seq[Entry]) error {
 	w, i := NewWriter(s.sendChunk), 0
 	for e := range entries {

@@ -38,6 +38,8 @@ type request[H any] interface {
 	GetChunk() []byte
 }
 
+// receive reads a request to its end: the header, then as many entries as it announces. from converts the header;
+// isChunk tells chunks from a second header, which breaks the protocol.
 func receive[R request[H], H, P any](
 	recv func() (R, error), isChunk func(R) bool, from func(H) (Call, P, error),
 ) (Call, P, []Entry, error) {

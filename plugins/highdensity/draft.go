@@ -34,7 +34,8 @@ func (d *draft) blocks(i int) []sdk.Block {
 	return d.history[i].Blocks
 }
 
-// setBlock replaces one block of entry i. The first change copies the entry's blocks, which belong to the input.
+// setBlock replaces one block of entry i. The first change copies the entry's blocks, because the originals belong to
+// the input and other goroutines may read them.
 func (d *draft) setBlock(i, block int, b sdk.Block) {
 	blocks, ok := d.replaced[i]
 	if !ok {

@@ -29,6 +29,9 @@ type placed struct {
 
 // dedupeInclusions strips every inclusion of a file that is included again later, even in the same message, and
 // returns how many it stripped (REQ-HD-006). What people wrote around an inclusion stays byte for byte.
+//
+// It works in two passes. The first collects all inclusions and notes the last one of each file. The second strips
+// those that are not the last of their file.
 func dedupeInclusions(d *draft, root string) int {
 	var found []placed
 	last := map[string]int{} // resolved path → index in found of its last inclusion

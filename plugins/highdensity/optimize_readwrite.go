@@ -42,9 +42,14 @@ func lastWrite(paths []string, written map[string]int) int {
 	return last
 }
 
-// readsAndWrites returns the reads that could be pruned, and for every file the last entry that wrote it. Unanswered
-// calls are in neither: a read may still be answered, and a write may never have happened. A read by a glob pattern
-// is never pruned, because the pattern does not tell which files it read.
+// readsAndWrites returns the reads that could be pruned, and for every file the last entry that wrote it. Calls are
+// paired with their responses first:
+//
+//   - Unanswered calls are in neither result: a read may still be answered, and a write may never have happened.
+//   - A failed write is ignored, because the file may be unchanged.
+//   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
+//   - A partial write counts unless compression.density.partialWrites says "keep": after it, the model may still need
+//     the rest of the file from the read.
 func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCall, written map[string]int) {
 	written = map[string]int{}
 	for at, answer := range turns.Pair(history).Answered() {
@@ -81,7 +86,8 @@ func failed(t *tools.Taxonomy, r sdk.ToolResponse) bool {
 	return r.Failed() || t.Failed(r.ToolName, r.ResultText())
 }
 
-// drop removes blocks, and entries in which nothing useful to a model is left.
+// drop removes blocks, and entries in which nothing useful to a model is left. A call and its response are always
+// dropped together, so that the history stays valid.
 func (d *draft) drop(refs []turns.At) {
 	gone := map[int]map[int]bool{} // entry → its blocks that go
 	for _, at := range refs {

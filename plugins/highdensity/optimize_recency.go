@@ -6,7 +6,8 @@ import "github.com/thresh-dev/thresh/sdk"
 const prunedPointer = "[Result pruned — re-run tool to retrieve]"
 
 // pruneByRecency replaces all but the newest results of each tool by a pointer, and returns how many it replaced
-// (REQ-HD-007). The response itself stays, with its error and everything else, so that its call remains answered.
+// (REQ-HD-007). The response itself stays, with its error and everything else, so that its call remains answered. It
+// walks backwards, so that it meets the newest results first and knows how many there are after each.
 func pruneByRecency(d *draft, retention int) int {
 	retention = max(retention, 1) // the newest result always stays, whatever the setting (REQ-HD-013.6)
 	seen := map[string][]int{}    // tool → the entries of its results, the newest first

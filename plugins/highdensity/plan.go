@@ -29,7 +29,7 @@ type plan struct {
 	results, exchanges, texts, dropped int64
 }
 
-// newPlan starts with the whole history.
+// newPlan starts with the whole history. The host has counted every entry already, so in.Tokens costs nothing.
 func newPlan(in sdk.CompressInput, tail int) *plan {
 	n := len(in.History)
 	p := &plan{
@@ -122,6 +122,9 @@ func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 
 // evict drops the oldest parts before the tail until the rest fits: first exchanges, each call together with all of
 // its responses, then entries of the AI without calls. What people said stays, and so do entries of unknown speakers.
+//
+// Exchanges go first because tool output is the easiest to get back: the agent can run the tool again. What the AI
+// said holds its plans and conclusions.
 func (p *plan) evict() {
 	var texts []int
 	for _, x := range turns.Exchanges(p.in.History, p.pairs) {

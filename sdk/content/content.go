@@ -66,6 +66,7 @@ func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasCon
 // none, and a Compress gets none (REQ-HD-002.9).
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
+// hasContent reports whether a model would see anything of one block.
 func hasContent(b Block) bool {
 	switch b := b.(type) {
 	case Text:
@@ -257,6 +258,7 @@ func (f Fields) Equal(g Fields) bool {
 // String returns s as raw JSON, for [ToolResponse.Result] and the like.
 func String(s string) json.RawMessage { return appendString(nil, s) }
 
+// rawText returns a JSON string's text, "" for null, and any other value as it is written.
 func rawText(raw json.RawMessage) string {
 	if rawjson.IsNull(raw) {
 		return ""

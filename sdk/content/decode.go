@@ -56,6 +56,7 @@ type decoder struct {
 	scratch fieldList // the fields of the block at hand
 }
 
+// entry reads one entry. Fields that this version does not know go to Extra, in their order.
 func (d *decoder) entry() (Content, error) {
 	var out Content
 	var extra fieldList
@@ -94,6 +95,7 @@ func (d *decoder) entry() (Content, error) {
 	return out, err
 }
 
+// blocks reads the array of blocks; null and a missing field are nil, an empty array is not.
 func (d *decoder) blocks() ([]Block, error) {
 	if d.s.Kind() != '[' {
 		raw, err := d.s.Skip()
@@ -183,6 +185,7 @@ func (r *blockReader) opt(name string) string {
 	return s
 }
 
+// raw takes a field as it stands, copied: an entry must not hold on to the file that it came in.
 func (r *blockReader) raw(name string) json.RawMessage { return bytes.Clone(r.fields.take(name)) }
 
 // failure reads "error". A value that is no string but says something (an object, true) is a failure too; it stays in
@@ -199,8 +202,10 @@ func (r *blockReader) failure() string {
 	}
 }
 
+// rest returns the fields that were not taken.
 func (r *blockReader) rest() Fields { return r.fields.copy() }
 
+// validUTF8 replaces bytes that are not UTF-8, as encoding/json does.
 func validUTF8(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data

@@ -76,11 +76,13 @@ func AppendBlock(dst []byte, b Block) []byte {
 	return append(appendFields(w.dst, w.extra), '}')
 }
 
+// blockWriter writes one block. Fields in extra win over typed ones of the same name: they are what stood in the file.
 type blockWriter struct {
 	dst   []byte
 	extra Fields
 }
 
+// newBlock begins a block with its type, which every reader wants first.
 func newBlock(dst []byte, kind string, extra Fields) blockWriter {
 	dst = append(dst, `{"type":`...)
 	return blockWriter{dst: appendString(dst, kind), extra: extra}
@@ -92,17 +94,20 @@ func (w *blockWriter) key(name string) {
 	w.dst = append(w.dst, '"', ':')
 }
 
+// str writes a field that is always there, even if it is empty.
 func (w *blockWriter) str(name, value string) {
 	w.key(name)
 	w.dst = appendString(w.dst, value)
 }
 
+// opt writes a field that is left out when it is empty.
 func (w *blockWriter) opt(name, value string) {
 	if value != "" && !w.extra.Has(name) {
 		w.str(name, value)
 	}
 }
 
+// raw writes JSON as it stands: digits, key order and white space stay.
 func (w *blockWriter) raw(name string, value json.RawMessage) {
 	if len(value) > 0 {
 		w.key(name)
@@ -110,6 +115,7 @@ func (w *blockWriter) raw(name string, value json.RawMessage) {
 	}
 }
 
+// appendFields writes unknown fields behind the known ones, in their order.
 func appendFields(dst []byte, fields Fields) []byte {
 	for _, f := range fields {
 		dst = append(dst, ',')

@@ -13,6 +13,7 @@ type fieldList struct {
 	index  map[string]int // nil while the list is short
 }
 
+// rawField is one field of an object as it stands in the text.
 type rawField struct {
 	name  string
 	value []byte
@@ -20,8 +21,10 @@ type rawField struct {
 
 const shortList = 16
 
+// reset empties the list and keeps its array for the next object.
 func (l *fieldList) reset() { *l = fieldList{fields: l.fields[:0]} }
 
+// set adds a field. Of several fields with one name the last counts, at the place of the first, as in encoding/json.
 func (l *fieldList) set(name, value []byte) {
 	if i := l.find(name); i >= 0 {
 		l.fields[i].value = value
@@ -39,6 +42,8 @@ func (l *fieldList) set(name, value []byte) {
 	}
 }
 
+// find returns the position of a field, -1 if there is none. Objects with many fields have an index, so that a hostile
+// one does not take quadratic time.
 func (l *fieldList) find(name []byte) int {
 	if l.index != nil {
 		if i, ok := l.index[string(name)]; ok {

@@ -26,6 +26,7 @@ func (e *RefusedError) Error() string {
 	return "the host would refuse this " + e.Op + ": " + strings.Join(e.Problems, "; ")
 }
 
+// problems are sentences for the author, in the order in which they were found.
 type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
@@ -80,7 +81,8 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 		case !replaced && !removed:
 			found.add("Reasons names entry %d, which is neither removed nor replaced", i)
 		case clean.Rule != reason.Rule:
-			found.add("the rule %q in the reason of entry %d would be dropped; use at most %d characters of a to z, 0 to 9 and hyphens",
+			found.add("the rule %q in the reason of entry %d would be dropped; "+
+				"use at most %d characters of a to z, 0 to 9 and hyphens",
 				reason.Rule, i, contract.MaxRule)
 		case clean.SupersededBy != reason.SupersededBy:
 			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, counted from 0",
@@ -97,6 +99,7 @@ func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	return checkCompressed(history, r).err("Compress")
 }
 
+// checkCompressed finds what the host would refuse in the result of a Compress.
 func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	var found problems
 	switch {

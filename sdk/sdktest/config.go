@@ -74,6 +74,7 @@ func (c Config) model(info sdk.Info) *sdk.Model {
 	return &m
 }
 
+// counter is the counter in force.
 func (c Config) counter() Counter {
 	if c.Counter == nil {
 		return Characters
@@ -135,12 +136,14 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 	return sdk.Config(data), nil
 }
 
+// optimizeInput is what a host tells an Optimize.
 func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.OptimizeInput, error) {
 	call, err := c.call(info, history)
 	params := sdk.OptimizeParams{Density: *cmp.Or(c.Density, new(DefaultDensity()))}
 	return sdk.OptimizeInput{Call: call, OptimizeParams: params}, err
 }
 
+// compressInput is what a host tells a Compress: what the test set, and the defaults of package contract for the rest.
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
 	count := c.counter()

@@ -67,7 +67,8 @@ func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Inf
 	case after > before, after == before && len(out.History) == len(history):
 		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after, before)
 	case float64(after) > target && !out.Metadata.TargetMissed:
-		found.add("the result has %d tokens, the target is %.0f (CompressInput.Target), and Metadata.TargetMissed is not set", after, target)
+		found.add("the result has %d tokens, the target is %.0f (CompressInput.Target), "+
+			"and Metadata.TargetMissed is not set", after, target)
 	}
 	return found.err("Compress")
 }

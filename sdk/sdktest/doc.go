@@ -1,4 +1,4 @@
-// Package sdktest runs a strategy inside of a test: no process, no plugin directory, no model.
+// Package sdktest runs a strategy inside a test: no process, no plugin directory, no model.
 //
 // It is for authors of strategies. Start with [Compress], and [Optimize] if the strategy is continuous: they call it as
 // the host would, with the token counter, todos, prompts and model answers of a [Config], and fail the test where the
@@ -6,6 +6,9 @@
 // itself.
 //
 // [Conformance] tries a strategy on histories that have confused one before.
+//
+// The rules that it applies are the host's own (internal/check), so that a strategy that passes here is not refused
+// later. Settings that a test leaves out are the host's defaults (package contract).
 //
 // What it does not show is how the strategy behaves as a process; for that, build it and run `thresh plugins verify`.
 package sdktest

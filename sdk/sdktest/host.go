@@ -38,6 +38,7 @@ type fakeHost struct {
 	requests []sdk.GenerateRequest
 }
 
+// EstimateTokens counts with the test's counter, entry by entry as a host does.
 func (h *fakeHost) EstimateTokens(ctx context.Context, entries []sdk.Content) ([]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,6 +51,7 @@ func (h *fakeHost) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 	return counts, nil
 }
 
+// Generate hands the request to the test's model, and refuses what a host would refuse.
 func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	if err := ctx.Err(); err != nil {
 		return sdk.Completion{}, err
@@ -64,7 +66,8 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	h.requests = append(h.requests, req)
 	h.mu.Unlock()
 	if h.config.Generate == nil {
-		return sdk.Completion{}, errors.New("sdktest: the strategy calls Host.Generate, but Config.Generate is nil; see Answers")
+		return sdk.Completion{}, errors.New("sdktest: the strategy calls Host.Generate, " +
+			"but Config.Generate is nil; see Answers")
 	}
 	answer, err := h.config.Generate(ctx, req)
 	if err == nil && onText != nil && answer.Text != "" {
@@ -73,6 +76,7 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	return answer, err
 }
 
+// ResolvePrompt finds the prompts of the test only.
 func (h *fakeHost) ResolvePrompt(_ context.Context, name string) (string, error) {
 	if prompt, ok := h.config.Prompts[name]; ok {
 		return prompt, nil

@@ -100,12 +100,14 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
 	}
 	if len(rest.Removals)+len(rest.Replacements) > 0 {
-		found.add("a second Optimize, on the optimised history, still removes %v and replaces %d entries; it must find nothing",
+		found.add("a second Optimize, on the optimised history, still removes %v and replaces %d entries; "+
+			"it must find nothing",
 			rest.Removals, len(rest.Replacements))
 	}
 	return out, found.err("Optimize")
 }
 
+// optimizeOnce runs one Optimize on a copy of the history, and returns the input to compare it with afterwards.
 func (c Config) optimizeOnce(ctx context.Context, o sdk.Optimizer, info sdk.Info,
 	history []sdk.Content) (sdk.DensityResult, sdk.OptimizeInput, error) {
 	in, err := c.optimizeInput(info, history)

@@ -51,6 +51,7 @@ func (a *asker) ask(ctx context.Context, p part, prior string) (string, error) {
 	return again, nil
 }
 
+// try asks for the snapshot of one part once. refused is why the answer before was not taken; nil for the first try.
 func (a *asker) try(ctx context.Context, p part, prior string, refused error) (string, error) {
 	answer, err := a.generate(ctx, a.requests.build(p, prior, refused))
 	if err != nil {
@@ -67,6 +68,7 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 	return snapshot, err
 }
 
+// generate makes one request and counts it. Errors name the model, which the person may have to change.
 func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Completion, error) {
 	a.calls++
 	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries,

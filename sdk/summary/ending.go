@@ -27,6 +27,7 @@ type ending struct {
 	counts  map[string]int64
 }
 
+// noGain is the result where a summary would count no less than what it replaces.
 func (e *ending) noGain() Result {
 	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
 }
@@ -50,6 +51,7 @@ func (e *ending) result(ctx context.Context, snapshots []string) (Result, error)
 	return e.noGain(), nil
 }
 
+// with builds the entries around a snapshot. What must be there is measured first; the rest gets the room that is left.
 func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 	short := e.shortest(snapshot)
 	counts, err := measure(ctx, e.host, short)

@@ -10,8 +10,8 @@ import (
 // What [Run] fails of, beyond what the host's services fail of, for errors.Is.
 var (
 	// ErrNoModel: no model can be asked. It is an [sdk.ErrNotGranted].
-	ErrNoModel = fmt.Errorf("%w: no model is configured for compression; configure an LLM profile and name it in compression.profile",
-		sdk.ErrNotGranted)
+	ErrNoModel = fmt.Errorf("%w: no model is configured for compression; "+
+		"configure an LLM profile and name it in compression.profile", sdk.ErrNotGranted)
 	// ErrWindowTooSmall: next to prompt and answer, the model's window leaves no room for the conversation.
 	ErrWindowTooSmall = errors.New("the model's context window is too small for compression")
 	// ErrEmpty: the model answered nothing, or a snapshot without content.

@@ -84,6 +84,7 @@ func (c *collector) isNews(use tools.Use) bool {
 		len(c.facts.read) < mostRead && slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
 }
 
+// call records one tool call with its result.
 func (c *collector) call(use tools.Use, result string) {
 	if use.Command != "" {
 		c.command(clipRun(use.Command, factLength), result)
@@ -99,6 +100,7 @@ func (c *collector) call(use tools.Use, result string) {
 	}
 }
 
+// write records a file that was written or deleted. Facts come newest first, so the newest about a file counts.
 func (c *collector) write(p string, deletes bool) {
 	mark := ""
 	if deletes {
@@ -107,6 +109,7 @@ func (c *collector) write(p string, deletes bool) {
 	add(&c.facts.modified, c.modified, mostModified, p, mark)
 }
 
+// command records a command line and how it ended.
 func (c *collector) command(line, result string) {
 	add(&c.facts.commands, c.commands, mostCommands, line, " — "+result)
 }

@@ -30,6 +30,7 @@ type window struct {
 	carried int
 }
 
+// newWindow takes the model's own limits. A model whose context limit is not known is taken to have the agent's.
 func newWindow(in sdk.CompressInput) window {
 	w := window{size: in.Model.ContextLimit}
 	if w.size <= 0 {
@@ -53,7 +54,8 @@ func (w window) check(room int) error {
 	if room >= leastRoom {
 		return nil
 	}
-	return fmt.Errorf("%w: of %d tokens, the prompt and rules need %d and the answer %d, which leaves less than %d for the conversation; choose a model with a larger window in compression.profile",
+	return fmt.Errorf("%w: of %d tokens, the prompt and rules need %d and the answer %d, "+
+		"which leaves less than %d for the conversation; choose a model with a larger window in compression.profile",
 		ErrWindowTooSmall, w.size, w.fixed, w.answer, leastRoom)
 }
 
@@ -108,6 +110,7 @@ func (f *fitter) pack(pieces []piece, room int) [][]piece {
 	return packed
 }
 
+// total adds up the tokens of pieces.
 func total(pieces []piece) (n int) {
 	for _, p := range pieces {
 		n += p.tokens

@@ -59,6 +59,7 @@ func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string)
 	return strings.ToValidUTF8(b.String(), "\ufffd"), dropped
 }
 
+// flatResponse is a tool response as text. line, if it is not "", stands for the result.
 func flatResponse(r sdk.ToolResponse, line string) string {
 	var b strings.Builder
 	b.WriteString("[result of " + lineName(r.ToolName) + "]")

@@ -47,6 +47,7 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	return line, notLonger(line, r, result)
 }
 
+// outcome tells success from failure, by the response itself or by what the taxonomy knows of the tool's results.
 func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
 	if r.Failed() || t.Failed(r.ToolName, result) {
 		return outcomeError
@@ -54,6 +55,7 @@ func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
 	return outcomeSuccess
 }
 
+// makeLine is the line that stands for a result: tool, what it was about, outcome and length.
 func makeLine(tool, key, outcome, result string) string {
 	lines := strings.Count(result, "\n")
 	if !strings.HasSuffix(result, "\n") && result != "" {

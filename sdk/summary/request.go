@@ -105,6 +105,7 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 	return append(entries, human(last))
 }
 
+// record writes the pieces as data: each behind a line with an id that nothing in them can forge.
 func (q *requests) record(pieces []piece) string {
 	size := 0
 	for _, p := range pieces {
@@ -122,6 +123,7 @@ func (q *requests) record(pieces []piece) string {
 	return b.String()
 }
 
+// human is an entry of the request. Requests have text alone.
 func human(text string) sdk.Content {
 	return sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: strings.ToValidUTF8(text, "\ufffd")}}}
 }

@@ -123,6 +123,7 @@ func messageTokens(in sdk.CompressInput, i int) int {
 	return in.Tokens(i, i+1) + labelTokens
 }
 
+// attachments returns the media of an entry.
 func attachments(entry sdk.Content) (media []sdk.Block) {
 	for _, b := range entry.Blocks {
 		if isMedia(b) {
@@ -134,6 +135,7 @@ func attachments(entry sdk.Content) (media []sdk.Block) {
 
 func isMedia(b sdk.Block) bool { _, ok := b.(sdk.Media); return ok }
 
+// speakerLabel is the speaker's name in the record that the model reads.
 func speakerLabel(s sdk.Speaker) string {
 	switch s {
 	case sdk.Human:
@@ -147,6 +149,7 @@ func speakerLabel(s sdk.Speaker) string {
 	}
 }
 
+// newPiece counts a piece roughly: exact counts would need a request to the host for every one.
 func newPiece(entry int, label, text string) piece {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	return piece{entry, label, text, roughTokens(text) + headingTokens}

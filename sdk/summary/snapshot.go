@@ -83,6 +83,7 @@ type mark struct {
 	Reason    string `json:"reason"`
 }
 
+// markOf reads the mark of an earlier summary in an entry's metadata; the zero mark if it has none.
 func markOf(entry sdk.Content) (m mark) {
 	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata,
 		[]byte(reasonContinuation)) {

@@ -54,6 +54,7 @@ type compiler struct {
 	err *RuleError
 }
 
+// fail keeps the first error, with the rule's first name to find it by.
 func (c *compiler) fail(field string, err error) {
 	if c.err != nil {
 		return
@@ -64,6 +65,7 @@ func (c *compiler) fail(field string, err error) {
 	}
 }
 
+// locators parses the locators of one field, which only rules of the given classes may have.
 func (c *compiler) locators(field string, texts []string, classes ...Class) []locator {
 	if len(texts) > 0 && !slices.Contains(classes, c.src.Class) {
 		c.fail(field, fmt.Errorf("it is not for a rule of class %q", string(c.src.Class)))

@@ -10,4 +10,9 @@
 // path is never pruned by path.
 //
 // Nothing here looks at the file system.
+//
+// rule.go is a rule as people write it, parse.go reads it and compile.go checks it; preset.go holds the rules for known
+// agents. taxonomy.go finds the rule for a tool, use.go applies it with the help of locator.go and params.go (where in
+// the parameters a path is), shell.go and patch.go (paths inside commands and patches). failure.go reads from a result
+// whether the call failed.
 package tools

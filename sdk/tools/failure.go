@@ -21,6 +21,8 @@ func (f *Failure) failed(result string) bool {
 	return f.exitLine(result) || f.exitField(result)
 }
 
+// exitLine looks for a line such as "exit code: 1" at the head of a result. Only the head: what a command printed may
+// say the same.
 func (f *Failure) exitLine(result string) bool {
 	if len(f.ExitLine) == 0 {
 		return false
@@ -55,6 +57,7 @@ func leadingInt(s string) (int, bool) {
 	return n, true
 }
 
+// exitField looks for an exit code in a result that is a JSON object.
 func (f *Failure) exitField(result string) bool {
 	if len(f.ExitField) == 0 || !strings.HasPrefix(result, "{") {
 		return false

@@ -21,6 +21,7 @@ var errStop = errors.New("stop")
 
 var errLocator = errors.New(`a locator is "name", "name[]", "name[].member" or "$"`)
 
+// parseLocator parses "name", "name[]" and "name[].member".
 func parseLocator(s string) (locator, error) {
 	name, sub, list := strings.Cut(s, "[]")
 	l := locator{name: name, list: list}

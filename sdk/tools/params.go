@@ -10,6 +10,7 @@ import (
 // parameters: what is not asked for, such as the content of a written file, is skipped and never copied.
 type params []member
 
+// member is one parameter as it stands in the JSON.
 type member struct {
 	name  string
 	value []byte

@@ -102,6 +102,8 @@ func parseRule(raw json.RawMessage, r *Rule) *RuleError {
 	return err
 }
 
+// split divides a document into its rules, each still JSON, so that an error can name the rule. newer lets fields pass
+// that a newer version may have.
 func split(data []byte, newer bool) ([]json.RawMessage, error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
 		var raws []json.RawMessage
@@ -125,6 +127,7 @@ func split(data []byte, newer bool) ([]json.RawMessage, error) {
 	return doc.Rules, nil
 }
 
+// located puts the line in front of a syntax error: people edit these files by hand.
 func located(data []byte, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -137,6 +140,7 @@ func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }
 
+// decode reads one rule and refuses fields that it does not know: a misspelt one would change what is pruned.
 func decode(raw []byte, r *Rule) *RuleError {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()

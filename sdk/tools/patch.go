@@ -45,6 +45,7 @@ func patchWrites(s string) []Write {
 	return writes
 }
 
+// header returns the file name in a line of a patch that begins with prefix.
 func header(line, prefix string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(line, prefix)
 	name = strings.TrimSpace(rest)

@@ -22,6 +22,7 @@ func (l locator) commandLine(p params) string {
 	return strings.Join(lines, "\n")
 }
 
+// joinArguments makes a command line of an array of arguments; "" if one of them is no text.
 func joinArguments(v []byte) string {
 	var args []string
 	for e := range elements(v) {

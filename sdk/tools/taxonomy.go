@@ -47,6 +47,7 @@ func New(rules ...Rule) (*Taxonomy, error) {
 	return t, nil
 }
 
+// add puts a rule behind those that are there, which go before it. Plain names are found by a map, patterns one by one.
 func (t *Taxonomy) add(src *Rule, r *rule) {
 	at := len(t.rules)
 	t.rules = append(t.rules, r)
@@ -142,6 +143,7 @@ func (t *Taxonomy) named(name string) iter.Seq[*rule] {
 	}
 }
 
+// matches reports whether one of the rule's patterns fits the name of a tool.
 func (r *rule) matches(name string) bool {
 	for _, p := range r.patterns {
 		if p.match(name) {

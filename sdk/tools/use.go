@@ -41,9 +41,11 @@ type Write struct {
 // subjects are the parameters that usually say what a call is about, the most telling first. They serve [Use.Subject]
 // only.
 var subjects = [...]string{
-	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename", "command", "cmd", "pattern", "query", "url",
+	"file_path", "absolute_path", "path", "filePath", "notebook_path", "filename",
+	"command", "cmd", "pattern", "query", "url",
 }
 
+// subjectNames are the parameters that [subject] wants, in the form that a scan takes.
 func subjectNames() map[string]string {
 	names := make(map[string]string, len(subjects))
 	for _, name := range subjects {
@@ -52,6 +54,7 @@ func subjectNames() map[string]string {
 	return names
 }
 
+// subject returns the first of the usual parameters that holds text: what the call is about, for people.
 func subject(p params) string {
 	for _, name := range subjects {
 		if v := p.get(name); v != nil {
@@ -94,6 +97,7 @@ func (r *rule) use(p params) Use {
 	return u
 }
 
+// addPaths adds the paths at a locator to what the call reads. A pattern is no path: it sets Glob.
 func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
 	for v := range l.values(p) {
 		s, ok := rawjson.Text(v)
@@ -118,6 +122,7 @@ func (r *rule) addPaths(u *Use, l locator, p params, dir string) {
 	}
 }
 
+// patched returns the files that a patch in the parameters writes.
 func (r *rule) patched(l locator, p params, dir string) []Write {
 	var s string
 	if r.class == ClassShell {

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
@@ -73,14 +73,21 @@ What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.
 
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n", r.System, r.Isolation, r.Integrity, dash(r.LockFile))
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MEASURE\tKEEPS PLUGINS FROM\tWORKS\tHOW")
+	t := table.New(table.Column{Name: "measure"}, table.Column{Name: "keeps plugins from"}, table.Column{Name: "works"},
+		table.Column{Name: "how", Min: 20})
+	var missing []isolate.Check
 	for _, c := range r.Checks {
 		works := "yes"
 		if !c.Works {
-			works = "no"
+			works, missing = "no", append(missing, c)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Measure, keptFrom[c.Measure], works, c.How)
+		t.Row(string(c.Measure), keptFrom[c.Measure], works, c.How)
 	}
-	return w.Flush()
+	if err := a.printSmallTable(t); err != nil {
+		return err
+	}
+	for _, c := range missing { // in full: the table may cut it
+		fmt.Fprintf(a.out, "\n%s: %s\n", c.Measure, c.How)
+	}
+	return nil
 }

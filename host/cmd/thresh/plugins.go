@@ -2,11 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
@@ -14,7 +15,7 @@ import (
 func pluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
-		Short: "Show the strategies that were found",
+		Short: "List, lock and verify strategy plugins",
 		Args:  args(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -22,7 +23,7 @@ func pluginsCommand(a *app) *cobra.Command {
 		Use:   "list",
 		Short: "List the plugins in the plugin directories, the broken ones with the reason",
 		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each to ask what it is, and stops it
-again. One that is broken is listed with the reason and hurts no other.`,
+again. A broken one is listed with the reason and does not affect the others.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: args(cobra.NoArgs),
@@ -43,11 +44,12 @@ again. One that is broken is listed with the reason and hurts no other.`,
 		},
 	}
 	a.addOutput(list)
+	a.addColumns(list, pluginColumns)
 	cmd.AddCommand(list, lockCommand(a), verifyCommand(a))
 	return cmd
 }
 
-// listed leaves out directories that cannot be searched where nobody asked for them: few people have the default ones all.
+// listed leaves out default directories that do not exist: few people have all of them.
 func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error) {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -62,13 +64,25 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
+// pluginColumns are those of 'plugins list'.
+var pluginColumns = []table.Column{
+	{Name: "name"},
+	{Name: "state"},
+	{Name: "version", Rank: 2, Min: 8},
+	{Name: "trigger", Rank: 1},
+	{Name: "threshold", Rank: 4},
+	{Name: "llm", Rank: 3},
+	{Name: "sha256", Rank: 5},
+	{Name: "path", Rank: 1, Min: 28, Middle: true},
+}
+
+// printPlugins prints the table, then what is wrong with each plugin.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
 		return nil
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tVERSION\tTRIGGER\tTHRESHOLD\tLLM\tSHA256\tSTATE\tPATH")
+	t := table.New(pluginColumns...)
 	for _, p := range found {
 		llm, threshold := "no", "-"
 		if p.RequiresLLM {
@@ -77,10 +91,10 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.12s\t%s\t%s\n",
-			dash(p.Name), dash(p.Version), dash(string(p.Trigger)), threshold, llm, dash(p.SHA256), p.State, p.Path)
+		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
+			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
 	}
-	if err := w.Flush(); err != nil {
+	if err := a.printTable(t); err != nil {
 		return err
 	}
 	for _, p := range found {
@@ -92,6 +106,15 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		}
 	}
 	return nil
+}
+
+// underHome writes a path below the user's home directory as shells do, with ~.
+func underHome(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
+		return "~/" + rest
+	}
+	return path
 }
 
 func dash(s string) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
@@ -17,7 +18,7 @@ func verifyCommand(a *app) *cobra.Command {
 	var junit string
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
-		Short: "Try a plugin in every way that has gone wrong before, and say what came of it",
+		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on histories made for the purpose and with
 a model that is scripted: no conversation, no setting and no money of yours is used. It takes some seconds. The exit status
 is 1 if a check failed. --log-level debug shows what the plugin logs.
@@ -55,7 +56,7 @@ The checks:
 			if a.output == "json" {
 				err = a.printJSON(report)
 			} else {
-				err = report.WriteTable(a.out)
+				err = a.printVerified(report)
 			}
 			if err == nil && !report.OK() {
 				err = errReported
@@ -70,7 +71,26 @@ The checks:
 	return cmd
 }
 
-// verifyLogger logs if somebody asks for it: a plugin that is tried has a lot to complain about.
+// printVerified prints the report: a table that fits, then in full what is wrong.
+func (a *app) printVerified(r *verify.Report) error {
+	t := table.New(table.Column{Name: "check"}, table.Column{Name: "result"}, table.Column{Name: "time", Right: true},
+		table.Column{Name: "detail", Min: 20})
+	for _, result := range r.Results {
+		t.Row(result.Check, string(result.Outcome), fmt.Sprintf("%.2fs", result.Duration.Seconds()), result.Detail)
+	}
+	if err := a.printSmallTable(t); err != nil {
+		return err
+	}
+	for _, result := range r.Results {
+		if result.Outcome == verify.Fail {
+			fmt.Fprintf(a.out, "\n%s failed: %s\n", result.Check, result.Detail)
+		}
+	}
+	_, err := fmt.Fprintf(a.out, "\n%s\n", r.Summary())
+	return err
+}
+
+// verifyLogger logs only if --log-level asks for it: a plugin under test causes many complaints.
 func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 	if a.logLevel == "" {
 		return nil, nil

@@ -79,13 +79,15 @@ type Snapshot struct {
 	Added uint64
 }
 
-// Snapshot returns the history as it is now.
+// Snapshot returns the history as it is now. It costs the same for any size: it shares the entries. Capping the
+// slice's capacity keeps an append of the holder from writing into the history.
 func (h *History) Snapshot() Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.snapshot()
 }
 
+// snapshot is Snapshot for callers that hold h.mu.
 func (h *History) snapshot() Snapshot {
 	n := len(h.entries)
 	return Snapshot{Entries: h.entries[:n:n], Tokens: h.tokens, Revision: h.revision, Epoch: h.epoch, Added: h.added}

@@ -123,6 +123,7 @@ func (s Snapshot) plan(
 			p.entries[i] = old[part.Index]
 		}
 	}
+	// One call for everything, because a counter can then work on all processors.
 	counts, err := count(ctx, fresh)
 	if err != nil {
 		return nil, fmt.Errorf("count changed entries: %w", err)

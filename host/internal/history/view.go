@@ -49,6 +49,7 @@ func same(a, b *Entry) bool {
 		sameBlocks(a.Content.Blocks, b.Content.Blocks)
 }
 
+// sameBlocks compares blocks by their JSON, which is what providers see of them.
 func sameBlocks(a, b []content.Block) bool {
 	return slices.EqualFunc(a, b, func(x, y content.Block) bool {
 		return bytes.Equal(content.AppendBlock(nil, x), content.AppendBlock(nil, y))

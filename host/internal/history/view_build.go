@@ -83,11 +83,13 @@ type viewBuilder struct {
 	count func(content.Content) int
 }
 
+// emit adds an entry to the view.
 func (b *viewBuilder) emit(e *Entry) {
 	b.out = append(b.out, e)
 	b.tokens += e.Tokens
 }
 
+// problem records a difference between the view and the history.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
 	b.problems = append(b.problems, outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
 }

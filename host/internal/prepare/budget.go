@@ -69,7 +69,8 @@ func (b *modelBudget) reserve() (tokens int, err error) {
 	return left, nil
 }
 
-// account returns what was spent, nil if no call was made, and the last error of the model.
+// account returns what was spent, nil if no call was made, and the last error of the model. Call it when the Compress
+// has ended.
 func (b *modelBudget) account() (*outcome.Spent, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,7 +55,8 @@ func TestGated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := pruning(20, 0, 0, 1)
-			f.req.Settings.Cadence, f.req.Settings.OptimizeThreshold, f.req.Settings.MinSavings = outcome.CadenceGated, c.threshold, c.minSavings
+			f.req.Settings.Cadence = outcome.CadenceGated
+			f.req.Settings.OptimizeThreshold, f.req.Settings.MinSavings = c.threshold, c.minSavings
 			f.req.Pending = c.pending
 			got := f.prepare(t).Optimize
 			if diff := cmp.Diff(c.want, got.Decision); diff != "" {

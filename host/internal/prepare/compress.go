@@ -127,6 +127,7 @@ func (t *turn) accountLLM(s *services) error {
 }
 
 // lastNoOp returns why the strategy did nothing with this history last time; "" if it was not asked or did something.
+// Another strategy, or an added entry, makes it worth asking again.
 func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,6 +137,7 @@ func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 	return ""
 }
 
+// rememberNoOp keeps the strategy from being asked again until something is added to the history.
 func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

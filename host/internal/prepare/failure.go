@@ -73,6 +73,7 @@ func (t *turn) compressFailed(ctx context.Context, err error) error {
 	return err
 }
 
+// compressSucceeded ends a series of failures. A no-op is a success too.
 func (t *turn) compressSucceeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

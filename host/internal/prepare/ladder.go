@@ -50,8 +50,9 @@ func (t *turn) recordUsualRungs() {
 	}
 }
 
-// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. If all rungs
-// together are not enough, it changes nothing and applied is false.
+// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. If all
+// rungs together are not enough, it changes nothing and applied is false: a smaller history that still cannot be sent
+// would be a loss without a gain.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 	base := t.history.Snapshot()
 	l, err := t.newLadder(ctx, base, t.view)

@@ -32,6 +32,7 @@ func (l *LLM) model() *contract.Model {
 	return &l.Model
 }
 
+// profile is the profile's name for errors and outcomes; "" if there is no model.
 func (l *LLM) profile() string {
 	if l == nil {
 		return ""

@@ -54,15 +54,16 @@ func (t *turn) optimize(ctx context.Context) error {
 	return nil
 }
 
-// dirty reports whether an Optimize may find something: entries were added, or earlier edits were held back and are due
-// now.
+// dirty reports whether an Optimize may find something: entries were added since the last one, or the cadence held
+// back edits that are due now. Without this check every turn would pay for a call of the plugin that finds nothing.
 func (t *turn) dirty(s history.Snapshot, due bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.Added > t.optimized || t.held && due
 }
 
-// markOptimized makes the history clean up to a snapshot. held: the cadence held back the edits.
+// markOptimized makes the history clean up to a snapshot. Entries that were added while the strategy worked stay
+// dirty. held: the cadence held back the edits.
 func (t *turn) markOptimized(s history.Snapshot, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,10 +16,12 @@ import (
 // An error may have a method MayRetry() bool: whether the same call may succeed if it is repeated. Without the
 // method, a retry does not help.
 type Strategy interface {
+	// Info is constant for a Strategy. It must not block: it is called at the beginning of every turn.
 	Info() contract.Info
-	// Optimize asks what to prune. It changes nothing.
+	// Optimize asks what to prune. It must not modify the entries of the call.
 	Optimize(ctx context.Context, call OptimizeCall) (OptimizeAnswer, error)
-	// Compress asks for a smaller history. While it runs, the strategy can use services.
+	// Compress asks for a smaller history. While it runs, the strategy may use services, also concurrently;
+	// afterwards it may not.
 	Compress(ctx context.Context, call CompressCall, services contract.Host) (CompressAnswer, error)
 }
 

@@ -14,7 +14,8 @@ type sent struct {
 	at   time.Time
 }
 
-// stable returns how much of the beginning of this request equals the preceding one.
+// stable returns how much of the beginning of this request equals the preceding one. Agents that set cache
+// breakpoints themselves use it. It is zero for the first request of a session.
 func (t *turn) stable() (same outcome.Stable) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,7 +25,8 @@ func (t *turn) stable() (same outcome.Stable) {
 	return same
 }
 
-// recordSent remembers this request as sent.
+// recordSent remembers this request as sent, although the host does not see whether the agent sends it. A wrong guess
+// costs at most a wrong decision about pruning.
 func (t *turn) recordSent() {
 	now := t.sendTime()
 	t.mu.Lock()

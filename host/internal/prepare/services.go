@@ -26,6 +26,7 @@ type services struct {
 	counted []*history.Entry // what the strategy was sent, with its counts
 }
 
+// newServices returns the services for a Compress of the entries sent.
 func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	return &services{
 		counter: c, frame: c.Entry(content.Content{}), budget: modelBudget{llm: s.LLM}, prompt: s.Prompt,

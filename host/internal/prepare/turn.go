@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// turn is one Prepare (or one Compress by hand).
+// turn is one Prepare, or one Compress by hand. It lives only while Pipeline.running is held, so its own fields need
+// no lock.
 type turn struct {
 	*Pipeline
 	req     Request
@@ -65,7 +66,8 @@ func (t *turn) refresh() {
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
 }
 
-// belowThreshold reports whether the request is small enough that no Compress is due.
+// belowThreshold reports whether the request is small enough that no Compress is due. It compares the provider's
+// expected count, pending tokens included, because that is what the model's limit applies to.
 func (t *turn) belowThreshold() bool { return float64(t.outcome.Projected) < t.outcome.Limits.Trigger }
 
 // fits reports whether the request is within the hard limit.
@@ -89,7 +91,8 @@ func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
 	}
 }
 
-// apply carries out a plan and records what it changed, under the name of the step.
+// apply carries out a plan and records what it changed, under the name of the step. The transcript log is flushed
+// first: if that fails, the history stays as it is, because a removed entry that is in no log would be lost.
 func (t *turn) apply(plan *history.Plan, step string) error {
 	if t.req.Flush != nil {
 		if err := t.req.Flush(); err != nil {

@@ -33,7 +33,8 @@ func (t *turn) projected(view history.View) int {
 	return t.calibration.Estimate(view.Tokens + max(0, t.req.Pending))
 }
 
-// hostTokens converts tokens of the provider into tokens as the host counts, rounded up.
+// hostTokens converts tokens of the provider into tokens as the host counts, rounded up. Limits are configured in the
+// provider's tokens, entries are counted in the host's.
 func (t *turn) hostTokens(provider int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -90,8 +90,9 @@ func (c *Catalog) nearest(name string) string {
 	return ""
 }
 
-// ForModel returns the list with a pattern that matches a model's name, or nil. If several match, the longest pattern
-// wins. Prefixes that providers and gateways put before a name are ignored: "anthropic/claude-…",
+// ForModel returns the list with a pattern that matches a model's name, or nil. Case does not matter. If several
+// patterns match, the one with the most letters wins, so that "gpt-5-mini*" beats "gpt-5*"; among equals, the user's
+// list wins. Prefixes that providers and gateways put before a name are ignored: "anthropic/claude-…",
 // "bedrock/us.anthropic.claude-…".
 func (c *Catalog) ForModel(model string) *List {
 	const long = 256 // no model has such a name

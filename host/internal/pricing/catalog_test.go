@@ -138,8 +138,9 @@ func name(l *pricing.List) string {
 func TestAMisspeltNameIsGuessed(t *testing.T) {
 	c := shipped(t)
 	for name, near := range map[string]string{
-		"anthropic-sonet": "did you mean anthropic-sonnet?", "DeepSeek": "did you mean deepseek?", "openai": "did you mean openai-gpt-5?",
-		"xyz": "'thresh prices' lists", strings.Repeat("a", 1<<20): "'thresh prices' lists",
+		"anthropic-sonet": "did you mean anthropic-sonnet?", "DeepSeek": "did you mean deepseek?",
+		"openai": "did you mean openai-gpt-5?",
+		"xyz":    "'thresh prices' lists", strings.Repeat("a", 1<<20): "'thresh prices' lists",
 	} {
 		_, err := c.Named(name)
 		if !errors.Is(err, pricing.ErrUnknown) || !strings.Contains(err.Error(), near) || len(err.Error()) > 300 {
@@ -176,16 +177,18 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		return "lists:\n  - name: mine\n    input: 1\n    output: 2\n    asOf: \"2026-01-01\"\n    source: here\n" + changes
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":          {"", `own.yaml:1: is empty; want "lists:" with at least one list`},
-		"no table":       {"- 1", `own.yaml:1: want a table with "lists:"`},
-		"no lists":       {"{}", `own.yaml:1: has no "lists:"`},
-		"lists is none":  {"lists: 3", `own.yaml:1: lists: want a list of at least one price list`},
-		"not YAML":       {"lists:\n  - name: [", "own.yaml:2: is not YAML: did not find expected node content"},
-		"two documents":  {list("---\nlists: []\n"), "own.yaml:7: another YAML document follows the first; want one"},
-		"a list is none": {"lists: [3]", `own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
-		"an unknown key": {list("    inptu: 3\n"), `own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note`},
-		"a key twice":    {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" is already on line 3`},
-		"a key on top":   {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
+		"empty":         {"", `own.yaml:1: is empty; want "lists:" with at least one list`},
+		"no table":      {"- 1", `own.yaml:1: want a table with "lists:"`},
+		"no lists":      {"{}", `own.yaml:1: has no "lists:"`},
+		"lists is none": {"lists: 3", `own.yaml:1: lists: want a list of at least one price list`},
+		"not YAML":      {"lists:\n  - name: [", "own.yaml:2: is not YAML: did not find expected node content"},
+		"two documents": {list("---\nlists: []\n"), "own.yaml:7: another YAML document follows the first; want one"},
+		"a list is none": {"lists: [3]",
+			`own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
+		"an unknown key": {list("    inptu: 3\n"),
+			`own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note`},
+		"a key twice":  {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" is already on line 3`},
+		"a key on top": {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
 		"a name twice": {list("  - {name: mine, input: 1, output: 2, asOf: 2026-01-01, source: x}\n"),
 			`own.yaml:7: price list "mine": the list on line 2 has the same name`},
 		"less than none": {list("    cacheRead: -0.1\n"),

@@ -5,8 +5,8 @@ import "time"
 // perMillion converts a price per million tokens into a price per token.
 const perMillion = 1e-6
 
-// Meter prices the requests of one conversation, in the order in which they are sent. Create it with [NewMeter]. It
-// is not safe for concurrent use.
+// Meter prices the requests of one conversation, in the order in which they are sent. Create it with [NewMeter], one
+// per conversation: conversations share no cache. It is not safe for concurrent use.
 type Meter struct {
 	list   *List
 	cached int       // tokens of the last prompt that the cache holds
@@ -43,7 +43,11 @@ func (c *Cost) Add(o Cost) {
 	c.USD += o.USD
 }
 
-// Request prices the next request. Afterwards the cache holds its prompt.
+// Request prices the next request. Afterwards the cache holds its prompt, if the provider has a cache and the prompt
+// is long enough.
+//
+// The cached beginning can be shorter than r.Stable: the cache holds no more than the preceding prompt, and nothing
+// once it has expired.
 func (m *Meter) Request(r Request) Cost {
 	tokens := max(r.Tokens, 0)
 	stable := min(max(r.Stable, 0), tokens)

@@ -48,7 +48,8 @@ func syntaxError(file string, err error) error {
 	return e
 }
 
-// parser collects the lists of one file and the problems found on the way.
+// parser collects the lists of one file and the problems found on the way. A file with any problem is refused as a
+// whole, because prices that are silently missing lead to wrong decisions.
 type parser struct {
 	file  string
 	list  string // the name of the list that is being read, for messages
@@ -129,7 +130,8 @@ var requiredFields = []string{"name", "input", "output", "asOf", "source"}
 
 const allFields = "name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note"
 
-// one reads one price list, then checks what concerns more than one field.
+// one reads one price list, then checks what concerns more than one field: required fields, a cache that is written
+// but never read, reading that costs more than no cache, and repeated names.
 func (p *parser) one(n *yaml.Node) {
 	defer func() { p.list = "" }()
 	if n.Kind != yaml.MappingNode {

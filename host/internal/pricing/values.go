@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// price reads an amount of money. NaN and infinity are refused, although YAML has numbers for both (.nan, .inf).
+// price reads an amount of money. NaN and infinity are refused, although YAML has numbers for both (.nan, .inf). A
+// quoted number is refused too, because a quoted price is usually a mistake for another field.
 func (p *parser) price(key, value *yaml.Node) float64 {
 	f, err := strconv.ParseFloat(value.Value, 64)
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {

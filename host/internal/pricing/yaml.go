@@ -22,7 +22,8 @@ type written struct {
 	Note         string   `yaml:"note,omitempty"`
 }
 
-// YAML returns all lists as a file that [Load] reads. It begins with comments that explain each field.
+// YAML returns all lists as a file that [Load] reads. It begins with comments that explain each field, so that the
+// output of 'thresh prices -o yaml' is a template for a user's own file.
 func (c *Catalog) YAML() ([]byte, error) {
 	var file struct {
 		Lists []written `yaml:"lists"`

@@ -40,8 +40,10 @@ func History(o Options) *rapid.Generator[[]content.Content] {
 func Text() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"", " \n\t", "done", "line\nline\r\nline\n", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb",
-			"\x00\x1b[31m\x7f", `{"a": [1, "]}`, "\\u0041 \\\" </script> <&>", "--- src/a.go ---\npackage a\n--- End of content ---",
+			"", " \n\t", "done", "line\nline\r\nline\n", "a\u2028b\u2029c", "\u202eabc\ufeff",
+			"e\u0301\u200d\U0001f469\u200d\U0001f4bb",
+			"\x00\x1b[31m\x7f", `{"a": [1, "]}`, "\\u0041 \\\" </script> <&>",
+			"--- src/a.go ---\npackage a\n--- End of content ---",
 			"see:\r\n--- src/b.go ---\r\nx\r\n--- End of content ---\r\nthanks", strings.Repeat("z", 300),
 		}),
 		rapid.String(),

@@ -43,8 +43,10 @@ const (
 // The texts of the errors are those that clients look for.
 func TestRequestsAreJudged(t *testing.T) {
 	cases := map[string]struct{ path, body, want string }{
-		"openai, right":       {openAIPath, `{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"x"}]}]}`, ""},
-		"openai, tools":       {openAIPath, `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"y"}]}`, ""},
+		"openai, right": {openAIPath,
+			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"x"}]}]}`, ""},
+		"openai, tools": {openAIPath,
+			`{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"y"}]}`, ""},
 		"openai, no JSON":     {openAIPath, `{`, "could not parse the JSON body"},
 		"openai, no model":    {openAIPath, `{"messages":[]}`, "you must provide a model"},
 		"openai, no messages": {openAIPath, `{"model":"m","messages":[]}`, "empty array"},
@@ -54,12 +56,19 @@ func TestRequestsAreJudged(t *testing.T) {
 			"messages[0].content"},
 		"openai, wrong content": {openAIPath, `{"model":"m","messages":[{"role":"user","content":5}]}`,
 			"messages[0].content"},
-		"openai, unanswered call":  {openAIPath, `{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]}]}`, "did not have response messages: 1"},
-		"openai, call not at once": {openAIPath, `{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]},{"role":"user","content":"x"}]}`, "did not have response messages: 1"},
-		"openai, orphan":           {openAIPath, `{"model":"m","messages":[{"role":"tool","tool_call_id":"1","content":"x"}]}`, "must be a response to a preceeding message"},
+		"openai, unanswered call": {openAIPath,
+			`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]}]}`, "did not have response messages: 1"},
+		"openai, call not at once": {openAIPath,
+			`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]},{"role":"user","content":"x"}]}`,
+			"did not have response messages: 1"},
+		"openai, orphan": {openAIPath,
+			`{"model":"m","messages":[{"role":"tool","tool_call_id":"1","content":"x"}]}`,
+			"must be a response to a preceeding message"},
 		"openai, no output": {openAIPath, `{"model":"m","max_tokens":0,"messages":[{"role":"user","content":"x"}]}`,
 			"below minimum"},
-		"openai, two limits": {openAIPath, `{"model":"m","max_tokens":1,"max_completion_tokens":1,"messages":[{"role":"user","content":"x"}]}`, "at the same time"},
+		"openai, two limits": {openAIPath,
+			`{"model":"m","max_tokens":1,"max_completion_tokens":1,"messages":[{"role":"user","content":"x"}]}`,
+			"at the same time"},
 		"anthropic, right": {anthropicPath,
 			`{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"x"}]}`, ""},
 		"anthropic, tools": {anthropicPath,
@@ -69,7 +78,8 @@ func TestRequestsAreJudged(t *testing.T) {
 		"anthropic, assistant first": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":"x"}]}`, "first message must use"},
 		"anthropic, same role twice": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"user","content":"y"}]}`, "roles must alternate"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"user","content":"y"}]}`,
+			"roles must alternate"},
 		"anthropic, system as role": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"x"}]}`, "should be 'user' or 'assistant'"},
 		"anthropic, nothing said": {anthropicPath,
@@ -77,11 +87,13 @@ func TestRequestsAreJudged(t *testing.T) {
 		"anthropic, blank": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":" "}]}`, "must contain non-whitespace text"},
 		"anthropic, trailing space": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y "}]}`, "cannot end with trailing whitespace"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y "}]}`,
+			"cannot end with trailing whitespace"},
 		"anthropic, unanswered call": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},{"role":"user","content":"y"}]}`, "without `tool_result` blocks immediately after: 1"},
 		"anthropic, orphan": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}]}`, "unexpected `tool_use_id`"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}]}`,
+			"unexpected `tool_use_id`"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +156,8 @@ func TestTheEventsOfAStream(t *testing.T) {
 		return llmtest.Reply{Thinking: "hm",
 			Text: "äö", ChunkBytes: 1}
 	}})
-	_, text := post(t, s.URL+anthropicPath, `{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}]}`)
+	_, text := post(t, s.URL+anthropicPath,
+		`{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"x"}]}`)
 	var names []string
 	for line := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(line, "event: "); ok {
@@ -158,7 +171,8 @@ func TestTheEventsOfAStream(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	_, text = post(t, s.URL+openAIPath, `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"x"}]}`)
+	_, text = post(t, s.URL+openAIPath,
+		`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"x"}]}`)
 	events := strings.Split(strings.TrimSpace(text), "\n\n")
 	if n := len(events); n != 8 || events[n-1] != "data: [DONE]" || !strings.Contains(events[n-2], `"choices":[]`) {
 		t.Errorf("%d events: %s", len(events), text)

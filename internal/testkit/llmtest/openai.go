@@ -137,7 +137,8 @@ func (openAI) noModel(model string) *failure {
 func (openAI) tooLong(req Request, window int) *failure {
 	bad := badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the "+
 		"messages, %d in the completion). "+
-		"Please reduce the length of the messages or completion.", window, req.InputTokens+req.MaxTokens, req.InputTokens, req.MaxTokens)
+		"Please reduce the length of the messages or completion.", window, req.InputTokens+req.MaxTokens, req.InputTokens,
+		req.MaxTokens)
 	bad.code = "context_length_exceeded"
 	return bad
 }

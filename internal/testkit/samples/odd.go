@@ -42,10 +42,12 @@ func unknown() []content.Content {
 	opaque := func(raw string) content.Block { return content.Opaque{JSON: json.RawMessage(raw)} }
 	return []content.Content{
 		human("look"), ai(opaque(`{"type":"hologram","depth":1.50,"parts":[1,2]}`), text("there")),
-		{Speaker: "narrator", Blocks: []content.Block{text("meanwhile")}}, ai(opaque(`null`)), {Speaker: content.AI}, {Speaker: content.Human},
+		{Speaker: "narrator", Blocks: []content.Block{text("meanwhile")}}, ai(opaque(`null`)), {Speaker: content.AI},
+		{Speaker: content.Human},
 		tool(opaque(`{"type":"tool_hologram","callId":"z"}`)), {Speaker: content.Human, Blocks: []content.Block{
 			content.Text{Text: "with fields", Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
-		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}}, Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
+		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}},
+			Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
 		ai(text("ok")),
 	}
 }
@@ -53,7 +55,8 @@ func unknown() []content.Content {
 // unicodeOddities: text that breaks code which cuts strings, compares them case-insensitively or prints them.
 func unicodeOddities() []content.Content {
 	odd := []string{
-		"", " \n\t\u00a0", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb", "\x00\x1b[31m\x7f",
+		"", " \n\t\u00a0", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb",
+		"\x00\x1b[31m\x7f",
 		"line\r\nline\rline\n", "\U0010ffff\u0800\u07ff", "\\u0041 \\\" </script> <&>", "\u0130\u0131\ufb01\u1e9e",
 	}
 	var out []content.Content
@@ -70,7 +73,8 @@ func unicodeOddities() []content.Content {
 func jsonOddities() []content.Content {
 	var out []content.Content
 	for i, raw := range []string{
-		`null`, `true`, `-0`, `1E+2`, `12345678901234567890123`, `"\ud800"`, `[]`, `{}`, `{"a":1,"a":2}`, `{"file_path":null}`, `{"file_path":7}`,
+		`null`, `true`, `-0`, `1E+2`, `12345678901234567890123`, `"\ud800"`, `[]`, `{}`, `{"a":1,"a":2}`,
+		`{"file_path":null}`, `{"file_path":7}`,
 		`{"file_path":["a"]}`, `{"paths":["a","*.go",7]}`, ` {"file_path" : "a.go"} `, strings.Repeat("[", 100) +
 			strings.Repeat("]", 100),
 		`{"` + strings.Repeat("k", 100_000) + `":1}`,

@@ -119,6 +119,7 @@ func (s *Scanner) Skip() ([]byte, error) {
 	return s.data[start:s.pos:s.pos], nil
 }
 
+// open steps into an object or array; what names it in the error for a value of another kind.
 func (s *Scanner) open(delim byte, what string) error {
 	switch c := s.Kind(); {
 	case c == delim:
@@ -164,6 +165,7 @@ func (s *Scanner) name() ([]byte, error) {
 	return []byte(text), nil
 }
 
+// nameToken steps over a field's name and returns where it began.
 func (s *Scanner) nameToken() (start int, err error) {
 	if c := s.Kind(); c != '"' {
 		if s.pos >= len(s.data) {
@@ -175,6 +177,7 @@ func (s *Scanner) nameToken() (start int, err error) {
 	return start, s.str()
 }
 
+// colon steps over the colon between name and value.
 func (s *Scanner) colon() error {
 	if c := s.Kind(); c != ':' {
 		if s.pos >= len(s.data) {
@@ -186,6 +189,7 @@ func (s *Scanner) colon() error {
 	return nil
 }
 
+// space steps over white space, of which JSON has four characters.
 func (s *Scanner) space() {
 	for s.pos < len(s.data) {
 		switch s.data[s.pos] {
@@ -197,14 +201,17 @@ func (s *Scanner) space() {
 	}
 }
 
+// fail is a syntax error at an offset, in bytes from 0.
 func (s *Scanner) fail(offset int, message string) error {
 	return &SyntaxError{Offset: offset, Message: message}
 }
 
+// end is the error for text that ends too early; it wraps io.ErrUnexpectedEOF, so that a reader can tell a cut file.
 func (s *Scanner) end() error {
 	return &SyntaxError{Offset: len(s.data), Message: "the JSON ends in the middle of a value", Err: io.ErrUnexpectedEOF}
 }
 
+// describe names a byte in an error so that it can be read on a terminal.
 func describe(c byte) string {
 	switch {
 	case c == 0:

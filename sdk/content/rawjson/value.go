@@ -63,6 +63,7 @@ func (s *Scanner) field() error {
 	return s.colon()
 }
 
+// scalar steps over a string, number or literal that begins with c.
 func (s *Scanner) scalar(c byte) error {
 	switch {
 	case c == '"':
@@ -90,6 +91,7 @@ var safe = func() (t [256]bool) {
 	return t
 }()
 
+// str steps over a string. Escapes are checked here and decoded only if the text is asked for.
 func (s *Scanner) str() error {
 	data, i := s.data, s.pos+1
 	for i < len(data) {
@@ -140,6 +142,7 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
+// literal steps over true, false or null.
 func (s *Scanner) literal(word string) error {
 	for i := range len(word) {
 		if s.pos+i >= len(s.data) {
@@ -153,6 +156,7 @@ func (s *Scanner) literal(word string) error {
 	return nil
 }
 
+// number steps over a number, of any size: digits are never converted, so none is lost.
 func (s *Scanner) number() error {
 	i := s.pos
 	if s.data[i] == '-' {

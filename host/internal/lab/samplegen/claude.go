@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// claude keeps sessions as Claude Code does: JSON lines, one a content block, tool results as lines of the user.
+// claude keeps sessions as Claude Code does: JSON lines, one per content block, with tool results as lines of the
+// user.
 type claude struct{}
 
 const (
@@ -16,6 +17,7 @@ const (
 	bytesPerToken  = 3      // the usage figures are estimates by this rule
 )
 
+// newCall uses Claude Code's names of tools and arguments. Paths are absolute.
 func (claude) newCall(ws *workspace, s step, ids *ids) call {
 	c := call{id: ids.token("toolu_01", 22)}
 	name, span := splitSpan(s.arg)
@@ -34,7 +36,8 @@ func (claude) newCall(ws *workspace, s step, ids *ids) call {
 		c.name, c.args = "Glob", object{"pattern", s.arg}
 	case "grep":
 		pattern, dir := splitGrep(s.arg)
-		c.name, c.args = "Grep", object{"pattern", pattern, "path", strings.TrimSuffix(ws.shown(dir), "/"), "output_mode", "content", "-n", true}
+		c.name, c.args = "Grep", object{"pattern", pattern, "path", strings.TrimSuffix(ws.shown(dir), "/"), "output_mode",
+			"content", "-n", true}
 	case "sh":
 		command, why := splitWhy(s.arg)
 		c.name, c.args = "Bash", object{"command", command, "description", why}
@@ -48,7 +51,7 @@ func (claude) newCall(ws *workspace, s step, ids *ids) call {
 	return c
 }
 
-// answer words what came of a call on file, as the model reads it.
+// answer words the result of a call on file as the model reads it.
 func (claude) answer(file string, c call) string {
 	r := c.result
 	switch {
@@ -86,7 +89,7 @@ func (claude) answer(file string, c call) string {
 	return r.text
 }
 
-// numbered puts before each line its number, as cat -n with an arrow.
+// numbered puts a line number before each line, as cat -n does but with an arrow.
 func numbered(text string, first int) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -98,7 +101,7 @@ func numbered(text string, first int) string {
 	return b.String()
 }
 
-// claudeFile is a session file being written.
+// claudeFile is a session file in progress. Its lines form a chain by parent uuid, which readers follow.
 type claudeFile struct {
 	session
 	buf     bytes.Buffer
@@ -110,6 +113,7 @@ type claudeFile struct {
 	asked   time.Time
 }
 
+// write returns the session file: the messages in order, the duration of each turn, and a summary line at the end.
 func (claude) write(s session) ([]byte, error) {
 	f := claudeFile{session: s, id: s.ids.uuid()}
 	for i, m := range s.messages {
@@ -134,6 +138,7 @@ func (claude) write(s session) ([]byte, error) {
 	return f.buf.Bytes(), f.err
 }
 
+// put appends a line. The first error is kept in f.err.
 func (f *claudeFile) put(o object) {
 	data, err := encode(o)
 	if err != nil {
@@ -142,11 +147,12 @@ func (f *claudeFile) put(o object) {
 	f.buf.Write(append(data, '\n'))
 }
 
-// line writes a line of the conversation's chain and returns its uuid.
+// line appends a line that follows the last one in the chain, and returns its uuid.
 func (f *claudeFile) line(kind string, at time.Time, fields object) string {
 	return f.lineAfter(f.last, kind, at, fields)
 }
 
+// lineAfter appends a line that follows parent in the chain; "" begins a new chain.
 func (f *claudeFile) lineAfter(parent, kind string, at time.Time, fields object) string {
 	var parentID any
 	if parent != "" {
@@ -159,10 +165,12 @@ func (f *claudeFile) lineAfter(parent, kind string, at time.Time, fields object)
 	return f.last
 }
 
+// user writes a message of the developer, after the snapshot of files that Claude Code takes first.
 func (f *claudeFile) user(m message) {
 	messageID := f.ids.uuid()
 	f.put(object{"type", "file-history-snapshot", "messageId", messageID,
-		"snapshot", object{"messageId", messageID, "trackedFileBackups", object{}, "timestamp", stamp(m.at)}, "isSnapshotUpdate", false})
+		"snapshot", object{"messageId", messageID, "trackedFileBackups", object{}, "timestamp",
+			stamp(m.at)}, "isSnapshotUpdate", false})
 	f.context += len(m.text)
 	f.line("user", m.at, object{"message", object{"role", "user", "content", m.text}})
 	f.asked = m.at
@@ -177,8 +185,8 @@ func (f *claudeFile) endTurn(next time.Time) {
 	f.line("system", at, object{"subtype", "turn_duration", "durationMs", at.Sub(f.asked).Milliseconds(), "isMeta", false})
 }
 
-// ai writes a message of the agent, a line for each block, then the answers to its calls. Each answer follows its call, so
-// that answers to parallel calls are siblings in the chain.
+// ai writes a message of the agent, one line per block, then the responses to its calls. Each response follows its
+// call, so that responses to parallel calls are siblings in the chain.
 func (f *claudeFile) ai(m message) {
 	var blocks []object
 	if m.thought != "" {
@@ -208,11 +216,13 @@ func (f *claudeFile) ai(m message) {
 	}
 }
 
+// answer writes the response to a call. Commands with much output have a progress line between call and response.
 func (f *claudeFile) answer(c call, asked string) {
 	parent := asked
 	if c.name == "Bash" && len(c.result.text) > 4000 {
 		parent = f.lineAfter(asked, "progress", c.at, object{"toolUseID", c.id, "parentToolUseID", c.id,
-			"data", object{"type", "bash_progress", "output", "", "fullOutput", "", "elapsedTimeSeconds", 2, "totalLines", strings.Count(c.result.text, "\n")}})
+			"data", object{"type", "bash_progress", "output", "", "fullOutput", "", "elapsedTimeSeconds", 2, "totalLines",
+				strings.Count(c.result.text, "\n")}})
 	}
 	name, _ := splitSpan(c.step.arg)
 	text := claude{}.answer(f.root+"/"+name, c)
@@ -222,10 +232,12 @@ func (f *claudeFile) answer(c call, asked string) {
 		block = append(block, "is_error", failed)
 	}
 	fields := object{"message", object{"role", "user", "content", []object{block}}}
-	f.lineAfter(parent, "user", c.at, append(fields, "toolUseResult", f.display(c, text), "sourceToolAssistantUUID", asked))
+	f.lineAfter(parent, "user", c.at, append(fields, "toolUseResult", f.display(c, text), "sourceToolAssistantUUID",
+		asked))
 }
 
-// display is what the agent's own screen shows of an answer. File contents are left out: the answer holds them.
+// display is what the agent shows of a response on its own screen. File contents are left out, because the response
+// holds them already.
 func (f *claudeFile) display(c call, text string) any {
 	name, _ := splitSpan(c.step.arg)
 	file := f.root + "/" + name
@@ -238,7 +250,8 @@ func (f *claudeFile) display(c call, text string) any {
 	switch c.name {
 	case "Read":
 		n := strings.Count(text, "\n") + 1
-		return object{"type", "text", "file", object{"filePath", file, "numLines", n, "startLine", c.result.first, "totalLines", c.result.total}}
+		return object{"type", "text", "file", object{"filePath", file, "numLines", n, "startLine", c.result.first,
+			"totalLines", c.result.total}}
 	case "Bash":
 		return object{"stdout", c.result.text, "stderr", "", "interrupted", false, "isImage", false}
 	case "Grep", "Glob":
@@ -250,7 +263,8 @@ func (f *claudeFile) display(c call, text string) any {
 	}
 }
 
-// usage estimates what a provider would have reported for a message with these blocks.
+// usage estimates what a provider would have reported for a message with these blocks: everything up to the preceding
+// message was read from the cache.
 func (f *claudeFile) usage(blocks []object) object {
 	data, err := encode(blocks)
 	if err != nil {
@@ -264,10 +278,13 @@ func (f *claudeFile) usage(blocks []object) object {
 		"output_tokens", len(data)/bytesPerToken + 1, "service_tier", "standard"}
 }
 
+// compact writes the agent's own compaction: a boundary that begins a new chain, and the summary as a message.
 func (f *claudeFile) compact(m message) {
 	before, tokens := f.last, claudeOverhead+f.context/bytesPerToken
-	f.lineAfter("", "system", m.at, object{"logicalParentUuid", before, "subtype", "compact_boundary", "content", "Conversation compacted",
+	f.lineAfter("", "system", m.at, object{"logicalParentUuid", before, "subtype", "compact_boundary", "content",
+		"Conversation compacted",
 		"isMeta", false, "level", "info", "compactMetadata", object{"trigger", "manual", "preTokens", tokens}})
 	f.context, f.counted = len(m.text), 0
-	f.line("user", m.at, object{"message", object{"role", "user", "content", m.text}, "isVisibleInTranscriptOnly", true, "isCompactSummary", true})
+	f.line("user", m.at, object{"message", object{"role", "user", "content", m.text}, "isVisibleInTranscriptOnly", true,
+		"isCompactSummary", true})
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// gemini keeps sessions as Gemini CLI does: one JSON object; a message holds its calls together with their answers.
+// gemini keeps sessions as Gemini CLI does: one JSON object, in which a message holds its calls together with their
+// responses.
 type gemini struct{}
 
 const (
@@ -14,6 +15,7 @@ const (
 	geminiOverhead = 12_000 // tokens of system prompt and tool schemas
 )
 
+// newCall uses the tool names that Gemini CLI and llxprt share, with ids in Gemini CLI's form.
 func (gemini) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "file_path", ids)
 	if s.verb == "todo" {
@@ -27,7 +29,7 @@ func (gemini) newCall(ws *workspace, s step, ids *ids) call {
 	return c
 }
 
-// answer words what came of a call. kind is output or error.
+// answer words the result of a call. kind is output or error.
 func (gemini) answer(root string, c call) (kind, text string) {
 	r := c.result
 	switch {
@@ -43,11 +45,13 @@ func (gemini) answer(root string, c call) (kind, text string) {
 		if out == "" {
 			out = "(empty)"
 		}
-		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: %d\nSignal: (none)\nBackground PIDs: (none)", command, out, r.exit)
+		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: %d\nSignal: "+
+			"(none)\nBackground PIDs: (none)", command, out, r.exit)
 	}
 	return "output", lxAnswer(root, c)
 }
 
+// write returns the session file. It fails for a compaction, for which the format has no place.
 func (g gemini) write(s session) ([]byte, error) {
 	if len(s.messages) == 0 {
 		return nil, fmt.Errorf("a session without messages")
@@ -65,7 +69,8 @@ func (g gemini) write(s session) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			input, output, thought := geminiOverhead+said/bytesPerToken, (len(m.text)+asked)/bytesPerToken, len(m.thought)/bytesPerToken
+			input, output := geminiOverhead+said/bytesPerToken, (len(m.text)+asked)/bytesPerToken
+			thought := len(m.thought) / bytesPerToken
 			o = append(o, "type", "gemini", "content", m.text)
 			if len(calls) > 0 {
 				o = append(o, "toolCalls", calls)
@@ -85,7 +90,7 @@ func (g gemini) write(s session) ([]byte, error) {
 	return lineFile(head, "messages", messages)
 }
 
-// calls returns a message's calls with their answers, and how many bytes each of the two are.
+// calls returns a message's calls with their responses, and the bytes of both.
 func (g gemini) calls(root string, m message) (calls []object, asked, answered int, err error) {
 	for _, c := range m.calls {
 		args, err := encode(c.args)
@@ -101,6 +106,7 @@ func (g gemini) calls(root string, m message) (calls []object, asked, answered i
 	return calls, asked, answered, nil
 }
 
+// status is that of the tool itself: a command that exits with an error was still run successfully.
 func (c call) status() string {
 	switch {
 	case c.cancelled():
@@ -108,7 +114,7 @@ func (c call) status() string {
 	case c.result.failure != "":
 		return "error"
 	}
-	return "success" // of the tool; the command it ran may have failed
+	return "success"
 }
 
 // thoughts splits a thought "Subject: description".

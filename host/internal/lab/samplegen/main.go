@@ -1,16 +1,16 @@
-// Command gen makes the sample sessions of examples/sessions.
+// Command samplegen makes the sample sessions of examples/sessions.
 //
-// It is for those who maintain the samples; who only wants to read them needs no Go. Each session is a story: a script of
-// what a developer asks and what a coding agent says and does, beside the small project it works on (stories/*.story and
-// *.project). gen writes the project into a temporary directory and plays the story there. What is said is scripted. What
-// tools answer is not: files are really read and edited, commands really run, and their output is recorded.
+// It is for maintainers of the samples; reading them needs no Go. Each session is a story: a script of what a
+// developer asks and what a coding agent says and does, together with a small project to work on (stories/*.story and
+// *.project). samplegen writes the project into a temporary directory and plays the story there. The dialogue is
+// scripted. What tools answer is real: files are read and edited, commands run, and their output is recorded.
 //
 //	go run ./host/internal/lab/samplegen -out examples/sessions
 //
-// A second run gives the same bytes. It needs go, git, grep and sh in PATH.
+// A second run gives the same bytes (stable.go). It needs go, git, grep and sh in PATH.
 //
-// To follow one session: story.go reads the script, play.go plays it in a workspace.go, a dialect (claude.go, gemini.go,
-// native.go) words calls and answers as that agent does and writes the file.
+// To follow one session: story.go reads the script, and play.go plays it in a workspace (workspace.go, tools.go). A
+// dialect (claude.go, gemini.go, native.go) words calls and responses as that agent does and writes the file.
 package main
 
 import (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// native keeps sessions in thresh's own form, with the tool names of the preset llxprt.
+// native keeps sessions in thresh's own format, with the tool names of the preset llxprt.
 type native struct{}
 
 func (native) newCall(ws *workspace, s step, ids *ids) call {
@@ -14,7 +14,8 @@ func (native) newCall(ws *workspace, s step, ids *ids) call {
 	return c
 }
 
-// lxCall names tools and arguments as Gemini CLI and llxprt both do. readKey is where read_file has its path.
+// lxCall uses the names of tools and arguments that Gemini CLI and llxprt share. readKey is the name of read_file's
+// path argument, which differs.
 func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 	var c call
 	name, span := splitSpan(s.arg)
@@ -69,7 +70,8 @@ func lxAnswer(root string, c call) string {
 	case "replace":
 		return "Successfully modified file: " + file + " (1 replacements)."
 	case "insert_at_line":
-		return fmt.Sprintf("Successfully inserted %d lines at line %d of %s.", strings.Count(c.step.body, "\n")+1, span.from, file)
+		return fmt.Sprintf("Successfully inserted %d lines at line %d of %s.", strings.Count(c.step.body, "\n")+1,
+			span.from, file)
 	case "delete_line_range":
 		return fmt.Sprintf("Successfully deleted lines %d to %d of %s.", span.from, span.to, file)
 	case "search_file_content":
@@ -124,7 +126,8 @@ func (n native) write(s session) ([]byte, error) {
 	return lineFile(nil, "history", entries)
 }
 
-// response is the block that answers a call. A command that ran and failed has its output as the result and an error too.
+// response is the block that answers a call. A command that ran and failed has its output as the result and an error
+// too.
 func (native) response(root string, c call) object {
 	o := object{"type", "tool_response", "callId", c.id, "toolName", c.name}
 	switch r := c.result; {

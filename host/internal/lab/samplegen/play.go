@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// message is one thing said in a session: by the developer, by the agent with the calls it makes, or by its program.
+// message is one message of a session: of the developer, of the agent with its calls, or of the agent's program.
 type message struct {
 	role    string // user, ai, compact or info
 	at      time.Time
@@ -16,7 +16,7 @@ type message struct {
 	calls   []call
 }
 
-// call is a tool call and its answer.
+// call is a tool call and its response.
 type call struct {
 	step   step
 	id     string
@@ -26,9 +26,10 @@ type call struct {
 	at     time.Time // of the answer
 }
 
+// cancelled reports whether the developer refused the call, so that no tool ran.
 func (c call) cancelled() bool { return c.step.mark == '?' }
 
-// dialect is how one agent calls its tools, how these answer, and how it keeps its sessions.
+// dialect is how one agent names its tools, words their responses, and stores its sessions.
 type dialect interface {
 	// newCall names the tool and its arguments for a step.
 	newCall(ws *workspace, s step, ids *ids) call

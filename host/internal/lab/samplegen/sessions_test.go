@@ -80,7 +80,8 @@ func nativeHistory(t *testing.T, data []byte) []json.RawMessage {
 }
 
 func TestSessionsAreLongEnoughAndReadWithoutRemark(t *testing.T) {
-	want := map[string]transcript.Format{"ratelimit": transcript.ClaudeCode, "ledger": transcript.GeminiCLI, "mdlinks": transcript.Native}
+	want := map[string]transcript.Format{"ratelimit": transcript.ClaudeCode, "ledger": transcript.GeminiCLI,
+		"mdlinks": transcript.Native}
 	for _, s := range samples() {
 		t.Run(s.story, func(t *testing.T) {
 			tr := readSession(t, s.file)
@@ -116,7 +117,8 @@ func TestReadmeGivesTheFiguresOfThresh(t *testing.T) {
 		for _, n := range counts {
 			total += n
 		}
-		row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| `%s` \\|.*\\| %d \\| %d \\|", regexp.QuoteMeta(s.file), len(tr.Entries), total))
+		row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| `%s` \\|.*\\| %d \\| %d \\|", regexp.QuoteMeta(s.file),
+			len(tr.Entries), total))
 		if !row.MatchString(readme) {
 			t.Errorf("no row for %s with %d entries and %d tokens", s.file, len(tr.Entries), total)
 		}
@@ -172,7 +174,8 @@ func TestSessionsShowWhatStrategiesWorkOn(t *testing.T) {
 				}
 			}
 			if stale < 5 || again < 2 || failedEdits < 1 {
-				t.Errorf("%d edits of files that were read, want 5; %d files read again, want 2; %d failed edits, want 1", stale, again, failedEdits)
+				t.Errorf("%d edits of files that were read, want 5; %d files read again, want 2; %d failed edits, want 1", stale,
+					again, failedEdits)
 			}
 		})
 	}
@@ -200,7 +203,8 @@ func TestClaudeChainHasNoGaps(t *testing.T) {
 		}
 	}
 	if boundaries != 1 || branches == 0 {
-		t.Errorf("%d compactions, want 1; %d lines with several children, want some: parallel calls make them", boundaries, branches)
+		t.Errorf("%d compactions, want 1; %d lines with several children, want some: parallel calls make them", boundaries,
+			branches)
 	}
 }
 

@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// What would differ from run to run is made from the story's name instead: ids, times, durations, paths.
+// This file makes the output reproducible: ids, times, durations and paths are derived from the story's name.
 
-// ids gives names that look random and are the same in each run.
+// ids generates ids that look random and are the same in each run.
 type ids struct {
 	seed string
 	n    int
 }
 
+// hash returns the next 32 bytes of the sequence.
 func (s *ids) hash() []byte {
 	s.n++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.seed, s.n))

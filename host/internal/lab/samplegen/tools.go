@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// do runs the tool that a step asks for.
+// do runs the tool that a step asks for. An error means that the story is wrong; a tool that fails returns a result
+// with a failure.
 func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	switch s.verb {
 	case "sh":
@@ -41,7 +42,8 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	case "read":
 		return result{text: text, first: 1, total: total}, nil
 	case "lines":
-		return result{text: strings.TrimSuffix(strings.Join(lines[span.from-1:span.to], ""), "\n"), first: span.from, total: total}, nil
+		return result{text: strings.TrimSuffix(strings.Join(lines[span.from-1:span.to], ""), "\n"), first: span.from,
+			total: total}, nil
 	case "insert":
 		head, tail := strings.Join(lines[:span.from-1], ""), strings.Join(lines[span.from-1:], "")
 		return result{}, ws.save(name, head+s.body+"\n"+tail)
@@ -65,7 +67,7 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	return result{}, fmt.Errorf("no tool does @%s", s.verb)
 }
 
-// glob lists the files that match pattern; "**/" in front means in any directory.
+// glob lists the files that match pattern. A leading "**/" means in any directory.
 func (ws *workspace) glob(pattern string) (result, error) {
 	names, err := ws.files()
 	if err != nil {
@@ -88,7 +90,7 @@ func (ws *workspace) glob(pattern string) (result, error) {
 	return result{text: strings.Join(found, "\n"), total: len(found)}, nil
 }
 
-// grep finds lines by regular expression in all files, or in those below a directory: "pattern in dir".
+// grep finds lines by regular expression, in all files or in those below a directory: "pattern in dir".
 func (ws *workspace) grep(arg string) (result, error) {
 	pattern, dir := splitGrep(arg)
 	re, err := regexp.Compile(pattern)
@@ -117,7 +119,7 @@ func (ws *workspace) grep(arg string) (result, error) {
 	return result{text: strings.Join(found, "\n"), total: len(found)}, nil
 }
 
-// many reads several files into one text, each under its name.
+// many reads several files into one text, each under a heading with its path.
 func (ws *workspace) many(names []string) result {
 	var b strings.Builder
 	for _, name := range names {
@@ -131,20 +133,23 @@ func (ws *workspace) many(names []string) result {
 	return result{text: b.String(), total: len(names)}
 }
 
+// span is a range of line numbers, from 1, both ends included.
 type span struct{ from, to int }
 
-// splitSpan splits "path 10-20" and "path 10"; without numbers the span is zero.
+// splitSpan splits "path 10-20" and "path 10". Without numbers the span is zero; with one number it is the empty
+// place before that line.
 func splitSpan(arg string) (name string, s span) {
 	name, numbers, ok := strings.Cut(arg, " ")
 	if !ok {
 		return arg, span{}
 	}
 	if n, err := fmt.Sscanf(numbers, "%d-%d", &s.from, &s.to); err != nil && n == 1 {
-		s.to = s.from - 1 // a place between lines
+		s.to = s.from - 1
 	}
 	return name, s
 }
 
+// splitEdit splits the body of an edit at the line "====" into the old and the new text.
 func splitEdit(body string) (old, new string, err error) {
 	old, new, ok := strings.Cut("\n"+body+"\n", "\n====\n")
 	if !ok {
@@ -153,11 +158,13 @@ func splitEdit(body string) (old, new string, err error) {
 	return strings.TrimPrefix(old, "\n"), strings.TrimSuffix(new, "\n"), nil
 }
 
+// splitWhy splits "command ## why".
 func splitWhy(arg string) (command, why string) {
 	command, why, _ = strings.Cut(arg, " ## ")
 	return command, why
 }
 
+// splitGrep splits "pattern in dir"; dir is "" for all files.
 func splitGrep(arg string) (pattern, dir string) {
 	pattern, dir, _ = strings.Cut(arg, " in ")
 	return pattern, dir

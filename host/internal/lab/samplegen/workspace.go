@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// workspace is the temporary directory in which a story's tools work. Sessions show it as home.
+// workspace is the temporary directory in which a story's tools work. In the session it appears as home.
 type workspace struct {
-	dir  string // where it really is
-	home string // what sessions say: /home/dev/<project>
+	dir  string // the real path
+	home string // the path in sessions: /home/dev/<project>
 	temp string // parent of dir; also holds HOME for the commands
 	env  []string
 }
 
+// newWorkspace writes the project's files into a new directory and commits them to git, with fixed dates and names.
 func newWorkspace(ctx context.Context, project string, files []file) (*workspace, error) {
 	for _, tool := range []string{"go", "git", "grep", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -63,7 +64,8 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
 		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
 		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com", "GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui", "GIT_CONFIG_VALUE_1=never",
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui",
+		"GIT_CONFIG_VALUE_1=never",
 	}
 	const setup = `git init -q -b main --object-format=sha1 . && git add -A && git commit -q -m "Import"`
 	if r := ws.shell(ctx, setup); r.exit != 0 {
@@ -72,21 +74,22 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 	return nil
 }
 
-func (ws *workspace) close() { _ = os.RemoveAll(ws.temp) } // a leftover temporary directory harms nobody
+func (ws *workspace) close() { _ = os.RemoveAll(ws.temp) } // a leftover is harmless
 
-// result is what a tool found or did, before a dialect puts it into words.
+// result is what a tool found or did, before a dialect words it.
 type result struct {
 	text  string // file content, output, matches
 	first int    // number of the first line of text, for reads of a part
 	total int    // lines of the whole file
 	exit  int    // exit status of a command
 	isNew bool   // a write that created the file
-	// failure is why the tool could not do it, in its own words. A command with an exit status above 0 did run.
+	// failure is the tool's own error text. A command with an exit status above 0 did run and has none.
 	failure string
 }
 
 func (r result) failed() bool { return r.failure != "" || r.exit != 0 }
 
+// load reads a file of the project by its relative path; save writes one.
 func (ws *workspace) load(name string) (string, error) {
 	data, err := os.ReadFile(ws.real(name))
 	return string(data), err
@@ -102,7 +105,7 @@ func (ws *workspace) save(name, text string) error {
 
 func (ws *workspace) real(name string) string { return filepath.Join(ws.dir, filepath.FromSlash(name)) }
 
-// shown is the path as an agent that works with absolute paths says it.
+// shown is the path as an agent that works with absolute paths writes it.
 func (ws *workspace) shown(name string) string { return path.Join(ws.home, name) }
 
 // shell runs command with sh in the workspace. Standard output and error are one stream, as on a terminal.
@@ -121,7 +124,7 @@ func (ws *workspace) shell(ctx context.Context, command string) result {
 	return r
 }
 
-// files returns the names of all files, sorted, without git's own.
+// files returns the relative paths of all files, sorted, without those of git.
 func (ws *workspace) files() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(os.DirFS(ws.dir), ".", func(p string, d fs.DirEntry, err error) error {

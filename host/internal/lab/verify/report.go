@@ -3,8 +3,6 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/thresh-dev/thresh/sdk"
@@ -71,19 +69,8 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	}{(*fields)(r), r.Count(Pass), r.Count(Fail), r.Count(Skip)})
 }
 
-// WriteTable writes the report for people.
-func (r *Report) WriteTable(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CHECK\tRESULT\tTIME\tDETAIL")
-	for _, result := range r.Results {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", result.Check, result.Outcome, seconds(result.Duration), result.Detail)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\n%s %s: %d passed, %d failed, %d skipped, in %s\n",
-		r.Name, r.Version, r.Count(Pass), r.Count(Fail), r.Count(Skip), seconds(r.Duration))
-	return err
+// Summary is the report in one line.
+func (r *Report) Summary() string {
+	return fmt.Sprintf("%s %s: %d passed, %d failed, %d skipped, in %.2fs",
+		r.Name, r.Version, r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Duration.Seconds())
 }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2fs", d.Seconds()) }

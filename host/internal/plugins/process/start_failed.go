@@ -17,7 +17,11 @@ import (
 func (p *Process) startFailed(ctx context.Context, err error) error {
 	c, h := p.child, &p.child.handshake
 	running := c.started()
-	if running && err != nil && c.gone(dyingTime) && c.killedByOthers() {
+	dying := dyingTime
+	if !h.complete() {
+		dying = killTime // its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+	}
+	if running && err != nil && c.gone(dying) && c.killedByOthers() {
 		return p.Killed(fault.OpStart)
 	}
 	if running {
