@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// bill prices the requests of one replay by several price lists, and beside them those of doing nothing.
+// bill prices the requests of one replay by several price lists, and next to them those of doing nothing.
 type bill struct {
 	lists         []*pricing.List
 	meters        []*pricing.Meter // of what is sent, by list

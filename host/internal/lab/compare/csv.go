@@ -70,7 +70,8 @@ func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) 
 	return nil
 }
 
-// csvRow is one row. Of what was never begun there are no figures: empty cells, so that nobody takes them for zeros.
+// csvRow is one row. A replay that was not begun has empty cells instead of figures, as zeros would be taken for
+// results.
 func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 	row := make([]string, 0, len(csvHead))
 	list := v.PriceList

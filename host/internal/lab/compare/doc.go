@@ -1,42 +1,45 @@
-// Package compare runs recorded sessions through several strategies and settings, and says what each saves, what it
+// Package compare runs recorded sessions through several strategies and settings, and measures what each saves, what it
 // costs at a provider's prices, and what later turns would have missed.
 //
-// It is for the command line and for programs that evaluate strategies. Start at [Run]; a [Report] is what it
-// returns. Each session with each variant is one replay through the real window and the real plugin (package replay).
-// A session is counted once for all variants, and a report is the same however much ran in parallel, but for its
-// durations.
+// It is for the command `thresh compare`. Start at [Run], which returns a [Report]. Each session with each variant is
+// one replay through the real host and the real plugin (package replay). A session is read and counted once for all
+// variants. Except for its durations, a report does not depend on how much ran in parallel.
+//
+// How the files relate: run.go plans the replays and runs them. recording.go, uses.go and words.go find out what
+// later turns used. observer.go folds the turns of one replay into a tally (tally.go), with the cost (bill.go), what
+// a request held (held.go) and what was pruned (attribution.go, pruned.go). summary.go adds tallies up to the report
+// (report.go), warnings.go says what could be misread in it, and csv.go prints it for spreadsheets.
 //
 // # Cost
 //
-// Every request is priced as package pricing does: the beginning that it has in common with the request before is
-// read from the provider's prompt cache, the rest is written to it, and after a pause the cache is cold. Doing
-// nothing is priced in the same way, so that a strategy which saves tokens and breaks the cache shows as what it is.
-// The system prompt and the tool schemas are in no history and therefore in no cost; they add the same to each
-// request of every variant. What the strategy's own model calls cost is in the cost of the variant and stands beside
-// it too.
+// Every request is priced as package pricing does: the beginning that it has in common with the request before is read
+// from the provider's prompt cache, the rest is written to it, and after a pause the cache is cold. Doing nothing is
+// priced in the same way, so that a strategy which saves tokens but breaks the cache shows its real cost. The system
+// prompt and the tool schemas are in no history and therefore in no cost; they add the same to every request of every
+// variant. A variant's cost includes the strategy's own model calls, which are reported separately too.
 //
 // # Recall
 //
-// A recorded session tells what the agent went on to use. From every answer of the model, its text and the parameters
-// of its calls, the identifiers are taken: paths, names with a structure (snake_case, camelCase, dotted, hyphens with
-// digits), numbers of three digits and more, hexadecimal and other ids, error codes, and what stands in quotes. Of
-// those that stood in the unpruned context of that request, [Recall] is the share that stood in what was sent in its
-// place: in the same entry, in another, or in a summary. An identifier is the same if it is the same letter by
-// letter. The results-only share leaves out what people or the model itself had said too; it is the stricter one,
-// since a model repeats names, and what it repeated stays when the result goes.
+// A recorded session shows what the agent went on to use. From every answer of the model, its text and the parameters
+// of its calls, identifiers are taken: paths, names with a structure (snake_case, camelCase, dotted, hyphens with
+// digits), numbers of three digits or more, hexadecimal and other ids, error codes, and quoted strings. [Recall] is
+// the share of those in the unpruned context of the request that were also in what was sent: in the same entry, in
+// another, or in a summary. Identifiers are compared byte by byte. The results-only share leaves out what people or
+// the model itself had also written. It is the stricter one: a model repeats names, and what it repeated stays when
+// the result is pruned.
 //
-// What recall does not tell: whether the model would have done something else; whether a name without its
-// surroundings was of any use; whether what it lost could be had again by one more call. A strategy that replaces the
-// content of a file but leaves its path keeps the path's recall. A low recall is a reason to look at [Recall.Lost], a
-// high one is no proof.
+// Recall does not tell whether the model would have answered differently, whether a name without its surroundings was
+// of any use, or whether one more call could have brought it back. A strategy that replaces the content of a file but
+// leaves its path keeps the recall of the path. A low recall is a reason to look at [Recall.Lost]; a high one proves
+// nothing.
 //
-// Of a block, the first MiB is looked at; a run of more than 256 bytes without a space is data and no identifier; one
-// answer uses 4096 identifiers at most.
+// The first MiB of a block is searched. A run of more than 256 bytes without a space is data, not an identifier. Of one
+// answer at most 4096 identifiers count.
 //
 // # Re-reads
 //
-// [Rereads] counts calls that the recorded agent made although it had made the same call before, where the variant
-// had pruned every earlier result of it. The agent made them with the earlier result at hand, often because something
-// had changed since: no pruning caused them. But they name results that were asked for again, and a variant with many
-// more of them than another prunes what is needed.
+// [Rereads] counts calls that the recorded agent repeated, where the variant had pruned every earlier result of the
+// same call. The agent repeated them with the earlier result at hand, often because something had changed since, so
+// that no pruning caused them. But they mark results that were asked for again: a variant with many more of them than
+// another prunes what is needed.
 package compare

@@ -12,7 +12,7 @@ import (
 type Report struct {
 	// Prices are the price lists that the costs are by, as they were given.
 	Prices []*pricing.List `json:"prices"`
-	// Variants are what was compared, in the order of every list of results. A variant of [Options] stands here once
+	// Variants are what was compared, in the order of every list of results. A variant of [Options] is listed once
 	// for each price list if what it does depends on prices.
 	Variants []VariantInfo `json:"variants"`
 	// Sessions are the sessions as they were given.
@@ -43,8 +43,8 @@ type SessionReport struct {
 	// Entries is how many the session has, Tokens what they count together.
 	Entries int `json:"entries"`
 	Tokens  int `json:"tokens"`
-	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began anew
-	// there with what the recorder went on with.
+	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began a
+	// new session there with what the recorder went on with.
 	Boundaries []int `json:"boundaries,omitempty"`
 	// Timed says that the entries have times, so that pauses let the prompt cache go cold.
 	Timed bool `json:"timed"`
@@ -143,8 +143,8 @@ type Cost struct {
 // Recall is the share of identifiers that were still in the context when a later turn used them. See the package's
 // documentation for what that does and does not tell.
 type Recall struct {
-	// Used counts the identifiers that the model used and that stood in the unpruned context then, once for each turn
-	// that used them; Kept those of them that stood in what was sent.
+	// Used counts the identifiers that the model used and that were in the unpruned context then, once for each turn
+	// that used them; Kept those of them that were in what was sent.
 	Used int `json:"used"`
 	Kept int `json:"kept"`
 	// Share is Kept of Used, 1 if nothing was used.
@@ -173,7 +173,7 @@ type Lost struct {
 }
 
 // Rereads are later calls that were made again although their result was known: their tool and parameters were those
-// of a call whose result the strategy had pruned while it stood in the unpruned context.
+// of a call whose result the strategy had pruned while it was in the unpruned context.
 type Rereads struct {
 	Calls int `json:"calls"`
 	// Tokens is what the results of the later calls count.

@@ -16,18 +16,18 @@ func (r *Report) Warnings() []string {
 	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
 		add(
-			"nothing: %d of %d requests are over the context limit; they would have failed, and nobody would have paid for them",
+			"nothing: %d of %d requests are over the context limit; they would have failed and cost nothing",
 			n, r.Totals.Nothing.Turns,
 		)
 	}
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
 		if v.OverLimit > 0 {
-			add("%s: %d of %d requests are over the context limit all the same", v.Variant, v.OverLimit, v.Turns)
+			add("%s: %d of %d requests are still over the context limit", v.Variant, v.OverLimit, v.Turns)
 		}
 		if !v.Done && v.Turns > 0 {
 			add(
-				"%s: the figures are those of %d of %d sessions; compare its shares, not its sums", v.Variant,
+				"%s: the figures are those of %d of %d sessions; compare shares, not sums", v.Variant,
 				v.Sessions, len(r.Sessions),
 			)
 		}
@@ -45,7 +45,7 @@ func (r *Report) Warnings() []string {
 		}
 	}
 	if untimed > 0 && len(r.Prices) > 0 {
-		add("%d of %d sessions have no times: the prompt cache is taken to stay warm in them", untimed, len(r.Sessions))
+		add("%d of %d sessions have no times: the prompt cache is assumed to stay warm in them", untimed, len(r.Sessions))
 	}
 	if dates := r.priceDates(); dates != "" {
 		add("prices as of %s", dates)

@@ -20,7 +20,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3}}}, nil},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
-			[]string{"nothing: 4 of 9 requests are over the context limit; they would have failed, and nobody would have paid for them"},
+			[]string{"nothing: 4 of 9 requests are over the context limit; they would have failed and cost nothing"},
 		},
 		"a variant": {
 			compare.Report{
@@ -33,10 +33,10 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 				Prices: lists,
 			},
 			[]string{
-				"one-shot: 1 of 9 requests are over the context limit all the same",
-				"one-shot: the figures are those of 1 of 2 sessions; compare its shares, not its sums",
+				"one-shot: 1 of 9 requests are still over the context limit",
+				"one-shot: the figures are those of 1 of 2 sessions; compare shares, not sums",
 				"one-shot: its cost includes its own model calls, 2 with 1000 tokens (0.2500 USD by late)",
-				"1 of 2 sessions have no times: the prompt cache is taken to stay warm in them",
+				"1 of 2 sessions have no times: the prompt cache is assumed to stay warm in them",
 				"prices as of 2026-03-01 to 2026-11-20",
 			},
 		},

@@ -16,7 +16,7 @@ const (
 	maxQuoted = 80
 )
 
-// blockWords yields the identifiers in a block, in their order and as often as they stand there. A string is only valid
+// blockWords yields the identifiers in a block, in their order, each as often as it occurs. A string is only valid
 // until yield returns to the scanner, or for as long as the block is. Each byte is looked at a bounded number of times.
 func blockWords(b content.Block, yield func(string)) {
 	switch b := b.(type) {
@@ -38,9 +38,9 @@ func blockWords(b content.Block, yield func(string)) {
 	}
 }
 
-// jsonWords yields the identifiers in the strings and numbers of JSON text, and short strings as they are: they stand
-// in quotes. Names of fields are looked at if keys is set: those of parameters are the tool's, not the model's. It
-// goes through the text without nesting, so that neither depth nor what is no JSON matters.
+// jsonWords yields the identifiers in the strings and numbers of JSON text, and short strings as they are: JSON has
+// them in quotes. Names of fields are looked at if keys is set: those of parameters are the tool's, not the model's.
+// It goes through the text without nesting, so that neither depth nor what is no JSON matters.
 func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 	for i := 0; i < min(len(raw), maxScan); { // a string that begins before the bound is read to its end
 		if raw[i] != '"' {
@@ -81,7 +81,7 @@ func words(text string, yield func(string)) {
 	quoted(text, yield)
 }
 
-// quoted yields what stands in quotes of one kind on one line. A quote inside of a word ("don't") opens nothing.
+// quoted yields the text between two quotes of one kind on one line. A quote inside of a word ("don't") opens nothing.
 func quoted(text string, yield func(string)) {
 	for i := 0; i < len(text); i++ {
 		q := text[i]
@@ -101,7 +101,7 @@ func quoted(text string, yield func(string)) {
 	}
 }
 
-// quotable reports whether a quoted text is one that somebody would repeat.
+// quotable reports whether a quoted text is worth looking for: short, on one line, and with a letter or digit.
 func quotable(s string) bool {
 	if len(s) < minQuoted || len(s) > maxQuoted || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return false
@@ -180,7 +180,7 @@ func path(s string, yield func(string)) {
 	}
 }
 
-// symbol yields a name that has a structure, a number, or a code: what nobody writes by accident.
+// symbol yields a name that has a structure, a number, or a code: what is not written by accident.
 func symbol(s string, yield func(string)) {
 	if len(s) < 3 {
 		return

@@ -33,7 +33,7 @@ const (
 
 // Entry is one entry of the file.
 type Entry struct {
-	// Index is its position in the file's history, from 0; Line is where it stands in the file, from 1, 0 if that is
+	// Index is its position in the file's history, from 0; Line is its line in the file, from 1, 0 if that is
 	// not known.
 	Index int `json:"index"`
 	Line  int `json:"line,omitempty"`
@@ -47,7 +47,7 @@ type Made struct {
 	// Turn is the request before which it was made, from 1, and Step what made it.
 	Turn int    `json:"turn"`
 	Step string `json:"step"`
-	// After is the index of the entry of the file that it stood behind, -1 if it stood before all of them.
+	// After is the index of the entry of the file that it was put behind, -1 if it was put before all of them.
 	After int `json:"after"`
 	State
 }

@@ -91,7 +91,7 @@ func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.
 	}
 }
 
-// begin starts anew where the recorder compacted its history: what stood until then is gone.
+// begin starts over where the recorder compacted its history: everything in it until then is removed.
 func (r *Recorder) begin(index int) {
 	if !r.boundaries[index] {
 		return

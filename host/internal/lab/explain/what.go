@@ -40,7 +40,7 @@ func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	return out
 }
 
-// describe describes the most telling block of an entry and says how many calls or responses there are beside it.
+// describe describes the most telling block of an entry and says how many more calls or responses it has.
 // subject is what the call of a block is about.
 func describe(c content.Content, subject func(block int) string) string {
 	best, calls := -1, 0
@@ -121,7 +121,7 @@ func quoted(text string) string {
 	return `"` + text + `"`
 }
 
-// clip returns the beginning of a text on one line, without what a terminal would not print as it stands.
+// clip returns the beginning of a text on one line, without characters that a terminal would not print.
 func clip(text string, most int) string {
 	text = strings.TrimSpace(text[:min(len(text), 1<<20)])
 	cut := false

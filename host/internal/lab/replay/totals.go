@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Totals add turns up, and sessions. It is the one sum of the lab: what else is added up of a replay is added beside
-// it, in the same two steps. The zero value is empty.
+// Totals add up turns ([Totals.Count]) and sessions ([Totals.Add]). It is the one sum of the lab: package compare
+// embeds it and adds its own figures in the same two steps. The zero value is empty.
 type Totals struct {
 	Turns int `json:"turns"`
 	// Unpruned and Sent are the tokens of all requests together: what was paid for without and with the strategy.

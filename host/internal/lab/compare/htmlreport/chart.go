@@ -51,7 +51,7 @@ type drawing struct {
 	Width, Height         int
 	Left, Right           string
 	Top, Bottom           string
-	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other stand, LevelX
+	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other are, LevelX
 	// where names of levels begin.
 	LabelX, XLabelY, XNameY, LevelX string
 	XTicks, YTicks                  []tick

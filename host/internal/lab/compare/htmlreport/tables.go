@@ -15,7 +15,7 @@ type table struct {
 	Rows    []row
 }
 
-// Span is how many columns there are beside the first: [resultColumns] and the price lists.
+// Span is how many columns there are after the first: [resultColumns] and the price lists.
 func (t table) Span() int { return resultColumns + len(t.Lists) }
 
 const resultColumns = 14
@@ -30,7 +30,7 @@ type row struct {
 	Cells []string
 }
 
-// resultTable has no times: those stand in one place.
+// resultTable has no times: those are in a section of their own.
 func resultTable(r *compare.Report, res *compare.Results) table {
 	t := table{Caption: "Totals of all sessions"}
 	for _, l := range r.Prices {

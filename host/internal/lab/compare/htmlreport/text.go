@@ -73,7 +73,7 @@ func relative(share float64) string {
 
 func signed(text string) string { return strings.Replace(text, "-", "−", 1) }
 
-// dollars has as many digits as make sense beside most, the largest value in the same place.
+// dollars has as many digits as make sense next to most, the largest value in the same column.
 func dollars(usd, most float64) string {
 	return signed(strconv.FormatFloat(usd, 'f', dollarDigits(most), 64))
 }

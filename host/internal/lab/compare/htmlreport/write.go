@@ -18,8 +18,8 @@ import (
 type Options struct {
 	// Title heads the page; "" is a title that fits all.
 	Title string
-	// Made is when the report was made; it stands in the page's last section, beside the other times. Zero: it is
-	// left out.
+	// Made is when the report was made; it is shown in the page's last section, with the other times. The zero
+	// value leaves it out.
 	Made time.Time
 	// Version is that of the program; "" leaves it out.
 	Version string
@@ -32,7 +32,7 @@ var pageTemplate string
 var styleSheet string
 
 // Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that
-// comes from sessions and price lists is escaped. The page stays under 2 MB, whatever the number of turns, sessions
+// comes from sessions and price lists is escaped. The page stays under 2 MB, however many turns, sessions
 // and variants: lines are thinned out without losing a peak, and of many sessions the largest are shown; all are in
 // the totals.
 func Write(w io.Writer, r *compare.Report, o Options) error {
@@ -43,7 +43,7 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 	style := styleSheet + seriesStyle(len(r.Variants)+1)
 	sum := sha256.Sum256([]byte(style))
 	p := newPage(r, o)
-	p.Style = template.CSS(style) // written here and by nobody else
+	p.Style = template.CSS(style) // safe: style.css is embedded, and seriesStyle writes only numbers
 	p.StyleHash = base64.StdEncoding.EncodeToString(sum[:])
 	buffered := bufio.NewWriter(w)
 	if err := t.Execute(buffered, p); err != nil {
