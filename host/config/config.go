@@ -39,8 +39,8 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 // Profiles returns the names of the profiles, sorted.
 func (c *Config) Profiles() []string { return slices.Sorted(maps.Keys(c.profiles)) }
 
-// With returns a copy in which a session override is set; c stays as it is. Value is typed, what JSON makes of a value,
-// or text. Nil takes back an earlier override of the key. Setting "profile" puts another profile in force.
+// With returns a copy in which a session override is set; c stays as it is. Value is typed, what JSON makes of a
+// value, or text. Nil takes back an earlier override of the key. Setting "profile" puts another profile in force.
 //
 // Where several overrides only make sense together, use [Config.WithAll].
 func (c *Config) With(key string, value any, source string) (*Config, error) {
@@ -170,8 +170,8 @@ func (c *Config) merge(stack []*layer) error {
 	return nil
 }
 
-// decodeHook converts the values whose types in the registry and in [Settings] differ: JSON that passed through koanf as text,
-// and numbers that a count is made of.
+// decodeHook converts the values whose types in the registry and in [Settings] differ: JSON that passed through koanf
+// as text, and numbers that a count is made of.
 func decodeHook(_, to reflect.Type, v any) (any, error) {
 	switch v := v.(type) {
 	case string:

@@ -1,7 +1,8 @@
 package config
 
-// Defaults returns the settings that are in force when nothing is configured: no file, no environment variable, no flag. Settings whose
-// default depends on the machine or the working directory (plugins.dirs, plugins.lockFile, workspace.root) are left empty.
+// Defaults returns the settings that are in force when nothing is configured: no file, no environment variable, no
+// flag. Settings whose default depends on the machine or the working directory (plugins.dirs, plugins.lockFile,
+// workspace.root) are left empty.
 func Defaults() Settings {
 	c := &Config{session: newLayer(LayerSession)}
 	if _, err := c.resolved(&problems{}); err != nil {

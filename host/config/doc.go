@@ -1,9 +1,9 @@
-// Package config holds the settings of a host: what there is to set, what is set, and who set it.
+// Package config holds the settings of a host: which settings exist, their values, and where each was set.
 //
-// It is for the host, its command line and programs that embed it. Start at [Load], which reads every layer and reports
-// all problems at once; [Config.Settings] gives the typed values, [Config.With] a copy with session overrides,
-// [Config.Explain] each value with its origin, and [Specs] the registry for documentation and completion. To add a
-// setting, add a row to the registry and a field to [Settings].
+// It is for the host, its command line and programs that embed it. Start at [Load], which reads every layer and
+// reports all problems at once; [Config.Settings] gives the typed values, [Config.With] a copy with session
+// overrides, [Config.Explain] each value with its origin, and [Specs] the registry for documentation and completion.
+// To add a setting, add a row to the registry and a field to [Settings].
 //
 // Layers, later ones win:
 //
@@ -15,14 +15,15 @@
 //	flag         --set key=value
 //	session      Config.With
 //
-// The project file is read because it is there, and so may be a stranger's. It cannot make settings that are [Spec.Trusted]:
-// which programs run and what they are kept from (plugins.dirs, .integrity, .lockFile, .isolation, .grants, and the limits and
-// timeouts of plugins), where the conversation is written (transcript.dir), where it and a key are sent and at what cost (what a
-// provider's profile says, compression.llm.maxCalls and .maxTokens), and what the host listens on (metrics.listen). Nor can it
-// choose a profile that makes one of them, or take one that the user chose out of force.
+// The project file is read because it is there, and so may be a stranger's. It cannot make settings that are
+// [Spec.Trusted]: which programs run and what they are kept from (plugins.dirs, .integrity, .lockFile, .isolation,
+// .grants, and the limits and timeouts of plugins), where the conversation is written (transcript.dir), where it and
+// a key are sent and at what cost (what a provider's profile says, compression.llm.maxCalls and .maxTokens), and what
+// the host listens on (metrics.listen). Nor can it choose a profile that makes one of them, or take one that the user
+// chose out of force.
 //
-// A file given by name stands in for the user file and the project file (the null device for none). A layer replaces a list as a whole. Null means
-// "not set here", and so does an environment variable that is empty.
+// A file given by name stands in for the user file and the project file (the null device for none). A layer replaces
+// a list as a whole. Null means "not set here", and so does an environment variable that is empty.
 //
 // A profile also says how a model is reached, under profiles.<name>.provider ([ProviderSpecs], [Config.Provider]).
 // Keys of providers are never settings: a setting names the variable or the file that holds one.
@@ -32,7 +33,8 @@
 // are nested or dotted as one likes ("compression: {threshold: 0.5}" or "compression.threshold: 0.5"). Aliases and
 // merge keys of YAML are refused.
 //
-// The environment reaches plain settings only, not profiles.<name>, strategies.<name> and plugins.grants.<name>, whose names
-// could not be told from keys. An unknown variable that begins with THRESH_ is an error, as it is most likely a misspelt setting. Exempt
-// are THRESH_STRATEGY_… and THRESH_LIFELINE_FD, which pass between a host and its plugins.
+// The environment reaches plain settings only, not profiles.<name>, strategies.<name> and plugins.grants.<name>,
+// whose names could not be told from keys. An unknown variable that begins with THRESH_ is an error, as it is most
+// likely a misspelt setting. Exempt are THRESH_STRATEGY_… and THRESH_LIFELINE_FD, which pass between a host and its
+// plugins.
 package config

@@ -28,9 +28,9 @@ type Explanation struct {
 	Trusted bool `json:"trusted,omitempty"`
 }
 
-// Explain explains the given settings, or groups of settings; none means all, and the strategies' own settings that are
-// set. In profiles.<name>.<key> the value is what the profile sets, whether it is in force or not. The error joins an
-// [*Error] for each unknown key.
+// Explain explains the given settings, or groups of settings; none means all, and the strategies' own settings that
+// are set. In profiles.<name>.<key> the value is what the profile sets, whether it is in force or not. The error
+// joins an [*Error] for each unknown key.
 func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 	if len(keys) == 0 {
 		keys = append(Keys(), groupStrategies)

@@ -15,8 +15,8 @@ import (
 // maxFileBytes bounds a file of settings. A larger one is something else that bears the name.
 const maxFileBytes = 1 << 20
 
-// loadFile reads a file into a layer. What is wrong with it goes to p. A missing file is no problem if it is optional;
-// found says whether there is one.
+// loadFile reads a file into a layer. What is wrong with it goes to p. A missing file is no problem if it is
+// optional; found says whether there is one.
 func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l *layer, found bool) {
 	l = newLayer(name)
 	at := Origin{Layer: name, File: path}

@@ -9,10 +9,11 @@ import (
 
 // Options say where [Load] looks. The zero value is what a program started by hand wants.
 type Options struct {
-	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may be
-	// absent. A relative path stands against WorkDir.
+	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may
+	// be absent. A relative path stands against WorkDir.
 	ConfigFile string
-	// WorkDir is where the project file is looked up and what relative paths stand against. "" is the working directory.
+	// WorkDir is where the project file is looked up and what relative paths stand against. "" is the working
+	// directory.
 	WorkDir string
 	// Profile chooses the profile, as an override of the setting "profile" would. "" leaves it to the other layers.
 	Profile string

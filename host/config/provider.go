@@ -30,8 +30,8 @@ type Provider struct {
 	Model string `koanf:"model"`
 	// BaseURL is "" for the provider's own.
 	BaseURL string `koanf:"baseURL"`
-	// KeyEnv names an environment variable and KeyFile (absolute) a file that holds the key. At most one is set; none is
-	// for a server that wants no key.
+	// KeyEnv names an environment variable and KeyFile (absolute) a file that holds the key. At most one is set; none
+	// is for a server that wants no key.
 	KeyEnv  string `koanf:"keyEnv"`
 	KeyFile string `koanf:"keyFile"`
 	// ContextLimit and MaxOutput are in tokens; MaxOutput is the lower one.
@@ -54,8 +54,8 @@ type Prices struct {
 	CacheWrite *float64 `koanf:"cacheWrite"`
 }
 
-// ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They can
-// be set in profiles.<name> only.
+// ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They
+// can be set in profiles.<name> only.
 func ProviderSpecs() []Spec {
 	row := func(s Spec) Spec {
 		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
@@ -98,7 +98,8 @@ func ProviderSpecs() []Spec {
 	}
 }
 
-// Provider returns how a profile's model is reached; false if the profile has no provider, or there is no such profile.
+// Provider returns how a profile's model is reached; false if the profile has no provider, or there is no such
+// profile.
 func (c *Config) Provider(profile string) (Provider, bool) {
 	p, ok := c.providers[profile]
 	for _, price := range []**float64{&p.Prices.CacheRead, &p.Prices.CacheWrite} {

@@ -15,7 +15,8 @@ const (
 	categoryProvider = "provider"
 )
 
-// Specs returns the registry in the order in which people should read it. What only a profile holds is in [ProviderSpecs].
+// Specs returns the registry in the order in which people should read it. What only a profile holds is in
+// [ProviderSpecs].
 func Specs() []Spec {
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
@@ -137,7 +138,8 @@ func Specs() []Spec {
 	return specs
 }
 
-// Keys returns the keys of the registry, in its order. Keys under profiles.<name> and strategies.<name> are not among them.
+// Keys returns the keys of the registry, in its order. Keys under profiles.<name> and strategies.<name> are not among
+// them.
 func Keys() []string {
 	return slices.Clone(registry().keys)
 }

@@ -56,8 +56,8 @@ type CompressionLLM struct {
 	Cooldown time.Duration `koanf:"cooldown"`
 }
 
-// Density holds the settings under "compression.density" (REQ-HD-009). Those that a strategy is told have the type of the
-// contract, and reach it without being copied field by field. RecencyRetention is rounded down, and at least 0.
+// Density holds the settings under "compression.density" (REQ-HD-009). Those that a strategy is told have the type of
+// the contract, and reach it without being copied field by field. RecencyRetention is rounded down, and at least 0.
 type Density struct {
 	contract.DensityConfig `koanf:",squash"`
 	// Cadence is "every-turn", "gated" or "priced"; "" if the price list decides.
@@ -154,8 +154,8 @@ type Metrics struct {
 	Listen string `koanf:"listen"`
 }
 
-// CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath belong to a session
-// and are left empty.
+// CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath belong to a
+// session and are left empty.
 func (s Settings) CompressSettings() contract.CompressSettings {
 	return contract.CompressSettings{
 		ContextLimit: s.Model.ContextLimit, CompletionBudget: s.Model.CompletionBudget,

@@ -9,8 +9,8 @@ import (
 // Type is the type of a setting.
 type Type string
 
-// The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH; all
-// three lists may be written as a JSON array as well.
+// The types. In text (environment, flags), lists of strings are separated by commas and lists of paths as in PATH;
+// all three lists may be written as a JSON array as well.
 const (
 	// String is text, from [Spec.Allowed] if there is any.
 	String Type = "string"
@@ -35,17 +35,18 @@ const (
 	Scalar Type = "scalar"
 )
 
-// Spec is a row of the registry: all there is to know about a setting.
+// Spec is a row of the registry: the description of one setting.
 type Spec struct {
 	Key  string
 	Type Type
-	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends on
-	// the machine; DefaultText then says in words what holds.
+	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends
+	// on the machine; DefaultText then says in words what holds.
 	Default     any
 	DefaultText string
 	// Allowed lists the values of a String, or of the elements of Strings. Empty allows any.
 	Allowed []string
-	// Min and Max bound an Integer, a Number or (in seconds) a Duration; nil means no bound. OpenMin excludes Min itself.
+	// Min and Max bound an Integer, a Number or (in seconds) a Duration; nil means no bound. OpenMin excludes Min
+	// itself.
 	Min, Max *float64
 	OpenMin  bool
 	// Unit is what a number counts, for example "tokens"; "" if nothing.
@@ -58,13 +59,14 @@ type Spec struct {
 	PersistToProfile bool
 	// PerHost says that the setting concerns the whole host, so that setting it for one session means nothing.
 	PerHost bool
-	// Trusted says that a project file cannot set it: who clones a repository did not ask its author which programs run
-	// here, what they are kept from, what may be spent, or where conversations and keys go. See [LayerProjectFile].
+	// Trusted says that a project file cannot set it: who clones a repository did not ask its author which programs
+	// run here, what they are kept from, what may be spent, or where conversations and keys go. See
+	// [LayerProjectFile].
 	Trusted bool
 
 	// optional says that an empty path means none.
 	optional bool
-	// secret says that a wrong value is not shown, as somebody may have put a key there.
+	// secret says that a wrong value is not shown, because it may be an API key.
 	secret bool
 	// valid judges a text; nil allows any.
 	valid func(string) bool
@@ -72,7 +74,7 @@ type Spec struct {
 	fallback func(places) any
 }
 
-// Want says in words what the setting may be, for example "a number above 0 and at most 1".
+// Want describes the allowed values, for example "a number above 0 and at most 1".
 func (s Spec) Want() string {
 	switch s.Type {
 	case Boolean:

@@ -9,8 +9,8 @@ import (
 )
 
 // Strategy returns a strategy's own settings, checked against what it declares and with its defaults filled in; where
-// there is no default, an absent setting stays absent. Declared keys are relative to strategies.<name>. The error joins
-// an [*Error] for everything that is wrong, with the file and line of each.
+// there is no default, an absent setting stays absent. Declared keys are relative to strategies.<name>. The error
+// joins an [*Error] for everything that is wrong, with the file and line of each.
 func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) {
 	prefix := groupStrategies + "." + name + "."
 	values, p := map[string]any{}, &problems{}

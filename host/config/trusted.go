@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A project file is read because it lies in the working directory, and so may be anybody's. It chooses among what the user
-// has; it does not say which programs run, what they are kept from, for how long and at what cost, or where conversations and
-// keys go ([Spec.Trusted]).
+// A project file is read because it lies in the working directory, and so may be anybody's. It chooses among what the
+// user has; it does not say which programs run, what they are kept from, for how long and at what cost, or where
+// conversations and keys go ([Spec.Trusted]).
 
 // notFromAProject is the error for a setting that a project file tries to make.
 func notFromAProject(key string, at Origin, pl places) *Error {
@@ -33,8 +33,8 @@ func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems)
 	c.checkChoice(chosen, profile, "the profile sets ", p)
 }
 
-// checkLostProfile finds a project file whose choice takes settings back that it may not make: those of the profile, with the
-// name, that would be in force without it.
+// checkLostProfile finds a project file whose choice takes settings back that it may not make: those of the profile,
+// with the name, that would be in force without it.
 func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
 	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
 }

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// walker takes the settings out of the nodes of one YAML file. It goes down only where the registry has groups, so that
-// neither depth nor aliases of the file can hurt.
+// walker takes the settings out of the nodes of one YAML file. It goes down only where the registry has groups, so
+// that neither depth nor aliases of the file can hurt.
 type walker struct {
 	index    *index
 	layer    *layer

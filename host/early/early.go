@@ -1,14 +1,14 @@
-// Package early is for programs that start plugins in isolation: imported for its effect alone, it halves what that adds to a
-// start.
+// Package early makes isolated plugins start faster. Import it for its side effect:
 //
 //	import _ "github.com/thresh-dev/thresh/host/early"
 //
-// A launcher is the program started once more, and would first initialise every package of it: those of model providers, gRPC and
-// metrics take several milliseconds. This package imports next to nothing, and Go initialises packages in the order of their
-// paths as soon as what they import is ready; so the launcher has become the plugin before the larger ones have their turn.
+// A launcher is the program itself, started again, and would first initialise all its packages: those of model
+// providers, gRPC and metrics take several milliseconds. This package imports almost nothing. Go initialises packages
+// in the order of their paths once their imports are initialised, so the launcher becomes the plugin before the
+// larger packages are initialised. That halves what isolation adds to the start of a plugin.
 //
-// It is an import of the program's own choice, and the only one in thresh that acts when it is initialised. Without it,
-// host.ReexecMain does the same a little later.
+// The import is optional, and the only one in thresh with a side effect. Without it, host.ReexecMain does the same
+// later.
 package early
 
 import "github.com/thresh-dev/thresh/host/internal/plugins/isolate"

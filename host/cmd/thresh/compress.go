@@ -31,8 +31,8 @@ func compressCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compress FILE",
 		Short: "Run one compress step and print the result, as JSON",
-		Long: `Runs one Compress over a whole session, whatever the threshold says, and prints what came of it as JSON: kind "applied"
-with the new history, or kind "noop" with the reason and the history as it was. Nothing is written.
+		Long: `Runs one Compress over a whole session, whatever the threshold says, and prints the result as JSON: kind "applied" with
+the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh compress --set model.contextLimit=20000 session.jsonl

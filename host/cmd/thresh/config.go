@@ -20,8 +20,8 @@ func configCommand(a *app) *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
-		Long: `Shows every setting with its value and where that came from. With keys (or groups such as compression.density) it shows all
-there is to say about each.`,
+		Long: `Shows every setting with its value and where it was set. With keys, or groups such as compression.density, it shows
+the default, the allowed values and the meaning of each as well.`,
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,

@@ -1,7 +1,7 @@
 // Command thresh runs the host on recorded sessions, serves it to agents in any language, and shows what it would do.
 //
-// One file holds one command; root.go holds what they share. Results go to standard output, everything else to standard
-// error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
+// One file holds one command; root.go holds what they share. Results go to standard output, everything else to
+// standard error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
 package main
 
 import (
@@ -13,15 +13,15 @@ import (
 	"strings"
 	"syscall"
 
-	_ "github.com/thresh-dev/thresh/host/early" // a launcher need not initialise all of this program
+	_ "github.com/thresh-dev/thresh/host/early" // lets a launcher skip the initialisation of this program
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
 func main() {
 	engine.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// Asked for, SIGPIPE becomes an error of the write: whoever reads our output may go at any time, and plugins must be
-	// ended properly then too.
+	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
+	// plugins must still be stopped properly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	cmd := newRoot(a)
@@ -41,7 +41,7 @@ func (a *app) exit(err error, interrupted bool) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
 		return 2
-	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // nobody reads any more, and knows it
+	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // the reader of our output has exited
 		return 1
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")

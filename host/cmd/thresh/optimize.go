@@ -24,9 +24,9 @@ func optimizeCommand(a *app) *cobra.Command {
 	var apply bool
 	cmd := &cobra.Command{
 		Use:   "optimize FILE",
-		Short: "Run one optimize step and print what it prunes, as JSON",
-		Long: `Runs one Optimize of a continuous strategy over a whole session and prints its result as JSON: the positions that go,
-those that change with their new content, and the counts. Nothing is written.
+		Short: "Run one prune step and print what it removes, as JSON",
+		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the result as JSON: the
+positions of removed entries, the changed entries with their new content, and counts. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh optimize session.jsonl

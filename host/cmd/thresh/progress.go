@@ -9,7 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far long work is, on one line of a terminal; anywhere else it shows nothing.
+// progress shows how far a long operation is, on one line of a terminal. If the output is not a terminal, it shows
+// nothing.
 type progress struct {
 	out  io.Writer
 	last time.Time

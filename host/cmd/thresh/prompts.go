@@ -61,9 +61,9 @@ error. NAME is compression unless given.`,
 func promptsEject(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "eject [DIR]",
-		Short: "Write the prompts that come with thresh to a directory, to be edited there",
-		Long: `Writes the prompts that come with thresh to DIR, or to prompts.dir, and never over a file that is there. Set prompts.dir to the
-directory to have them used.`,
+		Short: "Write the shipped prompts to a directory, to edit them",
+		Long: `Writes the shipped prompts to DIR, or to prompts.dir. Existing files are never overwritten. Set prompts.dir to the
+directory to use them.`,
 		Example: `  thresh prompts eject ./prompts && thresh --set prompts.dir=./prompts prompts show`,
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, dirs []string) error {

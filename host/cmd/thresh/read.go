@@ -10,7 +10,8 @@ import (
 // maxFile bounds a session's file, in bytes: counting tokens takes about a second for every two million of them.
 const maxFile = 128 << 20
 
-// read reads a session from a file or, for "-", from standard input. It ends with ctx: who is asked for input and presses Ctrl-C must not have to give it first.
+// read reads a session from a file or, for "-", from standard input. It ends with ctx, so that Ctrl-C works while
+// standard input is a terminal.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
 	type result struct {
 		t   *transcript.Transcript

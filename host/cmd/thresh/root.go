@@ -31,12 +31,12 @@ type app struct {
 	columns    []string // --columns
 }
 
-const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit, with strategies that run as
-plugins: executables named thresh-strategy-<name>, found in the plugin directories.
+const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run as plugins:
+executables named thresh-strategy-<name> in the plugin directories.
 
-Settings come from the user's file, then ./thresh.yaml, then the profile, then THRESH_… variables, then flags;
-'thresh config explain' shows each value and where it came from. ./thresh.yaml may be a stranger's, and so cannot say which
-plugins run, what they are kept from, or where conversations and keys go.`
+Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later ones win.
+'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from a stranger's repository, so
+it cannot decide which plugins run, how they are isolated, or where conversations and keys are sent.`
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -62,7 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.configFile, "config", "", "read settings from `FILE` instead of the user's file and ./thresh.yaml")
 	f.StringVar(&a.profile, "profile", "", "use the settings of profiles.`NAME`")
 	f.StringArrayVar(&a.pluginDirs, "plugin-dir", nil, "look for plugins in `DIR` instead of plugins.dirs (repeatable)")
-	f.StringArrayVar(&a.attached, "attach", nil, "use the strategy that was started by hand with --attach, without any protection: `NAME=SOCKET` (repeatable)")
+	f.StringArrayVar(&a.attached, "attach", nil, "use a strategy process that was started by hand with --attach, without isolation: `NAME=SOCKET` (repeatable)")
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
 	f.StringVar(&a.logLevel, "log-level", "", "short for --set log.level=`LEVEL`: trace, debug, info, warn or error")
@@ -137,8 +137,8 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	return o, nil
 }
 
-// loadConfig loads the configuration that the common flags and everything below them make. more are flags of the command
-// that stand for a setting. A command calls it once.
+// loadConfig loads the configuration that the common flags and everything below them make. more are flags of the
+// command that stand for a setting. A command calls it once.
 func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.Config, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {

@@ -2,7 +2,7 @@ package llm
 
 import "strings"
 
-// answer is what has arrived of an answer.
+// answer collects the part of an answer that has arrived.
 type answer struct {
 	text  strings.Builder
 	limit int // bytes of text
@@ -11,9 +11,9 @@ type answer struct {
 	input, output, cacheRead, cacheWrite int
 }
 
-// The bounds of an answer, by its limit of tokens. Tokens of real text have 2 to 8 bytes, and an event of a stream has
-// some hundred bytes for one token; thinking counts as events but not as text. What is over these bounds is a server
-// that ignores the limit.
+// The bounds of an answer, by its limit of tokens. Tokens of real text have 2 to 8 bytes, and an event of a stream
+// has some hundred bytes for one token; thinking counts as events but not as text. A server that exceeds these bounds
+// ignores the token limit.
 const (
 	textBytesPerToken  = 64
 	leastTextBytes     = 16 << 10
@@ -27,7 +27,7 @@ func newAnswer(maxOutput int) *answer {
 
 func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
 
-// say takes a piece of text.
+// say appends a piece of text. The error is [ErrTooLong] if the server ignores the token limit.
 func (a *answer) say(text string) error {
 	if a.text.Len()+len(text) > a.limit {
 		return ErrTooLong

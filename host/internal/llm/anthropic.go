@@ -15,7 +15,7 @@ type anthropicMessages struct {
 }
 
 func newAnthropic(p Profile, key string, client *http.Client) *anthropicMessages {
-	// The service is built by itself, as anthropic.NewClient would read the environment.
+	// The service is built directly, because anthropic.NewClient would read the environment.
 	options := []option.RequestOption{option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0)}
 	if p.BaseURL != "" {
 		options = append(options, option.WithBaseURL(p.BaseURL))
@@ -69,7 +69,7 @@ func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *ans
 		}
 	case "message_delta":
 		a.finish = string(event.Delta.StopReason)
-		// Counts are cumulative; not every server repeats those of the input.
+		// Counts are cumulative; not every server repeats the input counts.
 		if u := event.Usage; u.InputTokens > 0 {
 			a.cacheRead, a.cacheWrite = int(u.CacheReadInputTokens), int(u.CacheCreationInputTokens)
 			a.input = int(u.InputTokens) + a.cacheRead + a.cacheWrite
@@ -79,5 +79,5 @@ func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *ans
 	return nil
 }
 
-// adapt finds nothing to adapt: there is one way to ask.
+// adapt has nothing to change: there is only one way to ask.
 func (m *anthropicMessages) adapt(*Error) bool { return false }

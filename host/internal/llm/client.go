@@ -11,15 +11,16 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Options are what [Open] needs beside a profile. The zero value is what a program wants.
+// Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
 type Options struct {
-	// LookupEnv finds the variable that holds the key; nil is [os.LookupEnv].
+	// LookupEnv looks up the variable that holds the key; nil is [os.LookupEnv].
 	LookupEnv func(string) (string, bool)
-	// Transport is for the requests; nil is one like [http.DefaultTransport], proxies of the environment included.
+	// Transport sends the requests; nil is a copy of [http.DefaultTransport], which uses the proxies of the
+	// environment.
 	Transport http.RoundTripper
 }
 
-// Client runs completions on one profile's model. It may be used by many goroutines.
+// Client runs completions on one profile's model. It is safe for concurrent use.
 type Client struct {
 	profile   Profile
 	backend   backend
@@ -35,7 +36,8 @@ type Client struct {
 type backend interface {
 	// generate runs one attempt and collects what arrives.
 	generate(context.Context, Request, int, *exchange, *answer) error
-	// adapt is true if the backend changed its way of asking, so that the same request may now go well.
+	// adapt changes how the backend asks, if the error suggests it. It reports whether the same request may now
+	// succeed.
 	adapt(*Error) bool
 }
 
@@ -62,7 +64,7 @@ func Open(p Profile, o Options) (*Client, error) {
 		}
 	}
 	httpClient := &http.Client{Transport: transport,
-		// A redirect would carry the key and the conversation to where nobody meant them to go.
+		// A redirect would send the key and the conversation to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if p.Kind == config.KindAnthropic {
 		c.backend = newAnthropic(p, key, httpClient)
@@ -82,15 +84,16 @@ func (c *Client) Profile() Profile { return c.profile }
 // MaxOutput is the most that one call may generate, in tokens.
 func (c *Client) MaxOutput() int { return c.profile.maxOutput(0) }
 
-// Close lets go of connections that are not in use.
+// Close closes idle connections.
 func (c *Client) Close() {
 	if c.transport != nil {
 		c.transport.CloseIdleConnections()
 	}
 }
 
-// Generate runs one completion. It returns when the answer is complete, and only then calls onText (which may be nil),
-// once, unless the text is empty: text of an attempt that fails later is never delivered. An empty text is not an error.
+// Generate runs one completion. It returns when the answer is complete, and only then calls onText (which may be
+// nil), once, unless the text is empty: text of an attempt that fails later is never delivered. An empty text is not
+// an error.
 //
 // ctx ends the call, also on the wire; so does the profile's timeout. The error is an [*Error].
 func (c *Client) Generate(ctx context.Context, req Request, onText func(string)) (Result, error) {
@@ -122,7 +125,7 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	return result, nil
 }
 
-// persist attempts until it goes well or there is no use.
+// persist attempts until one succeeds, retrying does not help, or no time is left.
 func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answer, int, error) {
 	adapted := false
 	for attempts := 1; ; attempts++ {
@@ -163,7 +166,7 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 	}
 }
 
-// attempt asks once.
+// attempt sends the request once.
 func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answer, *Error) {
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -175,7 +178,7 @@ func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answ
 	case ctx.Err() != nil && (err != nil || a.finish == ""):
 		return nil, c.stopped(ctx)
 	case a.finish != "":
-		// The answer is whole. What may be missing after it is the usage.
+		// The answer is complete. At most the usage, which comes after it, is missing.
 		return a, nil
 	case context.Cause(own) == errSilent:
 		return nil, c.silent(x)

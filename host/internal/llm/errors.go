@@ -6,31 +6,30 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// What an [*Error] can be, for [errors.Is]. Beside these, a caller's cancellation is [context.Canceled], and a call that
-// took too long is [context.DeadlineExceeded].
+// Causes of an [*Error], for [errors.Is]. In addition, cancellation by the caller is [context.Canceled], and a call
+// that ran into its timeout is [context.DeadlineExceeded].
 var (
-	// ErrProfile is a profile that cannot be used: settings that are wrong, or a key that is not there.
+	// ErrProfile: the profile cannot be used, because of a wrong setting or a missing key.
 	ErrProfile = errors.New("the profile cannot be used")
-	// ErrRequest is a request that no provider would take; it was not sent.
+	// ErrRequest: no provider would accept the request; it was not sent.
 	ErrRequest = errors.New("the request is not valid")
-	// ErrContextExceeded is a request that does not fit into the model's context window.
+	// ErrContextExceeded: the request does not fit into the model's context window.
 	ErrContextExceeded = errors.New("the request is larger than the model's context window")
 	ErrUnauthorized    = errors.New("the provider does not accept the key")
 	ErrModelNotFound   = errors.New("the provider does not know the model")
 	ErrRateLimited     = errors.New("the provider limits the rate of requests")
-	// ErrUnreachable is a server that did not answer, or a connection that could not be made.
+	// ErrUnreachable: the connection failed, or the server did not answer.
 	ErrUnreachable = errors.New("the server cannot be reached")
-	// ErrIncomplete is an answer that ended, broke off or fell silent before its end.
+	// ErrIncomplete: the answer ended, broke off or stalled before its end.
 	ErrIncomplete = errors.New("the answer broke off before its end")
-	// ErrProtocol is an answer that is not of the provider's protocol.
+	// ErrProtocol: the answer does not follow the provider's protocol.
 	ErrProtocol = errors.New("the answer cannot be understood")
-	// ErrTooLong is an answer far beyond the limit of tokens that was asked for.
+	// ErrTooLong: the answer is far longer than the requested token limit.
 	ErrTooLong = errors.New("the answer does not end")
 )
 
@@ -41,17 +40,17 @@ type Error struct {
 	Kind, Model string
 	// Status is the HTTP status; 0 if there was no answer.
 	Status int
-	// Code is the provider's word for the error, such as "rate_limit_exceeded"; "" if it had none.
+	// Code is the provider's code of the error, such as "rate_limit_exceeded"; "" if it gave none.
 	Code string
 	// Message is what the provider said, clipped, or what happened.
 	Message string
-	// Hint is what to do; "" if there is nothing to say.
+	// Hint says what to do about it; "" if there is nothing to say.
 	Hint string
-	// Retryable says that the same call may succeed later. RetryAfter is how long the provider wants to be left alone;
-	// 0 if it did not say.
+	// Retryable says that the same call may succeed later. RetryAfter is how long the provider asks to wait; 0 if it
+	// did not say.
 	Retryable  bool
 	RetryAfter time.Duration
-	// Attempts is how often the provider was asked.
+	// Attempts is the number of requests that were sent.
 	Attempts int
 	// Err is the cause, for [errors.Is] and [errors.As].
 	Err error
@@ -89,7 +88,7 @@ func (p Profile) failf(err error, format string, args ...any) *Error {
 	return &Error{Profile: p.Name, Kind: p.Kind, Model: p.Model, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// hint says what people can do about a failure.
+// hint returns what people can do about a failure.
 func (p Profile) hint(e *Error) string {
 	switch {
 	case errors.Is(e.Err, ErrUnauthorized) && p.KeyEnv != "":
@@ -113,28 +112,9 @@ func (p Profile) hint(e *Error) string {
 	return ""
 }
 
-// maxShown is how many bytes of a foreign text are shown.
+// maxShown is how many characters of a foreign text are shown.
 const maxShown = 400
 
-// clip makes a foreign text fit for one line of a terminal: not long, nothing that is not printable. Keys must be taken
-// out before, as half a key would not be recognised after.
-func clip(s string) string {
-	cut := len(s) > maxShown
-	if cut {
-		end := maxShown
-		for end > 0 && !utf8.RuneStart(s[end]) {
-			end--
-		}
-		s = s[:end]
-	}
-	s = strings.Join(strings.Fields(strings.Map(func(c rune) rune {
-		if c == utf8.RuneError || !unicode.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, s)), " ")
-	if cut {
-		s += "…"
-	}
-	return s
-}
+// clip makes a foreign text fit for one line of a terminal. Keys must be redacted before: half a key would not be recognised
+// afterwards.
+func clip(s string) string { return text.OneLine(s, maxShown) }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// exchange watches one request and its answer on the wire: it ends a silence, bounds what is read, and takes errors
-// before the provider's library makes something of them.
+// exchange watches one request and its answer on the wire: it enforces the idle timeout, bounds what is read, and
+// intercepts error responses before the provider's library converts them.
 type exchange struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -23,7 +23,7 @@ type exchange struct {
 	timer *time.Timer
 	over  bool
 	head  []byte // the first bytes of the answer
-	err   error  // why reading ended before the end
+	err   error  // why the answer could not be read to its end
 }
 
 // Reasons for which an exchange is cancelled.
@@ -45,7 +45,7 @@ func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc
 	return x
 }
 
-// alive puts off the end of the silence.
+// alive restarts the idle timeout.
 func (x *exchange) alive() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -54,7 +54,7 @@ func (x *exchange) alive() {
 	}
 }
 
-// end stops the watch.
+// end stops the idle timeout.
 func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -71,7 +71,7 @@ func (x *exchange) received() string {
 	return string(x.head)
 }
 
-// broke is why the answer could not be read to its end; nil if it could.
+// broke returns why the answer could not be read to its end; nil if it could.
 func (x *exchange) broke() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,7 +87,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the server answered with status %d", r.status) }
 
-// middleware is for either library.
+// middleware wraps the HTTP call. Any answer that is not an event stream becomes a [refusal].
 func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http
 	if err != nil && req.Context().Err() != nil {
 		return nil, err
 	}
-	// A body that broke off does not make the status less true.
+	// The status is valid even if the body broke off.
 	return nil, &refusal{status: res.StatusCode, header: res.Header, body: body}
 }
 

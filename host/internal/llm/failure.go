@@ -18,7 +18,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// stopped is a call that ended before it was done, because of its caller or its time.
+// stopped is the error of a call that its caller or its timeout ended.
 func (c *Client) stopped(ctx context.Context) *Error {
 	p := c.profile
 	if context.Cause(ctx) == errTimeout {
@@ -26,10 +26,10 @@ func (c *Client) stopped(ctx context.Context) *Error {
 		e.Retryable, e.Hint = true, p.setting("timeout")+" sets that time"
 		return e
 	}
-	return p.failf(ctx.Err(), "the call was ended by its caller")
+	return p.failf(ctx.Err(), "canceled by the caller")
 }
 
-// silent is an attempt in which the server said nothing for too long.
+// silent is the error of an attempt that ran into the idle timeout.
 func (c *Client) silent(x *exchange) *Error {
 	p := c.profile
 	kind := ErrUnreachable
@@ -41,7 +41,7 @@ func (c *Client) silent(x *exchange) *Error {
 	return e
 }
 
-// failure says what an attempt failed of. A nil error is a stream that ended before its end.
+// failure classifies the error of an attempt. A nil error means that the stream ended without a finish reason.
 func (c *Client) failure(err error, x *exchange) *Error {
 	p := c.profile
 	var (
@@ -57,7 +57,7 @@ func (c *Client) failure(err error, x *exchange) *Error {
 	case errors.As(err, &reply):
 		return c.said(http.StatusOK, []byte(reply.RawJSON()))
 	case errors.Is(err, ErrTooLong), errors.Is(err, bufio.ErrTooLong):
-		return p.failf(ErrTooLong, "the server ignores the limit of tokens that was sent; the answer was given up")
+		return p.failf(ErrTooLong, "the server ignores the token limit of the request; the answer was abandoned")
 	case x.broke() != nil && x.received() != "":
 		e := p.failf(fmt.Errorf("%w: %w", ErrIncomplete, x.broke()), "the connection broke")
 		e.Retryable = true
@@ -82,7 +82,7 @@ func (c *Client) garbage(text string) *Error {
 	return e
 }
 
-// looksLikeStream is true for nothing at all, and for a line of a stream of events.
+// looksLikeStream reports whether text is the beginning of an event stream, or empty.
 func looksLikeStream(text string) bool {
 	for line := range strings.Lines(text) {
 		for _, field := range []string{"data:", "event:", ":"} {
@@ -94,7 +94,7 @@ func looksLikeStream(text string) bool {
 	return text == ""
 }
 
-// hopeless is a failure of a connection that no retry helps.
+// hopeless reports whether a failed connection will fail again: an unknown host, a bad certificate, no TLS.
 func hopeless(err error) bool {
 	var (
 		dns      *net.DNSError
@@ -121,7 +121,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// refused is an answer that is no stream.
+// refused is the error for an answer that is not an event stream.
 func (c *Client) refused(r *refusal) *Error {
 	if r.status == http.StatusOK && !json.Valid(r.body) {
 		return c.garbage(string(r.body))
@@ -140,7 +140,7 @@ func (c *Client) refused(r *refusal) *Error {
 	return e
 }
 
-// said reads what a provider said about a failure, as an answer or in the middle of one (then the status is 200).
+// said classifies an error that the provider reported, as an answer or in the middle of one (with status 200).
 func (c *Client) said(status int, body []byte) *Error {
 	p, w := c.profile, readWords(body)
 	if status == http.StatusOK {
@@ -172,7 +172,7 @@ func (c *Client) said(status int, body []byte) *Error {
 	case status == http.StatusOK:
 		e.Status, e.Err = 0, ErrProtocol
 		if w.found {
-			// An error of no known kind in the middle of an answer: the server gave up, and may not the next time.
+			// An error of unknown kind in the middle of an answer: the server gave up, and may succeed next time.
 			e.Err, e.Retryable = ErrIncomplete, true
 		}
 	case status >= 500:
@@ -182,5 +182,5 @@ func (c *Client) said(status int, body []byte) *Error {
 	return e
 }
 
-// tooLong matches how servers say that a request is over the context window.
+// tooLong matches the messages with which servers refuse a request that exceeds the context window.
 var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

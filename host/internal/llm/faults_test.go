@@ -67,8 +67,8 @@ func TestFaults(t *testing.T) {
 		"unknown in stream":  {llmtest.Reply{Fault: llmtest.FaultInStream, Type: "strange", Message: "so it goes"}, outcome{llm.ErrIncomplete, true, 4, 0}, "so it goes"},
 		"a web page":         {llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<html>\n\x1b[31mWelcome\x00"}, outcome{llm.ErrProtocol, false, 1, 0}, `received "<html> [31mWelcome"; check profiles.p.provider.baseURL`},
 		"no JSON":            {llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: "{not json"}, outcome{llm.ErrProtocol, false, 1, 0}, "{not json"},
-		"endless":            {llmtest.Reply{Fault: llmtest.FaultEndless, Text: strings.Repeat("on and on ", 500)}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the limit of tokens"},
-		"endless thinking":   {llmtest.Reply{Thinking: strings.Repeat("hm ", 3<<20), ChunkBytes: 64 << 10, Text: "x"}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the limit of tokens"},
+		"endless":            {llmtest.Reply{Fault: llmtest.FaultEndless, Text: strings.Repeat("on and on ", 500)}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
+		"endless thinking":   {llmtest.Reply{Thinking: strings.Repeat("hm ", 3<<20), ChunkBytes: 64 << 10, Text: "x"}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
 		"too long, in words": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400, Message: "the request exceeds the available context size, try increasing it"}, outcome{llm.ErrContextExceeded, false, 1, 400}, "available context size"},
 	}
 	for name, c := range cases {
@@ -186,7 +186,7 @@ func TestCancellationWhileWaiting(t *testing.T) {
 		return ctx.Err()
 	})
 	_, err := b.Generate(ctx, question(), nil)
-	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "the call was ended by its caller; before that: Overloaded.") {
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "canceled by the caller; before that: Overloaded.") {
 		t.Error(err)
 	}
 }

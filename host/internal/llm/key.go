@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxKeyBytes bounds a file with a key; a larger one is something else.
+// maxKeyBytes bounds a key file; a larger file is not a key.
 const maxKeyBytes = 16 << 10
 
-// readKey returns the profile's key, "" if it has none. Its errors name the variable or file and never what is in it.
+// readKey returns the profile's key, "" if it has none. Errors name the variable or file and never contain its value.
 func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	var text, source string
 	switch {
@@ -44,10 +44,10 @@ func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	return key, nil
 }
 
-// readKeyFile wants a file that others cannot change. Reading by others is not refused: container platforms mount
+// readKeyFile refuses a file that others can change. It accepts one that others can read: container platforms mount
 // secrets that way.
 func readKeyFile(path string) (string, error) {
-	// Looked at before it is opened, as opening a named pipe would wait for its writer.
+	// Checked before opening: opening a named pipe would block until it has a writer.
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// redactor takes a key out of a text, also where it is written as JSON or in a URL.
+// redactor removes a key from a text, including its forms in JSON and in URLs.
 func redactor(key string) *strings.Replacer {
 	if key == "" {
 		return strings.NewReplacer()

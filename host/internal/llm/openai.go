@@ -15,15 +15,15 @@ import (
 
 // openAI reaches servers that speak OpenAI's chat completions.
 //
-// Of OpenAI's library only the reader of event streams is used. The rest of it adds 20 MB to every host, a third of the
-// program, for the one request that is made here.
+// Of OpenAI's library only the reader of event streams is used. The rest of it adds 20 MB to every host, a third of
+// the program, for the one request that is made here.
 type openAI struct {
 	model  string
 	url    string
 	key    string // "" sends no Authorization header: servers on one's own machine need none
 	client *http.Client
-	// newLimit says that the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and many
-	// compatible servers know nothing else.
+	// newLimit says that the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and
+	// many compatible servers know nothing else.
 	newLimit atomic.Bool
 }
 

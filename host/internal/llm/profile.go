@@ -9,27 +9,27 @@ import (
 // Profile is how a model is reached. The zero value of a number or a duration is no limit, except: MaxOutput 0 is
 // [DefaultMaxOutput] tokens, and Retries 0 is no retry.
 type Profile struct {
-	// Name is for errors, and names the settings: profiles.<name>.provider.
+	// Name is shown in errors and leads to the settings: profiles.<name>.provider.
 	Name string
 	config.Provider
 }
 
-// DefaultMaxOutput is the most that is generated, in tokens, where neither request nor profile says.
+// DefaultMaxOutput is the limit of an answer, in tokens, if neither the request nor the profile sets one.
 const DefaultMaxOutput = 8192
 
 // setting names a setting of the profile for an error.
 func (p Profile) setting(key string) string { return "profiles." + p.Name + ".provider." + key }
 
-// hosts of the providers themselves; they want a key.
+// ownHosts are the servers of the providers themselves, which require a key.
 var ownHosts = map[string]string{config.KindOpenAI: "api.openai.com", config.KindAnthropic: "api.anthropic.com"}
 
-// official says that the profile's server is the provider's own.
+// official reports whether the profile's server is the provider's own.
 func (p Profile) official() bool {
 	u, err := url.Parse(p.BaseURL)
 	return p.BaseURL == "" || err == nil && u.Hostname() == ownHosts[p.Kind]
 }
 
-// server is the address for an error.
+// server returns the address to show in an error.
 func (p Profile) server() string {
 	if p.BaseURL == "" {
 		return "https://" + ownHosts[p.Kind]
@@ -37,7 +37,7 @@ func (p Profile) server() string {
 	return p.BaseURL
 }
 
-// maxOutput is the limit for a request that wants at most so many tokens.
+// maxOutput returns the token limit for a request that asks for wanted tokens; 0 asks for the profile's limit.
 func (p Profile) maxOutput(wanted int) int {
 	limit := p.MaxOutput
 	if limit <= 0 {

@@ -23,30 +23,32 @@ type Message struct {
 	Text string
 }
 
-// Request is one completion to run. Messages begin and end with the user's; neighbours of the same role are sent as one.
+// Request is one completion to run. Messages begin and end with the user's; neighbours of the same role are sent as
+// one.
 type Request struct {
 	// System may be empty.
 	System   string
 	Messages []Message
-	// MaxOutput is the most that may be generated, in tokens; 0, or more than the profile allows, is what the profile allows.
+	// MaxOutput is the most that may be generated, in tokens; 0, or more than the profile allows, is what the profile
+	// allows.
 	MaxOutput int
-	// InputTokens is what the caller counts for all of the above; 0 if it does not know. If that and MaxOutput are more
+	// InputTokens is the caller's count of all of the above; 0 if it is not known. If that and MaxOutput are more
 	// than the profile's context limit, the provider is not asked.
 	InputTokens int
 }
 
-// Result is what the model answered. Token counts are the provider's; all are 0 if it did not say.
+// Result is the model's answer. Token counts are the provider's; all are 0 if it reported none.
 type Result struct {
-	// Text is empty if the model said nothing, or did nothing but think.
+	// Text is empty if the model wrote nothing, or nothing but thinking.
 	Text string
-	// FinishReason is the provider's word, such as "stop", "length", "end_turn" or "max_tokens".
+	// FinishReason is the provider's value, such as "stop", "length", "end_turn" or "max_tokens".
 	FinishReason string
-	// Model is what the provider says it used.
+	// Model is the model that the provider reports.
 	Model string
 	// InputTokens includes CacheRead and CacheWrite; OutputTokens includes thinking.
 	InputTokens, OutputTokens int
 	CacheRead, CacheWrite     int
-	// CostUSD is by the profile's prices; 0 if it has none. It does not include attempts that failed.
+	// CostUSD follows from the profile's prices; 0 without prices. Failed attempts are not included.
 	CostUSD float64
 	// Attempts counts from 1.
 	Attempts int
@@ -76,14 +78,13 @@ func (r Request) check() string {
 	return ""
 }
 
-// turn is the messages of one side in a row.
+// turn is a run of messages with the same role.
 type turn struct {
 	role  Role
 	texts []string
 }
 
-// turns puts neighbours of the same role together: Anthropic and many models behind compatible servers want the roles
-// to alternate.
+// turns joins neighbours of the same role: Anthropic and many compatible servers require the roles to alternate.
 func turns(messages []Message) []turn {
 	var list []turn
 	for _, m := range messages {
@@ -96,7 +97,7 @@ func turns(messages []Message) []turn {
 	return list
 }
 
-// cost is in US dollars.
+// cost is the price of an answer in US dollars.
 func cost(p config.Prices, a *answer) float64 {
 	price := func(own *float64) float64 {
 		if own == nil {

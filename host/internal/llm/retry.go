@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// MaxWait is the longest that a call waits between two attempts.
+// MaxWait is the longest wait between two attempts.
 const MaxWait = time.Minute
 
 const (
@@ -17,8 +17,8 @@ const (
 	lastBackoff  = 8 * time.Second
 )
 
-// backoff is how long to wait after so many attempts, if the provider does not say: half of it is chance, so that
-// clients that failed together do not come back together.
+// backoff is how long to wait after a number of attempts if the provider does not say. Half of it is random (jitter),
+// so that clients that failed together do not retry together.
 func backoff(attempts int) time.Duration {
 	d := lastBackoff
 	if shift := attempts - 1; shift < 10 {
@@ -27,7 +27,7 @@ func backoff(attempts int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// retryAfter is how long the provider wants to be left alone; false if it does not say.
+// retryAfter returns how long the provider asks to wait; false if it does not say.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if d, ok := scaled(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return d, true
@@ -42,7 +42,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// scaled reads a number of units. What is too large for a duration is the longest one.
+// scaled parses a number of units. A value too large for a duration becomes the longest duration.
 func scaled(text string, unit time.Duration) (time.Duration, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(n, 1) || math.IsNaN(n) || n < 0 {

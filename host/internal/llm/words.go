@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// words are what a provider says about an error.
+// words are the fields of an error that a provider reports.
 type words struct {
 	kind, code, message string
-	// found says that there was an error at all.
+	// found says that the body reports an error.
 	found bool
 }
 
-// readWords reads the shapes that providers and compatible servers use: {"error": {message, type, code}}, {"error":
+// readWords reads the forms that providers and compatible servers use: {"error": {message, type, code}}, {"error":
 // "text"}, {"message": …} and {"detail": …}.
 func readWords(body []byte) words {
 	type said struct {
@@ -48,7 +48,7 @@ func firstOf(candidates ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// plain is the text of a JSON value: a string as it is, anything else as JSON, null as nothing.
+// plain returns the text of a JSON value: a string as it is, anything else as JSON, null as "".
 func plain(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -57,7 +57,7 @@ func plain(raw json.RawMessage) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// name is the word that tells errors apart best.
+// name returns the most specific of the fields.
 func (w words) name() string {
 	if w.code != "" {
 		return w.code
@@ -65,7 +65,7 @@ func (w words) name() string {
 	return w.kind
 }
 
-// status is what an error in the middle of an answer would have as its status; 200 if that cannot be told.
+// status returns the HTTP status that corresponds to an error in the middle of an answer; 200 if it is not known.
 func (w words) status() int {
 	if n, err := strconv.Atoi(w.code); err == nil && n >= 400 && n < 600 {
 		return n

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// labels are the attributes of a measurement; those that are empty are left out. Strategy, profile and model are names of
-// the configuration, everything else is a word from a fixed list.
+// labels are the attributes of a measurement; empty ones are left out. Strategy, profile and model are names from the
+// configuration, everything else is a word from a fixed list.
 type labels struct {
 	strategy, profile, model string
 
@@ -29,14 +29,15 @@ type options struct {
 	observe metric.ObserveOption
 }
 
-// mostNames bounds how many strategies, profiles and models get series of their own: a session may be set to any number of
-// them in a long life.
+// mostNames bounds how many strategies, profiles and models get series of their own: a long-lived session can be set
+// to any number of them.
 const mostNames = 100
 
-// other stands for what has no word of its own.
+// other replaces values that have no word of their own.
 const other = "other"
 
-// attributes remember the sets that were used, since making one takes longer than recording with it. The zero value is ready.
+// attributes caches the sets that were used, because building a set takes longer than recording with it. The zero
+// value is ready to use.
 type attributes struct {
 	mu    sync.RWMutex
 	known map[labels]*options
@@ -67,7 +68,7 @@ func (a *attributes) of(l labels) *options {
 	return o
 }
 
-// bounded is the name, or other if there were too many names of its kind.
+// bounded returns the name, or other if there were too many names of its kind.
 func (a *attributes) bounded(kind int, name string) string {
 	if name == "" || a.names[kind][name] {
 		return name

@@ -1,8 +1,9 @@
 // Package metrics measures what a host does, with OpenTelemetry.
 //
-// It is for the host, which makes a [Recorder] when it is opened with a meter provider (host.Options.Meter) and tells it what
-// each turn did. Without a provider there is no recorder, and nothing is measured; the global provider is never used. An
-// agent's own provider decides where measurements go; a program without one can have them served by package endpoint.
+// It is for the engine, which creates a [Recorder] when it is opened with a meter provider (host.Options.Meter) and
+// passes it the outcome of each turn. Without a provider there is no recorder and nothing is measured; the global
+// provider is never used. The agent's provider decides where measurements go; package endpoint is a provider that
+// serves Prometheus.
 //
 // # The instruments
 //
@@ -27,25 +28,26 @@
 //	thresh.llm.cost              counter     {USD}      profile, model
 //	thresh.llm.duration          histogram   s          profile, model
 //
-// A turn is one Prepare of a session. Its tokens before are what the request would have counted without the turn, after what
-// it counts, pending tokens not included; thresh.request.tokens has the whole request, by the provider's own count where
-// the agent reported one. Tokens are saved once, in the turn that removes them, though every later request is smaller too.
-// A Compress by hand is no turn, but its run, its savings, the plugin's time and the model's cost are measured.
+// A turn is one Prepare of a session. tokens.before is what the request would have counted without the turn,
+// tokens.after what it counts, both without pending tokens; thresh.request.tokens has the whole request, by the
+// provider's own count where the agent reported one. Savings are counted once, in the turn that removes the tokens,
+// although every later request is smaller too. A manual Compress is not a turn, but its run, its savings, the
+// plugin's time and the model's cost are measured.
 //
 // thresh.calibration.ratio is recorded once a turn, as soon as the agent reported usage.
 //
-// thresh.host.duration is the turn without the plugin's and the model's time, which are in thresh.plugin.call.duration and
-// thresh.llm.duration. The latter is the time of all calls of one Compress.
+// thresh.host.duration is the turn without the plugin's and the model's time, which are in
+// thresh.plugin.call.duration and thresh.llm.duration. The latter is the time of all calls of one Compress.
 //
 // # The attributes
 //
-//	outcome   ok, overflow (too large for the model although everything was done), canceled (the agent gave up), error
+//	outcome   ok, overflow (too large for the model after everything was tried), canceled (by the agent), error
 //	step      optimize, compress, and the last three rungs
-//	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see window.Rung)
-//	result    of an optimize: applied, empty, held (the cadence left what the strategy would prune), skipped, failed, canceled
+//	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
+//	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed, canceled
 //	          of a compress: applied, noop, remembered (it had nothing to do, and nothing was added since), cooldown
 //	          (a Compress that failed is not tried again yet), failed, canceled
-//	reason    of an optimize that was applied or held: what the cadence decided by, a window.DecisionReason
+//	reason    of an optimize that was applied or held: what the cadence decided by, an outcome.DecisionReason
 //	          of skipped: not-continuous, clean, gated
 //	          of a compress that was applied: ineffective, where it gained little
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain, too-few-compressible,
@@ -57,10 +59,10 @@
 //	call      optimize, compress; of a failure also start
 //	state     a plugins.State; the series of the state that the plugin is in is 1, and there is no other
 //	type      input (neither read from nor written to the cache), cache_read, cache_write, output
-//	strategy  the name of the plugin's file; none where a turn failed before there was a plugin
+//	strategy  the name of the plugin's file; absent if a turn failed before a plugin was chosen
 //	profile, model  as they are configured, not as the provider calls the model
 //
-// An attribute without a value is left out. Names over the first hundred of each are "other", so that the number of series
-// is bounded whatever sessions set. What plugins and models say, ids, paths, names of tools, texts of errors and of the
-// conversation are in no attribute.
+// An attribute without a value is left out. Names over the first hundred of each are "other", so that the number of
+// series is bounded whatever sessions set. Attributes never contain output of plugins or models, ids, paths, names of
+// tools, error texts, or text of a conversation.
 package metrics

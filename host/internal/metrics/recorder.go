@@ -9,10 +9,10 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// scope names the instruments' library.
+// scope is the name of the instrumentation scope.
 const scope = "github.com/thresh-dev/thresh/host/internal/engine"
 
-// Sources are what the gauges read whenever somebody collects. They must be quick, and start nothing.
+// Sources are read by the gauges at each collection. They must return quickly and must not start a plugin.
 type Sources struct {
 	// Version is the host's, for the instruments' scope.
 	Version string
@@ -35,8 +35,8 @@ type Recorder struct {
 	hostTime, pluginTime, llmTime, ratio   metric.Float64Histogram
 }
 
-// New makes the instruments of one host at a provider; without one (nil) it returns a nil Recorder. An error is one of the
-// provider's. Close the Recorder, or the provider goes on reading the sources.
+// New makes the instruments of one host at a provider; without one (nil) it returns a nil Recorder. Errors are the
+// provider's. Close the Recorder; otherwise the provider keeps reading the sources.
 func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 	if provider == nil {
 		return nil, nil
@@ -71,7 +71,7 @@ func New(provider metric.MeterProvider, s Sources) (*Recorder, error) {
 	return r, nil
 }
 
-// Close ends the reading of the sources. What is recorded afterwards still counts.
+// Close stops reading the sources. Later records still count.
 func (r *Recorder) Close() error {
 	if r == nil || r.gauges == nil {
 		return nil
@@ -87,7 +87,7 @@ var (
 	tokenBounds = []float64{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 150_000, 200_000, 300_000, 500_000, 1_000_000, 2_000_000}
 )
 
-// maker makes instruments and collects what goes wrong.
+// maker creates instruments and collects the errors.
 type maker struct {
 	meter metric.Meter
 	errs  []error

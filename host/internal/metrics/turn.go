@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Turn records one Prepare: what was asked of the window, what it did, and the error that the agent got. A Prepare that
-// failed before there was a request has the zero Request.
+// Turn records one Prepare: the request, its outcome, and the error that the agent got. If the Prepare failed before
+// there was a request, it is the zero Request.
 func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {
 		return
@@ -34,7 +34,7 @@ func (r *Recorder) Turn(ctx context.Context, req prepare.Request, out *outcome.O
 	r.failure(ctx, strategy, out, err)
 }
 
-// Compress records a Compress by hand, which is no turn.
+// Compress records a manual Compress, which is not a turn.
 func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outcome.Outcome, err error) {
 	if r == nil {
 		return
@@ -44,7 +44,7 @@ func (r *Recorder) Compress(ctx context.Context, req prepare.Request, out *outco
 	r.failure(ctx, strategy, out, err)
 }
 
-// optimize records the density step.
+// optimize records the prune step.
 func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	result, reason := optimizeResult(out, err)
 	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
@@ -54,7 +54,7 @@ func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.O
 	r.save(ctx, strategy, callOptimize, out.TokensBefore-out.Optimize.TokensAfter)
 }
 
-// compress records the compress step, if there was any.
+// compress records the compress step, if there was one.
 func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Request, out *outcome.Outcome, err error) {
 	c := &out.Compress
 	if c.Reason == "" {
@@ -73,7 +73,8 @@ func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Re
 	}
 }
 
-// ladder records the rungs that were taken to get under the hard limit. What the first two saved is recorded already.
+// ladder records the rungs that were taken to get under the hard limit. The savings of the first two are already
+// recorded.
 func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Outcome) {
 	for _, s := range out.Ladder {
 		r.rungs.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, rung: rung(s.Rung)}).add...)
@@ -84,13 +85,13 @@ func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Out
 }
 
 func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) {
-	if tokens > 0 { // what is added while a step runs can outweigh it
+	if tokens > 0 { // entries added while a step runs can outweigh its savings
 		r.saved.Add(ctx, count(tokens), r.attributes.of(labels{strategy: strategy, step: step}).add...)
 	}
 }
 
-// model records what a Compress spent. The names are those of the configuration: what the provider calls its model may be
-// anything.
+// model records what a Compress spent. The names are those of the configuration: the provider's name for the model
+// may be anything.
 func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.Spent) {
 	l := labels{profile: spent.Profile}
 	if llm != nil {
@@ -123,15 +124,15 @@ func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *option
 	}
 }
 
-// failure records whose fault it is that a turn failed, if it is a plugin's.
+// failure records why a plugin made a turn fail, if one did.
 func (r *Recorder) failure(ctx context.Context, strategy string, out *outcome.Outcome, err error) {
 	if call, reason := failureOf(out, err); reason != "" {
 		r.failures.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, call: call, reason: reason}).add...)
 	}
 }
 
-// count is a number as a counter takes it. Usage comes from providers and counts from plugins: one absurd figure must not
-// turn a sum back or over.
+// count bounds a number for a counter. Usage comes from providers and counts from plugins: an absurd value must not
+// make a sum decrease or overflow.
 func count(n int) int64 {
 	const most = 1 << 40
 	return int64(min(max(n, 0), most))

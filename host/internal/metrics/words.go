@@ -12,8 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// The words that attributes may have are here, so that it can be seen that no other ever gets out. Package documentation
-// lists them for people.
+// All words that attributes may have are in this file, so that a reader can verify that nothing else leaves the host.
+// The package documentation lists them.
 
 const (
 	callStart    = "start"
@@ -25,7 +25,8 @@ const (
 	none     = "none"
 )
 
-// strategyOf names the plugin of a turn. The name is from a file; a setting that names none is not repeated.
+// strategyOf names the plugin of a turn. The name comes from a plugin file; a setting that matches no file is not
+// repeated.
 func strategyOf(out *outcome.Outcome, err error) string {
 	if out.Strategy != "" {
 		return out.Strategy
@@ -52,7 +53,7 @@ func outcomeOf(err error) string {
 	}
 }
 
-// bad is the result of a step that did not come to its end.
+// bad is the result of a step that failed or was canceled.
 func bad(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return canceled
@@ -66,7 +67,7 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	case o.Skipped != "":
 		return "skipped", word(o.Skipped, outcome.SkippedNotContinuous, outcome.SkippedClean, outcome.SkippedGated)
 	case err != nil && (!o.Ran || out.Compress.Reason == ""):
-		return bad(err), "" // had it gone well, an error could only be of the compress step
+		return bad(err), "" // if it had succeeded, the error would be of the compress step
 	case o.Held:
 		return "held", decision(o.Decision.Reason)
 	case o.Removed+o.Replaced == 0:
@@ -98,7 +99,7 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 	}
 }
 
-// noOp is a reason that the host knows. A strategy may give any.
+// noOp returns a reason if the host knows it, else other. A strategy may give any.
 func noOp(r sdk.NoOpReason) string {
 	return word(r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
 		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective)
@@ -112,7 +113,7 @@ func rung(r outcome.Rung) string {
 	return word(r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman)
 }
 
-// word is w if it is known, else other.
+// word returns w if it is known, else other.
 func word[W ~string](w W, known ...W) string {
 	if slices.Contains(known, w) {
 		return string(w)
@@ -120,7 +121,7 @@ func word[W ~string](w W, known ...W) string {
 	return other
 }
 
-// pluginFaults are looked through in this order: an error about a quarantine holds the last crash too.
+// pluginFaults are checked in this order: an error about a quarantine also wraps the last crash.
 var pluginFaults = []struct {
 	err  error
 	word string
@@ -140,12 +141,12 @@ var pluginFaults = []struct {
 	{plugins.ErrStrategy, "strategy"},
 }
 
-// failureOf says what failed at a plugin and why; no reason means that nothing did.
+// failureOf returns which call of a plugin failed and why; reason "" means that none did.
 func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "", ""
-	case out.Compress.Failed != "": // the ladder made up for it, and the text is all that is left
+	case out.Compress.Failed != "": // the ladder made room, and only the text of the error is left
 		return callCompress, other
 	case err == nil:
 		return "", ""

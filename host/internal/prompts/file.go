@@ -11,11 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the most that a prompt file may have. A prompt goes into every request, beside the conversation.
+// MaxBytes is the maximum size of a prompt file. A prompt is sent with every request, in addition to the
+// conversation.
 const MaxBytes = 64 << 10
 
-// snapshotTag and sections are what a compression prompt must ask for: summaries are recognised by the one, and the others
-// are required (REQ-HD-010.1 to .4).
+// snapshotTag and sections are what a compression prompt must ask for: summaries are recognised by the tag, and must
+// have the sections (REQ-HD-010.1 to .4).
 const snapshotTag = "<state_snapshot>"
 
 var sections = [...]string{
@@ -23,7 +24,7 @@ var sections = [...]string{
 	"task_context", "user_directives", "errors_encountered", "code_references",
 }
 
-// FileError says which file or directory of prompts cannot be used, and why.
+// FileError is about a prompt file or directory that cannot be used.
 type FileError struct {
 	File string
 	Err  error
@@ -31,7 +32,7 @@ type FileError struct {
 
 // Error names the file and what to do.
 func (e *FileError) Error() string {
-	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see what comes with the host by: thresh prompts show", e.File, e.Err)
+	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh prompts show", e.File, e.Err)
 }
 
 // Unwrap returns the reason.
@@ -41,18 +42,18 @@ func (e *FileError) Unwrap() error { return e.Err }
 func read(file string) (string, error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, syscall.ENOTDIR) {
-		return "", os.ErrNotExist // something else has the name of the model or strategy
+		return "", os.ErrNotExist // a file, not a directory, has the name of the model or strategy
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		if _, link := os.Lstat(file); link == nil {
-			return "", errors.New("it is a link to a file that is not there")
+			return "", errors.New("it is a link to a file that does not exist")
 		}
 	}
 	if err != nil {
 		return "", reasonOf(err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for whoever writes to it
-		return "", fmt.Errorf("it is no file but %s", info.Mode().Type())
+	if !info.Mode().IsRegular() { // opening a named pipe would block until it has a writer
+		return "", fmt.Errorf("it is not a regular file (%s)", info.Mode().Type())
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -67,7 +68,7 @@ func read(file string) (string, error) {
 	return text, check(text, len(data))
 }
 
-// reasonOf drops the path from an error, which is named already.
+// reasonOf drops the path from an error: [FileError] names it already.
 func reasonOf(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -76,7 +77,7 @@ func reasonOf(err error) error {
 	return err
 }
 
-// check says what is wrong with a prompt of so many bytes.
+// check returns what is wrong with a prompt of size bytes.
 func check(text string, size int) error {
 	switch {
 	case size > MaxBytes:

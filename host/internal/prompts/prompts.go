@@ -18,7 +18,7 @@ const Compression = "compression"
 //go:embed compression.md
 var compression string
 
-// Embedded is the source of a prompt that comes with the host.
+// Embedded is the [Prompt.Source] of a shipped prompt.
 const Embedded = "embedded"
 
 // Prompt is a prompt and where it came from.
@@ -31,19 +31,18 @@ type Prompt struct {
 // Names returns the names of all prompts.
 func Names() []string { return []string{Compression} }
 
-// Resolver finds prompts. The zero value knows those that come with the host. It keeps nothing: a file that was edited
-// counts from the next call on. It is safe for concurrent use.
+// Resolver resolves prompts. The zero value knows the shipped ones. It caches nothing, so an edited file is used from
+// the next call on. It is safe for concurrent use.
 type Resolver struct {
-	// Dir holds the files that take the place of embedded prompts; "" means that there are none. One that does not exist
-	// is an error.
+	// Dir holds files that replace shipped prompts; "" for none. A directory that does not exist is an error.
 	Dir string
 }
 
-// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an [sdk.ErrNotFound] for
-// a name that is none of [Names], and a [*FileError] for a file that cannot be used.
+// Resolve returns the prompt in force for a strategy and a model; either may be "". The error is an [sdk.ErrNotFound]
+// for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
-		return Prompt{}, fmt.Errorf("%w: there is no prompt %q; there is %s", sdk.ErrNotFound, name, strings.Join(Names(), ", "))
+		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", sdk.ErrNotFound, name, strings.Join(Names(), ", "))
 	}
 	if r.Dir == "" {
 		return Prompt{Text: compression, Source: Embedded}, nil
@@ -53,7 +52,7 @@ func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 		return Prompt{}, &FileError{File: r.Dir, Err: err}
 	}
 	if !info.IsDir() {
-		return Prompt{}, &FileError{File: r.Dir, Err: errors.New("it is no directory")}
+		return Prompt{}, &FileError{File: r.Dir, Err: errors.New("it is not a directory")}
 	}
 	for _, file := range r.candidates(name, strategy, model) {
 		text, err := read(file)
@@ -68,7 +67,7 @@ func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	return Prompt{Text: compression, Source: Embedded}, nil
 }
 
-// candidates returns the files that may hold a prompt, the one that counts most first.
+// candidates returns the files that may hold a prompt, in order of precedence.
 func (r Resolver) candidates(name, strategy, model string) []string {
 	strategy, model = folder(strategy), folder(model)
 	file := name + ".md"
@@ -85,11 +84,11 @@ func (r Resolver) candidates(name, strategy, model string) []string {
 	return append(out, filepath.Join(r.Dir, file))
 }
 
-// longestFolder is what file systems allow a name, with room to spare, in bytes.
+// longestFolder bounds a directory name, in bytes: file systems allow 255.
 const longestFolder = 200
 
-// folder returns the name of a directory for a strategy or model: names come from configurations and servers, and must not
-// lead out of Dir.
+// folder returns the name of a directory for a strategy or model: names come from configurations and servers, and
+// must not lead out of Dir.
 func folder(name string) string {
 	out := []byte(name[:min(len(name), longestFolder)])
 	for i, c := range out {
@@ -102,8 +101,8 @@ func folder(name string) string {
 	return string(out)
 }
 
-// Eject writes the embedded prompts to dir, which it makes if needed, to be edited there. A file that exists is never
-// overwritten: the error is then an [fs.ErrExist] that names it. It returns the files that it wrote.
+// Eject writes the shipped prompts to dir, which it creates if needed, to be edited there. A file that exists is
+// never overwritten: the error is then an [fs.ErrExist] that names it. It returns the files that it wrote.
 func Eject(dir string) (files []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
@@ -111,14 +110,14 @@ func Eject(dir string) (files []string, err error) {
 	file := filepath.Join(dir, Compression+".md")
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%w: it stays as it is; remove or rename it to get the prompt that comes with the host", err)
+		return nil, fmt.Errorf("%w: it was not changed; remove or rename it to get the shipped prompt", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
 	}
 	_, err = out.WriteString(compression)
 	if err = errors.Join(err, out.Close()); err != nil {
-		_ = os.Remove(file) // half a prompt would be used
+		_ = os.Remove(file) // a truncated prompt would be used
 		return nil, fmt.Errorf("the prompts cannot be written: %w", err)
 	}
 	return []string{file}, nil

@@ -101,7 +101,7 @@ func TestABrokenFileIsAnErrorThatNamesIt(t *testing.T) {
 	t.Run("a directory", func(t *testing.T) {
 		dir := files(t, map[string]string{"compression.md/x": good})
 		_, err := prompts.Resolver{Dir: dir}.Resolve(prompts.Compression, "", "")
-		want(t, err, filepath.Join(dir, "compression.md"), "it is no file")
+		want(t, err, filepath.Join(dir, "compression.md"), "it is not a regular file")
 	})
 	t.Run("a link to nothing", func(t *testing.T) {
 		dir := t.TempDir()
@@ -109,7 +109,7 @@ func TestABrokenFileIsAnErrorThatNamesIt(t *testing.T) {
 			t.Skipf("SKIPPED: no symbolic links here: %v", err)
 		}
 		_, err := prompts.Resolver{Dir: dir}.Resolve(prompts.Compression, "", "")
-		want(t, err, filepath.Join(dir, "compression.md"), "a link to a file that is not there")
+		want(t, err, filepath.Join(dir, "compression.md"), "a link to a file that does not exist")
 	})
 	t.Run("not readable", func(t *testing.T) {
 		if os.Geteuid() == 0 {
@@ -130,7 +130,7 @@ func TestABrokenFileIsAnErrorThatNamesIt(t *testing.T) {
 	t.Run("no directory", func(t *testing.T) {
 		dir := files(t, map[string]string{"file": "x"})
 		_, err := prompts.Resolver{Dir: filepath.Join(dir, "file")}.Resolve(prompts.Compression, "", "")
-		want(t, err, filepath.Join(dir, "file"), "no directory")
+		want(t, err, filepath.Join(dir, "file"), "not a directory")
 	})
 }
 

@@ -16,31 +16,32 @@ const (
 	Completed  = "completed"
 )
 
-// What a list may hold. It travels in one message with each Compress, and a summary of hundreds of tasks helps nobody.
+// What a list may hold. It is sent in one message with each Compress, and a summary of hundreds of tasks is useless.
 const (
-	// MaxTodos is the most tasks of a list, subtasks included.
+	// MaxTodos is the maximum number of tasks, subtasks included.
 	MaxTodos = 500
-	// MaxDepth is how deep tasks nest: a task, its subtasks, theirs.
+	// MaxDepth is how deep tasks may nest: a task, its subtasks, their subtasks.
 	MaxDepth = 3
-	// MaxContent is the longest content of a task, in bytes.
+	// MaxContent is the maximum length of a task's content, in bytes.
 	MaxContent = 4 << 10
-	// MaxBytes is the most that the ids and contents of a list have together, in bytes.
+	// MaxBytes is the maximum total length of ids and contents, in bytes.
 	MaxBytes = 256 << 10
 
-	maxID = 256 // bytes of an id that a Tracker reads
+	maxID = 256 // bytes; a Tracker ignores longer ids
 )
 
 // ErrInvalid is wrapped by every error of [Check].
 var ErrInvalid = errors.New("invalid todo list")
 
 // Check returns an error that says which task is wrong and what is allowed: a content that is not blank, a status of
-// [Pending], [InProgress] or [Completed], UTF-8, and the limits MaxTodos to MaxBytes. An id may be empty, and ids may repeat.
+// [Pending], [InProgress] or [Completed], UTF-8, and the limits MaxTodos to MaxBytes. An id may be empty, and ids may
+// repeat.
 func Check(list []sdk.Todo) error {
 	var total size
 	return total.check("todos", list, 1)
 }
 
-// size is what was counted of a list.
+// size accumulates the size of a list.
 type size struct{ todos, bytes int }
 
 func (s *size) check(path string, list []sdk.Todo, depth int) error {
@@ -76,8 +77,8 @@ func (s *size) add(t sdk.Todo) {
 	s.bytes += len(t.ID) + len(t.Content)
 }
 
-// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not: a task
-// that is done takes its subtasks along. It is a copy; nil if there is none.
+// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not: a
+// task that is done takes its subtasks along. It is a copy; nil if there is none.
 func Active(list []sdk.Todo) []sdk.Todo {
 	return filter(list, func(t sdk.Todo) bool { return t.Status != Completed && t.Status != cancelled })
 }
@@ -94,8 +95,8 @@ func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
 	return out
 }
 
-// fit returns a copy of list that is within MaxTodos and MaxBytes. If it has to drop tasks, those that are done go first,
-// then the last.
+// fit returns a copy of list that is within MaxTodos and MaxBytes. If it has to drop tasks, it drops finished ones
+// first, then the last.
 func fit(list []sdk.Todo) []sdk.Todo {
 	var all size
 	out := filter(list, func(t sdk.Todo) bool { all.add(t); return true })

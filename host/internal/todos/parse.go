@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// cancelled is what agents say of tasks that are given up. Such a task leaves the list.
+// cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list.
 const cancelled = "cancelled"
 
-// statusOf returns the status that an agent meant. ok is false if the word says nothing that is known here.
+// statusOf translates an agent's word for a status. ok is false if the word is not known.
 func statusOf(word string) (status string, ok bool) {
 	if len(word) > 40 {
 		return "", false
@@ -29,14 +29,14 @@ func statusOf(word string) (status string, ok bool) {
 	return "", false
 }
 
-// parsed is what the fields of a task, or of a call about one, may hold.
+// parsed holds the fields of a task, or of a tool call about one.
 type parsed struct {
 	id, content, status string
 	subtasks            []byte
 }
 
-// parseFields reads the fields of an object; ok is false if raw is none. The content is the field that stands first in
-// names, of those that are there and not blank.
+// parseFields reads the fields of an object; ok is false if raw is not an object. The content is the first of the
+// fields in names that exists and is not blank.
 func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool) {
 	best := len(names)
 	s := rawjson.New(raw)
@@ -70,7 +70,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 	return p, err == nil
 }
 
-// idOf reads an id, which some agents write as a number.
+// idOf parses an id; some agents write it as a number.
 func idOf(raw []byte) string {
 	if text, ok := rawjson.Text(raw); ok {
 		return clip(text, maxID)
@@ -81,11 +81,11 @@ func idOf(raw []byte) string {
 	return ""
 }
 
-// parseList reads a list of tasks; ok is false if raw is none, or if there is something in it and no task. A task without
-// status has that of the task above it.
+// parseList parses a list of tasks; ok is false if raw is not a list, or is a list of something else. A task without
+// a status has the status of its parent.
 func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
-		raw = []byte(text) // some models write the list into a string
+		raw = []byte(text) // some models send the list as a string of JSON
 	}
 	found := false
 	n := 0
@@ -130,7 +130,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 	}
 	t = sdk.Todo{ID: p.id, Content: p.content}
 	if t.Status, ok = statusOf(p.status); !ok {
-		t.Status = Pending // better a task too many in a summary than one forgotten
+		t.Status = Pending // a superfluous task in a summary is better than a missing one
 		if p.status == "" {
 			t.Status = above
 		}
@@ -141,7 +141,8 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 	return t, true
 }
 
-// createdID finds the id in what a tool said about a task that it created, such as "Task #3 created"; "" if there is none.
+// createdID finds the id in a tool's answer about a task that it created, such as "Task #3 created"; "" if there is
+// none.
 func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id

@@ -9,23 +9,24 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine at a time.
+// Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine at a
+// time.
 //
-// What it gives always passes [Check]: contents that are too long are cut and end in "…"; of too many tasks, those that
-// are done are left out first, then the last. Words for a status that are not known mean [Pending].
+// Its lists always pass [Check]: contents that are too long are clipped and end in "…"; if there are too many tasks,
+// finished ones are left out first, then the last. An unknown status means [Pending].
 type Tracker struct {
-	// waiting holds the calls that are not answered, by id, the latest last. Of tools that have nothing to do with tasks
-	// only the place is kept: ids repeat, and an answer to such a call must not be taken for another's.
+	// waiting holds the calls that are not answered, by id, the latest last. Of tools that have nothing to do with
+	// tasks, only the position is kept: ids repeat, and an answer to such a call must not be attributed to another.
 	waiting map[string][]content.ToolCall
 	list    []sdk.Todo
-	next    int // for a task whose id nobody tells: the highest number so far
+	next    int // the highest number so far, for tasks whose id is not reported
 }
 
-// Observe takes in the next entry of the conversation. A call changes the list when its answer arrives and is no error;
-// an answer belongs to the nearest call before it with its id that is not answered yet.
+// Observe processes the next entry of the conversation. A call changes the list when its answer arrives and is not an
+// error; an answer belongs to the nearest earlier call with its id that is not answered yet.
 //
-// Entries must come as they were added, before any compression. Tasks that were created before the first of them are not
-// known, and updates of them change nothing.
+// Entries must come as they were added, before any compression. Tasks that were created before the first of them are
+// not known, and updates of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
 	for _, block := range c.Blocks {
 		switch b := block.(type) {
@@ -41,8 +42,8 @@ func (t *Tracker) Observe(c content.Content) {
 	}
 }
 
-// Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none, they are
-// positions counted from 1.
+// Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none,
+// they are positions counted from 1.
 func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
 
 func (t *Tracker) wait(call content.ToolCall) {
@@ -83,14 +84,15 @@ func (t *Tracker) answer(r content.ToolResponse) {
 	}
 }
 
-// replace takes a whole list. What is no list changes nothing.
+// replace replaces the whole list. Anything that is not a list is ignored.
 func (t *Tracker) replace(parameters []byte, field string) {
 	if list, ok := parseList(rawjson.Field(parameters, field), Pending, 1); ok {
 		t.list, t.next = list, len(list)
 	}
 }
 
-// create adds a task. If its id is on the list already, the agent began to count anew: it has a new list.
+// create adds a task. If its id is already in the list, the agent has restarted its numbering: that begins a new
+// list.
 func (t *Tracker) create(parameters []byte, id string) {
 	p, _ := parseFields(parameters, "", "subject", "description")
 	if p.content == "" {
@@ -121,7 +123,7 @@ func (t *Tracker) update(parameters []byte) {
 		t.list[i].Content = p.content
 	}
 	switch status, known := statusOf(p.status); {
-	case !known: // it stays as it is
+	case !known: // keep the status
 	case status == cancelled:
 		t.list = slices.Delete(t.list, i, i+1)
 	default:
@@ -129,7 +131,8 @@ func (t *Tracker) update(parameters []byte) {
 	}
 }
 
-// find returns the position of the task with that id, -1 if there is none. The list is short: see fit.
+// find returns the position of the task with an id, -1 if there is none. A linear search will do: fit bounds the
+// list.
 func (t *Tracker) find(id string) int {
 	return slices.IndexFunc(t.list, func(todo sdk.Todo) bool { return todo.ID == id })
 }

@@ -20,11 +20,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// What one scrape may take. It is a read of a few kilobytes, so that whoever needs longer is no scraper.
+// Limits of one scrape. A scrape reads a few kilobytes, so a client that needs longer is not a scraper.
 const (
 	readTimeout  = 5 * time.Second
 	writeTimeout = 10 * time.Second
-	idleTimeout  = 2 * time.Minute // scrapes come once in a while on the same connection
+	idleTimeout  = 2 * time.Minute // scrapers keep their connection open between scrapes
 	maxHeader    = 16 << 10        // bytes
 	maxAtOnce    = 4               // scrapes
 	stopTimeout  = time.Second
@@ -33,15 +33,15 @@ const (
 // Path is where measurements are served.
 const Path = "/metrics"
 
-// Options of an endpoint. The zero value serves them under the name thresh and logs nothing.
+// Options of an endpoint. The zero value logs nothing.
 type Options struct {
 	// Version is the host's, for target_info.
 	Version string
-	// Log gets what goes wrong with connections; nil: nobody does.
+	// Log receives errors of connections; nil drops them.
 	Log *log.Logger
 }
 
-// Endpoint is a meter provider and the HTTP server that shows what it measured. Close it.
+// Endpoint is a meter provider and the HTTP server for its measurements. Close it.
 type Endpoint struct {
 	provider *sdkmetric.MeterProvider
 	listener net.Listener
@@ -49,8 +49,8 @@ type Endpoint struct {
 	served   chan error // what Serve returned
 }
 
-// Listen serves measurements at an address, for example 127.0.0.1:9464; port 0 takes one that is free. An address without
-// a host is one of all networks that the machine is in. The error says what is wrong with the address, or that it is taken.
+// Listen serves measurements at an address, for example 127.0.0.1:9464; port 0 picks a free one. An address without
+// a host listens on all interfaces. The error says what is wrong with the address, or that it is in use.
 func Listen(address string, o Options) (*Endpoint, error) {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, fmt.Errorf("serve metrics: %w; want host:port, such as 127.0.0.1:9464", err)
@@ -60,7 +60,7 @@ func Listen(address string, o Options) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
-	// The resource is made of nothing but this: what the SDK finds out by itself is about the machine and its user.
+	// The resource holds only this: what the SDK would detect by itself describes the machine and its user.
 	about := resource.NewSchemaless(attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version))
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
 		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
@@ -84,18 +84,18 @@ func Listen(address string, o Options) (*Endpoint, error) {
 	return e, nil
 }
 
-// Meter is the provider to measure with.
+// Meter returns the provider to measure with.
 func (e *Endpoint) Meter() metric.MeterProvider { return e.provider }
 
-// URL is where measurements are served, with the port that was taken.
+// URL returns where measurements are served, with the actual port.
 func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
 
-// Close stops serving. A scrape that is under way gets a second to end.
+// Close stops serving. A scrape in progress gets a second to finish.
 func (e *Endpoint) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := e.server.Shutdown(ctx); err != nil {
-		_ = e.server.Close() // somebody reads slowly, and nobody waits for him
+		_ = e.server.Close() // a slow reader is cut off
 	}
 	err := <-e.served
 	if errors.Is(err, http.ErrServerClosed) {
