@@ -35,6 +35,9 @@ type State struct {
 // Add appends entries, all or none. Each is counted here, once: that takes up to a second per megabyte, and ends with
 // ctx.
 //
+// With the setting transcript.dir the entries are in the transcript when Add returns. If it cannot be written, Add keeps
+// them for the next attempt, and Prepare and Close fail until that succeeds.
+//
 // Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
 // entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
 // entries.
@@ -134,5 +137,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
 
-// Close closes the session; a Prepare in progress fails with [ErrClosed]. The error is about writing the transcript.
+// Close closes the session; a Prepare in progress fails with [ErrClosed]. An error means that the transcript could not
+// be written and names how many entries it lacks. The session then stays open, and Close can be called again when
+// there is room.
 func (s *Session) Close() error { return classify(s.engine.Close()) }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -68,8 +70,11 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
-	defer h.Close()
-	return stdio.Serve(cmd.Context(), h, a.in, a.out)
+	err = stdio.Serve(cmd.Context(), h, a.in, a.out)
+	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
+		err = errors.New("standard output was closed: the program that reads the replies has ended")
+	}
+	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
 }
 
 // runHelp describes the protocol, with the table of methods.

@@ -45,8 +45,11 @@ func set(_ context.Context, s *host.Session, p setParams) (any, error) {
 
 func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 	now(func(_ context.Context, s *host.Session, _ sessionParams) (any, error) {
+		if err := s.Close(); err != nil {
+			return nil, err // the transcript could not be written: the session stays open
+		}
 		q.session = nil
-		return empty{}, s.Close()
+		return empty{}, nil
 	})(ctx, q, raw, done)
 }
 

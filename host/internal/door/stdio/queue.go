@@ -93,13 +93,14 @@ func (all *queues) next(id string, q *queue) (job, bool) {
 	return j, true
 }
 
-// close closes the sessions that are still open. It must be called when no job is queued or running.
+// close closes the sessions that are still open. It must be called when no job is queued or running. A session whose
+// transcript cannot be written stays open: host.Close tries again and reports it.
 func (all *queues) close() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for id, q := range all.byID {
 		if q.session != nil {
-			_ = q.session.Close() // no one is left to report an error to
+			_ = q.session.Close()
 		}
 		delete(all.byID, id)
 	}

@@ -22,7 +22,7 @@ const (
 
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; if ctx
 // ends first, it cancels them. Both are regular ends, so the error is about the streams only. Open sessions are
-// closed; h is not.
+// closed; h is not. A session whose transcript cannot be written stays open, and [host.Host.Close] reports it.
 func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
 	return serve(ctx, h, in, out, maxLine)
 }
