@@ -333,3 +333,51 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 		}
 	})
 }
+
+// Where what is not history fills the window, a smaller history does not help, so it is left alone.
+func TestWithoutRoomForTheHistoryNothingIsTouched(t *testing.T) {
+	entries := joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10), exchange("c", 10))
+	for name, c := range map[string]struct {
+		pending, reported int // reported: the provider's count of the last request, of which 10 tokens were history
+		want              string
+	}{
+		"impossible pending tokens": {9_999_999, 0, "alone take 9999999 of 1000 tokens"},
+		"system prompt and tools":   {0, 1000, "the system prompt and tools alone take 990 of 1000 tokens"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := emergency(1000, entries...)
+			f.strategy.mode = contract.ModeContinuous
+			f.strategy.optimize = func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
+				return []rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, nil
+			}
+			f.strategy.compress = keepLast(2)
+			f.req.Pending = c.pending
+			if c.reported > 0 {
+				f.ReportUsage(c.reported, 10)
+			}
+			before := f.history.Snapshot().Revision
+			view, _, err := f.Prepare(t.Context(), f.req)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", err, c.want)
+			}
+			if f.history.Snapshot().Revision != before || len(view.Entries) != len(entries) {
+				t.Errorf("the history was changed, and %d of %d entries are left", len(view.Entries), len(entries))
+			}
+		})
+	}
+}
+
+// A threshold that pending tokens alone reach would be reached at every turn, whatever a Compress does.
+func TestAThresholdThatNoHistoryCanGetBelow(t *testing.T) {
+	f := emergency(1000, joined([]content.Content{text(content.Human, 5)}, exchange("a", 100), exchange("b", 20))...)
+	f.strategy.compress = keepLast(2)
+	f.req.Pending = 600 // the threshold is 500
+	got := f.prepare(t)
+	if got.Compress.Kind != "" || len(f.strategy.compresses) > 0 || len(got.Warnings) != 1 {
+		t.Errorf("%+v, warnings %q", got.Compress, got.Warnings)
+	}
+	f.req.Pending = 910 // over the hard limit: what is left must go as far as needed
+	if got := f.prepare(t); got.Compress.Reason != contract.ReasonHardLimit {
+		t.Errorf("%+v", got.Compress)
+	}
+}
