@@ -282,10 +282,11 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []content.Content
 		lastHuman := ""
+		var pinned []string
 		for i := range rapid.IntRange(1, 30).Draw(t, "entries") {
 			size := rapid.IntRange(1, 120).Draw(t, "size")
-			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan",
-				"unknown block"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan", "pinned",
+				"pinned exchange", "unknown block"}).Draw(t, "kind") {
 			case "human":
 				c := text(content.Human, size)
 				lastHuman = fmt.Sprint("human ", i)
@@ -299,6 +300,15 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 				entries = append(entries, interrupted(fmt.Sprint("c", i), size))
 			case "orphan":
 				entries = append(entries, exchange(fmt.Sprint("c", i), size)[1])
+			case "pinned":
+				c := text(rapid.SampledFrom([]content.Speaker{content.Human, content.AI}).Draw(t, "speaker"), size)
+				c.Blocks = append(c.Blocks, content.Text{Text: fmt.Sprint("pinned ", i, ".")})
+				c.Metadata = []byte(`{"pinned":true}`)
+				entries, pinned = append(entries, c), append(pinned, fmt.Sprint("pinned ", i, "."))
+			case "pinned exchange":
+				x := exchange(fmt.Sprint("c", i), size)
+				x[1].Metadata = []byte(`{"pinned":true}`)
+				entries, pinned = append(entries, x...), append(pinned, fmt.Sprint(x[1].Blocks))
 			case "unknown block":
 				c := text(content.AI, size)
 				c.Blocks = append(c.Blocks, content.Opaque{JSON: []byte(`{"type":"novel"}`)})
@@ -327,6 +337,11 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 		}
 		if err := f.history.Recount(sized{}.Entry); err != nil {
 			t.Error(err)
+		}
+		for _, said := range pinned {
+			if !strings.Contains(fmt.Sprint(after.Contents()), said) {
+				t.Errorf("the pinned %q is gone", said)
+			}
 		}
 		if lastHuman != "" && !strings.Contains(fmt.Sprint(after.Contents()), lastHuman) {
 			t.Error("the last message of a human is gone")
