@@ -55,7 +55,7 @@ func TestAHostIsAttachedToAPluginThatWasStartedByHand(t *testing.T) {
 	if !strings.Contains(r.stdout, `"removals":[2]`) || r.code != 0 {
 		t.Errorf("exit status %d: %s", r.code, r.stdout)
 	}
-	if !strings.Contains(r.stderr, "started by hand: it is not verified, not isolated and not supervised") {
+	if !strings.Contains(r.stderr, "using an attached plugin: it is not verified, isolated or supervised") {
 		t.Errorf("it does not say so: %s", r.stderr)
 	}
 	within(t, ended, patience)
@@ -95,5 +95,5 @@ func TestAttachIsNoSetting(t *testing.T) {
 	p.run("plugins", "list", "--config", "mine.yaml").failed(t, 1, "plugins.attach: unknown setting")
 	p.run("plugins", "list", "--attach", "high-density").failed(t, 2, "NAME=SOCKET")
 	p.file("s.json", pruning)
-	p.run("optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere", "s.json").failed(t, 1, "nobody answers at this socket", "/nowhere", "--attach")
+	p.run("optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere", "s.json").failed(t, 1, "no process answers at this socket", "/nowhere", "--attach")
 }

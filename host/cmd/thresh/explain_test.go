@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
 type explained struct {
@@ -77,7 +78,7 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	fates := map[string]bool{}
-	for _, file := range sampleSessions(t) {
+	for _, file := range repo.Samples(t) {
 		got := decode[explained](t, p.run("explain", "-o", "json", "--set", "model.contextLimit=30000", file))
 		tokens, now := 0, 0
 		for i, e := range got.Entries {

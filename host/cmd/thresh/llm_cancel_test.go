@@ -111,7 +111,7 @@ func TestAPluginThatDiesTakesItsModelCallAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, call)
-	e := a.refusal(a.wait(id), -32000, "middle-out", "process ended", mayHelp)
+	e := a.refusal(a.wait(id), -32000, "middle-out", "process crashed", mayHelp)
 	if e.Data.Kind != "plugin" || !e.Data.Retryable || e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
 		t.Errorf("kind %s, retryable %v", e.Data.Kind, e.Data.Retryable)
 	}

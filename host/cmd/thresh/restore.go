@@ -184,7 +184,7 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 
 // listColumns are those of restore --list.
 var listColumns = []table.Column{
-	{Name: "id"}, {Name: "line", Right: true, Rank: 1}, {Name: "speaker", Rank: 1}, {Name: "tokens", Right: true},
+	{Name: "id"}, {Name: "line", Rank: 1}, {Name: "speaker", Rank: 1}, {Name: "tokens", Right: true},
 	{Name: "what", Head: "WHAT IT IS", Min: 24}, {Name: "calls", Min: 12},
 }
 

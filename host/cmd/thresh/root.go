@@ -71,7 +71,7 @@ func newRoot(a *app) *cobra.Command {
 	})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
 	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a), compareCommand(a),
-		tokensCommand(a), pricesCommand(a), explainCommand(a), diffCommand(a), restoreCommand(a),
+		tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a), versionCommand(a))
 	return root
 }

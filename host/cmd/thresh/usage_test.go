@@ -9,7 +9,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, command := range []string{
-		"replay", "run", "optimize", "compress", "convert", "tokens", "explain", "diff", "restore", "plugins list", "config explain",
+		"replay", "run", "optimize", "compress", "convert", "tokens", "explain", "restore", "plugins list", "config explain",
 	} {
 		r := p.run(append(strings.Fields(command), "--help")...).done(t)
 		for _, want := range []string{"Usage:\n  thresh " + command, "Examples:\n  ", "--set KEY=VALUE"} {

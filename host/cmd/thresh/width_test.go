@@ -11,7 +11,6 @@ func TestTablesFitEightyColumns(t *testing.T) {
 	t.Parallel()
 	p := allFour(t)
 	files := samples(t)
-	p.file("pruned.json", p.run("optimize", "--apply", "--set", "model.contextLimit=30000", files[2]).done(t).stdout)
 	for name, c := range map[string]struct {
 		args []string
 		head string // the beginning of the first line of a table
@@ -21,13 +20,12 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		"compare":     {append([]string{"compare", "--sessions"}, files...), "VARIANT", []string{"SENT", "SAVED", "RECALL", "sonnet $"}},
 		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"}, files...), "VARIANT", []string{"RECALL"}},
 		"explain":     {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
-		"diff":        {[]string{"diff", "--all", files[2], "pruned.json"}, "A ", []string{"WHAT IT IS"}},
 		"tokens":      {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
 		"restore":     {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
 		"prices":      {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.args[0] != "tokens" && c.args[0] != "prices" && c.args[0] != "diff" && c.args[0] != "restore" {
+			if c.args[0] != "tokens" && c.args[0] != "prices" && c.args[0] != "restore" {
 				c.args = append(c.args, "--set", "model.contextLimit=30000")
 			}
 			r := p.run(c.args...).done(t)

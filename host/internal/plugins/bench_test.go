@@ -27,8 +27,9 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up to the
-// accepted Configure with ours, bare and isolated. They take turns, so that what else goes on in the machine hurts each alike.
+// What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up
+// to the accepted Configure with ours, bare and isolated. They take turns, so that what else goes on in the machine
+// hurts each alike.
 func BenchmarkIsolatedStart(b *testing.B) {
 	isolates(b)
 	dir := pluginDir(b, "honest")
@@ -94,11 +95,11 @@ func takeTurns(b *testing.B, turns map[string]func() time.Duration) {
 	}
 }
 
-// What a new version of the file costs those who call meanwhile: an iteration is a reload, from the new file to the first
-// call of the new process. max-call-ns is the slowest of all calls and p50-call-ns the one in the middle; start-ns is
-// what one start takes when nothing else is going on. quiet-max-call-ns is the
-// slowest call of a second without a reload: where that is large, the machine is busy with something else. Callers and a start
-// share the processors, so that under load a start takes longer: loaded-start-ns is the longest of 20, and
+// What a new version of the file costs those who call meanwhile: an iteration is a reload, from the new file to the
+// first call of the new process. max-call-ns is the slowest of all calls and p50-call-ns the one in the middle;
+// start-ns is what one start takes when nothing else is going on. quiet-max-call-ns is the slowest call of a second
+// without a reload: where that is large, the machine is busy with something else. Callers and a start share the
+// processors, so that under load a start takes longer: loaded-start-ns is the longest of 20, and
 // slower-than-a-start/op how many calls of each reload took longer than that.
 func BenchmarkReloadUnderLoad(b *testing.B) {
 	isolates(b)
@@ -135,8 +136,8 @@ func BenchmarkReloadUnderLoad(b *testing.B) {
 	b.ReportMetric(float64(slow)/float64(b.N), "slower-than-a-start/op")
 }
 
-// versions makes n files that differ from one at path, and returns one after the other, under a name that is free. They are
-// written before anything is measured: writing competes with the calls.
+// versions makes n files that differ from one at path, and returns one after the other, under a name that is free.
+// They are written before anything is measured: writing competes with the calls.
 func versions(b *testing.B, path string, n int) (next func() string) {
 	b.Helper()
 	text, err := os.ReadFile(path)

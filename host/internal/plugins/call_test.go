@@ -65,7 +65,8 @@ func TestAnEntryLargerThanAnyMessageLimitIsSent(t *testing.T) {
 	}
 }
 
-// Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history to say.
+// Edits that are wrong in themselves are decoded and passed on: whether they fit the history is for package history
+// to say.
 func TestOptimizeDoesNotJudgeEdits(t *testing.T) {
 	tests := map[string][]rewrite.Edit{
 		"out-of-bounds": {{Index: 2, Remove: true}},
@@ -221,7 +222,8 @@ func TestAStoppedPluginIsReplaced(t *testing.T) {
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "stops-in-optimize")
 	first := pid(t, s)
-	// On a busy machine a call may time out before the plugin has stopped itself, and the probe be answered: then call again.
+	// On a busy machine a call may time out before the plugin has stopped itself, and the probe be answered: then call
+	// again.
 	plugintest.Eventually(t, "the stopped process is killed", func() bool {
 		if state, _ := s.State(); plugintest.Exists(first) && state == StateReady {
 			_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})

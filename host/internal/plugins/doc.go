@@ -1,14 +1,14 @@
 // Package plugins finds strategy plugins, runs each in a process of its own, and calls them.
 //
-// It is for package engine and the command line. A program that embeds thresh uses package host instead, and the author of a strategy
-// uses package sdk.
+// It is for package engine and the command line. A program that embeds thresh uses package host instead, and the
+// author of a strategy uses package sdk.
 //
 // # Where to start
 //
-// [New] makes a [Manager] from [Options]: the settings under "plugins", and what the host adds. [Manager.Strategy] starts a strategy by
-// name, once for all sessions, and returns a [Strategy], which implements prepare.Strategy. [Manager.List] describes every plugin file
-// and what is wrong with it, [Manager.Lock] writes the lock file, and [Manager.Close] ends every process. What goes wrong comes back
-// as an [*Error] around one of the errors in names.go.
+// [New] makes a [Manager] from [Options]: the settings under "plugins", and what the host adds. [Manager.Strategy]
+// starts a strategy by name, once for all sessions, and returns a [Strategy], which implements prepare.Strategy.
+// [Manager.List] describes every plugin file and what is wrong with it, [Manager.Lock] writes the lock file, and
+// [Manager.Close] ends every process. What goes wrong comes back as an [*Error] around one of the errors in names.go.
 //
 // # The rooms
 //
@@ -22,7 +22,7 @@
 //	isolate     the launcher that takes rights away from a process before it becomes the plugin
 //	fault       the errors
 //
-// A start goes through them in this order: discover finds the file; trust refuses it if others could change it, or if its hash is not
-// the one in the lock file; process starts the opened file that was hashed, whatever its path leads to by then, in a sandbox; client
-// asks it what it is and configures it; supervise hands it to the calls that wait.
+// A start goes through them in this order: discover finds the file; trust refuses it if others could change it, or if
+// its hash is not the one in the lock file; process starts the opened file that was hashed, whatever its path leads
+// to by then, in a sandbox; client asks it what it is and configures it; supervise hands it to the calls that wait.
 package plugins

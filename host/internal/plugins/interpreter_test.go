@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A script whose interpreter lies where isolation lets nothing be read, as those of version managers do in home directories.
+// A script whose interpreter lies where isolation lets nothing be read, as those of version managers do in home
+// directories.
 func TestAnInterpreterThatIsolationHides(t *testing.T) {
 	isolates(t)
 	tools := t.TempDir()

@@ -28,8 +28,8 @@ func isolates(t testing.TB) {
 	}
 }
 
-// escape has a plugin try to get out, and returns how each attempt ended; the first two are to send something to ports on
-// which somebody listens.
+// escape has a plugin try to get out, and returns how each attempt ended; the first two are to send something to
+// ports on which somebody listens.
 func escape(t *testing.T, o Options) map[string]string {
 	t.Helper()
 	o.Dirs = []string{pluginDir(t, "tries-to-escape")}

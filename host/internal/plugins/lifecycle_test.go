@@ -136,8 +136,8 @@ func TestCloseEndsCallsAndStarts(t *testing.T) {
 	}
 }
 
-// A plugin's children go when it does, though they hold its standard output open. Isolated, it has none at all, so that none
-// can leave its process group, or stay behind when the host is gone.
+// A plugin's children go when it does, though they hold its standard output open. Isolated, it has none at all, so
+// that none can leave its process group, or stay behind when the host is gone.
 func TestAGrandchildIsEndedToo(t *testing.T) {
 	ways := map[string]func(*testing.T, *Manager, *Strategy){
 		"Close": func(t *testing.T, m *Manager, _ *Strategy) {
@@ -192,8 +192,8 @@ func grandchild(t *testing.T, s *Strategy) int {
 	return id
 }
 
-// doomedHost runs as a process of its own: it starts plugins, says so, and waits to be killed. args is the plugin directory
-// and the run directory.
+// doomedHost runs as a process of its own: it starts plugins, says so, and waits to be killed. args is the plugin
+// directory and the run directory.
 func doomedHost(args string) {
 	dirs := filepath.SplitList(args)
 	m := New(Options{Plugins: config.Plugins{Dirs: dirs[:1]}, RunDir: dirs[1], Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})

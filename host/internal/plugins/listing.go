@@ -36,9 +36,10 @@ type Listing struct {
 // startsAtOnce bounds how many plugins List starts at the same time.
 const startsAtOnce = 16
 
-// List describes everything in the plugin directories, in the order of the directories and by name within each. Plugins that do not
-// run are started, several at a time, to ask them what they are, and ended again unless a session uses them meanwhile. What is wrong
-// with one is in its listing and affects no other. When ctx ends, those not yet asked are broken for that reason.
+// List describes everything in the plugin directories, in the order of the directories and by name within each.
+// Plugins that do not run are started, several at a time, to ask them what they are, and ended again unless a session
+// uses them meanwhile. What is wrong with one is in its listing and affects no other. When ctx ends, those not yet
+// asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
 	found := m.scan()
 	var list []Listing

@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes that to the
-// lock file: from then on it must stay the same. It returns what was locked, by name, and why others were not.
+// Lock starts the plugins with these names, or all usable ones if there are none, asks each what it is, and writes
+// that to the lock file: from then on it must stay the same. It returns what was locked, by name, and why others were
+// not.
 func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked, error) {
 	if err := m.trust.CanLock(); err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Plugins for all tests, built once: faulty speaks the protocol by itself, and what it does wrong depends on the name that
-// it is linked to; honest is made with the SDK.
+// Plugins for all tests, built once: faulty speaks the protocol by itself, and what it does wrong depends on the name
+// that it is linked to; honest is made with the SDK.
 var faulty, honest string
 
 // builtEnv names a directory with the plugins where they were built already.

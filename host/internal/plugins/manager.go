@@ -56,8 +56,8 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Strategy returns the strategy with the name, started and described. Callers that come while it starts wait for that start. A strategy
-// whose process has ended is started again.
+// Strategy returns the strategy with the name, started and described. Callers that come while it starts wait for that
+// start. A strategy whose process has ended is started again.
 //
 // Errors: [ErrUnknownStrategy], [ErrClosed], an [*Error] about the start, or ctx's.
 func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) {
@@ -88,8 +88,8 @@ func (m *Manager) States() map[string]State {
 	return states
 }
 
-// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are under way fail with [ErrClosed]. It is
-// safe to call again, also at the same time, and then returns what the first call returned.
+// Close ends every process, in a time bounded by StopTimeout and a few seconds. Calls that are under way fail with
+// [ErrClosed]. It is safe to call again, also at the same time, and then returns what the first call returned.
 func (m *Manager) Close() error { return m.close() }
 
 func (m *Manager) shutDown() error {
@@ -150,8 +150,8 @@ func (m *Manager) all() []*Strategy {
 	return slices.Collect(maps.Values(m.strategies))
 }
 
-// start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come first: it goes on
-// when that caller gives up.
+// start starts a process of a strategy. The start belongs to the manager and not to the caller who happened to come
+// first: it goes on when that caller gives up.
 func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) {
 	found := m.scan()
 	c, ok := found.Find(name)
@@ -205,8 +205,8 @@ func (m *Manager) launch(ctx context.Context, b *discover.Binary, known trust.Sn
 // attachedTimeout is how long a call waits for an attached plugin: a developer may be looking at it in a debugger.
 const attachedTimeout = 24 * time.Hour
 
-// attach connects to a plugin that a developer started by hand. It is used as it is: nothing verifies, isolates or supervises it, and
-// calls wait for it as long as it takes.
+// attach connects to a plugin that a developer started by hand. It is used as it is: nothing verifies, isolates or
+// supervises it, and calls wait for it as long as it takes.
 func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugin, error) {
 	b := discover.Socket(c)
 	if err := (process.Spec{Binary: b}).CheckSocket(); err != nil {
@@ -236,7 +236,8 @@ func (m *Manager) clientOptions() client.Options {
 	}
 }
 
-// prepare makes what all processes share, the first time. Once the manager is closed it makes nothing, since nothing would remove it.
+// prepare makes what all processes share, the first time. Once the manager is closed it makes nothing, since nothing
+// would remove it.
 func (m *Manager) prepare() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,26 +9,28 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 )
 
-// Options say where plugins are and what they may use. The settings are those under "plugins" in the configuration; each zero value
-// among them stands for the setting's default, except for Dirs, LockFile and Grants, which stand for none.
+// Options say where plugins are and what they may use. The settings are those under "plugins" in the configuration;
+// each zero value among them stands for the setting's default, except for Dirs, LockFile and Grants, which stand for
+// none.
 type Options struct {
 	config.Plugins
 
-	// Logger receives what happens to plugins and what they log; nil: it is dropped. Its level is passed on to the plugins.
+	// Logger receives what happens to plugins and what they log; nil: it is dropped. Its level is passed on to the
+	// plugins.
 	Logger hclog.Logger
 	// HostVersion is told to plugins, for their logs.
 	HostVersion string
-	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path must be short,
-	// since sockets are made in it.
+	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path must
+	// be short, since sockets are made in it.
 	RunDir string
 	// QuietTime is how long nothing may have happened in the plugin directories before they are scanned again; 0 is
 	// [discover.DefaultQuietTime].
 	QuietTime time.Duration
-	// Executable is the path of the host's own executable. Plugins in the folder plugins next to it are trusted like it. "": there
-	// are none such.
+	// Executable is the path of the host's own executable. Plugins in the folder plugins next to it are trusted like it.
+	// "": there are none such.
 	Executable string
-	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They are used
-	// instead of files, without any protection.
+	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They are
+	// used instead of files, without any protection.
 	Attach map[string]string
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings

@@ -132,7 +132,8 @@ func TestAResetServesThoseWhoWait(t *testing.T) {
 	}
 }
 
-// A plugin that is killed while it starts is not to blame: another start may fare better. A plugin that ends by itself is.
+// A plugin that is killed while it starts is not to blame: another start may fare better. A plugin that ends by
+// itself is.
 func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 	for _, name := range []string{"hangs-at-start", "hangs-in-getinfo"} {
 		t.Run(name, func(t *testing.T) {

@@ -71,8 +71,8 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	plugintest.GoneWithin(t, old, time.Minute)
 }
 
-// held puts a new version into dir that waits, when it is started for the first time, for somebody to close the pipe, and then
-// goes on as then says. It returns when it was started.
+// held puts a new version into dir that waits, when it is started for the first time, for somebody to close the pipe,
+// and then goes on as then says. It returns when it was started.
 func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
 	t.Helper()
 	elsewhere := pluginDir(t, "steady")

@@ -65,7 +65,8 @@ func filled(t *testing.T, later string) string {
 	return coming
 }
 
-// installOther installs a plugin that is not the one in pluginDir, byte for byte: the same would not be started for its place.
+// installOther installs a plugin that is not the one in pluginDir, byte for byte: the same would not be started for
+// its place.
 func installOther(t *testing.T, path string) {
 	t.Helper()
 	plugintest.Install(t, faulty, path)

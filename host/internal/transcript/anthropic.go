@@ -165,7 +165,6 @@ func (b *builder) userEntries(line int, p pieces, like content.Content) {
 			c.Speaker = content.Tool
 		}
 		c.Blocks = p.blocks[start:end:end]
-		b.name(c.Blocks)
 		b.add(line, c)
 		start = max(end, 1) // a message without blocks is one entry
 	}

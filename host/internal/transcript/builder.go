@@ -12,7 +12,10 @@ import (
 // builder puts a transcript together.
 type builder struct {
 	t     Transcript
+	match turns.Matcher
 	names map[string]string // the tool that the latest call with an id called
+	// exact: responses that do not say which tool they are from are left so.
+	exact bool
 	tally tally
 	shown map[string]int // notes of each class of oddities
 }
@@ -21,33 +24,44 @@ func newBuilder() *builder { return &builder{names: map[string]string{}, shown: 
 
 // add appends an entry and returns its position.
 func (b *builder) add(line int, c content.Content) int {
-	b.learn(c.Blocks)
 	b.t.Entries = append(b.t.Entries, c)
 	b.t.Lines = append(b.t.Lines, line)
-	return len(b.t.Entries) - 1
+	entry := len(b.t.Entries) - 1
+	b.pair(entry, 0)
+	return entry
 }
 
 // extend appends blocks to an entry.
 func (b *builder) extend(entry int, blocks []content.Block) {
-	b.learn(blocks)
+	from := len(b.t.Entries[entry].Blocks)
 	b.t.Entries[entry].Blocks = append(b.t.Entries[entry].Blocks, blocks...)
+	b.pair(entry, from)
 }
 
-// learn remembers which tool a call called, for formats whose results do not say.
-func (b *builder) learn(blocks []content.Block) {
-	for _, block := range blocks {
-		if call, ok := block.(content.ToolCall); ok {
-			b.names[call.ID] = call.Name
-		}
-	}
-}
-
-// name completes responses that do not say which tool they are from.
-func (b *builder) name(blocks []content.Block) {
-	for i, block := range blocks {
-		if r, ok := block.(content.ToolResponse); ok && r.ToolName == "" {
-			r.ToolName = b.names[r.CallID]
-			blocks[i] = r
+// pair takes in the calls and responses of an entry from a block on. It completes responses that do not say which tool
+// they are from, for formats whose results do not: with the name of the call that they answer, or of the latest one
+// with their id if it is answered already.
+func (b *builder) pair(entry, from int) {
+	c := b.t.Entries[entry]
+	for j := from; j < len(c.Blocks); j++ {
+		switch block := c.Blocks[j].(type) {
+		case content.ToolCall:
+			b.names[block.ID] = block.Name
+			if c.Speaker == content.AI {
+				b.match.Call(block.ID, block.Name, turns.At{Entry: entry, Block: j})
+			}
+		case content.ToolResponse:
+			if c.Speaker != content.Tool {
+				continue
+			}
+			at, ok := b.match.Response(block.CallID, block.ToolName)
+			if block.ToolName != "" || b.exact {
+				continue
+			}
+			if block.ToolName = b.names[block.CallID]; ok {
+				block.ToolName = b.t.Entries[at.Entry].Blocks[at.Block].(content.ToolCall).Name
+			}
+			c.Blocks[j] = block
 		}
 	}
 }

@@ -197,7 +197,6 @@ func (c *codex) output(line int, stamp []byte, item object) {
 	}
 	result, media := resultOf(raw, openAIMedia)
 	blocks := append(one(content.ToolResponse{CallID: item.text("call_id"), Result: result}), media...)
-	c.b.name(blocks)
 	if c.tool >= 0 {
 		c.b.extend(c.tool, blocks)
 		return

@@ -189,7 +189,6 @@ func (m *messages) tool(line int, o object, c content.Content) {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
 	}
 	c.Speaker, c.Blocks = content.Tool, append(one(r), media...)
-	m.b.name(c.Blocks)
 	m.b.add(line, c)
 }
 

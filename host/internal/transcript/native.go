@@ -38,6 +38,7 @@ func (b *builder) entry(i, line int, raw []byte) error {
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
 	}
+	b.exact = true
 	b.add(line, c)
 	b.identify(id)
 	return nil

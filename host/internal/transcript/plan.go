@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // The roles of turns.
@@ -47,7 +48,8 @@ type answer struct {
 type planner struct {
 	tally tally
 	turns []turn
-	open  map[string][]*call // the unanswered calls by id, the latest last: some models repeat ids in a conversation
+	match turns.Matcher // its blocks are positions in calls
+	calls []*call
 }
 
 // missingResult is what an unanswered call is answered with, because providers refuse a call without a response.
@@ -55,7 +57,7 @@ const missingResult = "[no result was recorded]"
 
 // plan lays out a transcript.
 func plan(t *Transcript) *planner {
-	p := &planner{open: map[string][]*call{}}
+	p := &planner{}
 	for i, c := range t.Entries {
 		p.metadata(i, c)
 		switch {
@@ -129,20 +131,20 @@ func (p *planner) entry(i int, c content.Content) {
 		return // it had only responses, which were put behind their calls
 	}
 	for _, call := range t.calls {
-		p.open[call.ID] = append(p.open[call.ID], call)
+		p.match.Call(call.ID, call.Name, turns.At{Entry: i, Block: len(p.calls)})
+		p.calls = append(p.calls, call)
 	}
 	p.turns = append(p.turns, t)
 }
 
 // answer puts a response behind the call that it answers. It returns nil if there is none.
 func (p *planner) answer(entry int, r content.ToolResponse) *answer {
-	open := p.open[r.CallID]
-	if len(open) == 0 {
+	at, ok := p.match.Response(r.CallID, r.ToolName)
+	if !ok {
 		p.tally.count(0, entry, "result without a call before it written as the user's text")
 		return nil
 	}
-	c := open[len(open)-1]
-	p.open[r.CallID] = open[:len(open)-1]
+	c := p.calls[at.Block]
 	if c.turn != len(p.turns)-1 {
 		p.tally.count(0, entry, "result moved up to right behind its call")
 	}

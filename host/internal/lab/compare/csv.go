@@ -73,46 +73,37 @@ func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) 
 // csvRow is one row. A replay that was not begun has empty cells instead of figures, as zeros would be taken for
 // results.
 func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
-	row := make([]string, 0, len(csvHead))
 	list := v.PriceList
 	if c != nil {
 		list = c.List
 	}
-	for _, text := range []string{s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done), res.Error} {
-		row = append(row, harmless(text))
+	row := []string{
+		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done), res.Error,
+	}
+	for i := range row {
+		row[i] = harmless(row[i])
 	}
 	if !res.Done && res.Turns == 0 {
 		return append(row, make([]string, len(csvHead)-len(row))...)
 	}
-	row = append(row, counts(res.Turns, res.Sent, res.Unpruned)...)
-	row = append(row, decimal(res.Saved))
-	row = append(
-		row,
-		counts(
-			res.Peak, res.PeakUnpruned, res.OverLimit, res.UnprunedOverLimit, res.Rewrites, res.Optimized, res.Held,
-			res.Compressed, res.Laddered,
-		)...)
-	row = append(row, decimal(res.Recall.Share))
-	row = append(row, counts(res.Recall.Used, res.Recall.Kept)...)
-	row = append(row, decimal(res.Recall.ShareResults))
-	row = append(
-		row,
-		counts(
-			res.Recall.UsedResults, res.Recall.KeptResults, res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries,
-			res.Pruned.Tokens,
-		)...)
-	if c == nil {
-		row = append(row, make([]string, 7)...)
-	} else {
-		row = append(row, decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative))
-		row = append(row, counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
+	cost := make([]string, 7)
+	if c != nil {
+		cost = append([]string{decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative)},
+			counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
 	}
 	var llm outcome.Spent
 	if res.LLM != nil {
 		llm = *res.LLM
 	}
-	row = append(row, counts(llm.Calls, llm.InputTokens, llm.OutputTokens)...)
-	return append(row, seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime))
+	return slices.Concat(row,
+		counts(res.Turns, res.Sent, res.Unpruned), []string{decimal(res.Saved)},
+		counts(res.Peak, res.PeakUnpruned, res.OverLimit, res.UnprunedOverLimit),
+		counts(res.Rewrites, res.Optimized, res.Held, res.Compressed, res.Laddered),
+		[]string{decimal(res.Recall.Share)}, counts(res.Recall.Used, res.Recall.Kept),
+		[]string{decimal(res.Recall.ShareResults)}, counts(res.Recall.UsedResults, res.Recall.KeptResults),
+		counts(res.Rereads.Calls, res.Rereads.Tokens, res.Pruned.Entries, res.Pruned.Tokens),
+		cost, counts(llm.Calls, llm.InputTokens, llm.OutputTokens),
+		[]string{seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime)})
 }
 
 func counts(values ...int) []string {

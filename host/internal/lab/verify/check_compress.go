@@ -121,8 +121,8 @@ func checkServicesSlow(ctx context.Context, s *suite) (string, error) {
 	return host.tally.String(), nil
 }
 
-// survives reports what is wrong with an error of a Compress in which a host service went wrong: the strategy may fail, but
-// its process may not, and a call after it must work as if nothing had been.
+// survives reports what is wrong with an error of a Compress in which a host service went wrong: the strategy may
+// fail, but its process may not, and a call after it must work as if nothing had been.
 func (s *suite) survives(ctx context.Context, st *plugins.Strategy, err error) error {
 	if err != nil && !errors.Is(err, plugins.ErrStrategy) {
 		return err

@@ -45,8 +45,8 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 // restTime is how long a plugin must not compute to count as resting.
 const restTime = 300 * time.Millisecond
 
-// restCPU is the processor time that a plugin may use within restTime and still count as resting: what the runtime of a language uses
-// in the background.
+// restCPU is the processor time that a plugin may use within restTime and still count as resting: what the runtime of
+// a language uses in the background.
 const restCPU = 10 * time.Millisecond
 
 func checkCancellation(ctx context.Context, s *suite) (string, error) {
@@ -83,8 +83,8 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	return strings.Join(details, "; "), nil
 }
 
-// cancelOne cancels a call that has worked for a while, or waits for the model, and watches what the plugin goes on doing:
-// waiting for the model, asking the host for something, or computing.
+// cancelOne cancels a call that has worked for a while, or waits for the model, and watches what the plugin goes on
+// doing: waiting for the model, asking the host for something, or computing.
 func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample, work time.Duration) (string, error) {
 	call, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
@@ -115,8 +115,9 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	return where, p.rests(s.bounds.react)
 }
 
-// rests returns an error if the plugin goes on working or waiting for something, though its call was cancelled. It may still use react
-// of processor time, and ask the host for services for as long. Processor time does not depend on what else the machine is doing.
+// rests returns an error if the plugin goes on working or waiting for something, though its call was cancelled. It
+// may still use react of processor time, and ask the host for services for as long. Processor time does not depend on
+// what else the machine is doing.
 func (p ready) rests(react time.Duration) error {
 	start, used := time.Now(), time.Duration(0)
 	for {

@@ -77,8 +77,8 @@ func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d histories in %d processes", len(first), starts), nil
 }
 
-// optimizeAll has all samples optimised, in order. An error that the strategy returns is an answer too, and is judged in
-// optimize-valid; a plugin that crashes or hangs is not asked on.
+// optimizeAll has all samples optimised, in order. An error that the strategy returns is an answer too, and is judged
+// in optimize-valid; a plugin that crashes or hangs is not asked on.
 func optimizeAll(ctx context.Context, s *suite, ask func(sm sample, n int) (optimized, error)) ([]optimized, error) {
 	answers := make([]optimized, len(s.small()))
 	for i, sm := range s.small() {

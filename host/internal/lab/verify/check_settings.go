@@ -167,7 +167,8 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d kinds of garbage in Configure, of which %d were refused; %d in calls", tried, refused, inCalls), nil
 }
 
-// judgeGarbage judges what came of a Configure with garbage. Garbage may be accepted: a host has checked settings before.
+// judgeGarbage judges what came of a Configure with garbage. Garbage may be accepted: a host has checked settings
+// before.
 func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) error {
 	what := "Configure with " + show(settings)
 	if err != nil {

@@ -86,8 +86,8 @@ func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	return st, nil
 }
 
-// unusable reports whether a strategy failed after it got an answer of the model. What a strategy asks a model, and which
-// answer it wants, is its own affair.
+// unusable reports whether a strategy failed after it got an answer of the model. What a strategy asks a model, and
+// which answer it wants, is its own affair.
 func unusable(st *plugins.Strategy, host *services, err error) bool {
 	return st.Info().RequiresLLM && host.tally.generations.Load() > 0 && errors.Is(err, plugins.ErrStrategy)
 }

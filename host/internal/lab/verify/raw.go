@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// raw is a process of the plugin that no supervision tidies up after, so that what it does is seen as it is. The host starts its
-// processes in the same way, except that this one is not isolated.
+// raw is a process of the plugin that no supervision tidies up after, so that what it does is seen as it is. The host
+// starts its processes in the same way, except that this one is not isolated.
 type raw struct {
 	*process.Process
 	rpc          *client.Raw

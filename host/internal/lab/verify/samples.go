@@ -56,8 +56,8 @@ func (sm sample) tokens() int {
 	return n
 }
 
-// tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four for each entry. What it
-// counts depends on nothing else, which is all that a plugin can ask of it.
+// tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four for each entry.
+// What it counts depends on nothing else, which is all that a plugin can ask of it.
 func tokens(c content.Content) int {
 	n := 0
 	for _, b := range c.Blocks {

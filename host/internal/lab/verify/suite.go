@@ -74,8 +74,8 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	return r
 }
 
-// noticeHang gives a plugin less time for all further calls once it has hung: what there is to say about it is said, and
-// the run is to end.
+// noticeHang gives a plugin less time for all further calls once it has hung: what there is to say about it is said,
+// and the run is to end.
 func (s *suite) noticeHang(err error) (hung bool) {
 	if s.broken || !errors.Is(err, plugins.ErrTimeout) && status.Code(err) != codes.DeadlineExceeded {
 		return false

@@ -28,7 +28,8 @@ func group(pgid int) ([]string, error) {
 	return out, nil
 }
 
-// statFields returns what follows the name in /proc/<pid>/stat: state, parent, process group, … Nil: the process is gone.
+// statFields returns what follows the name in /proc/<pid>/stat: state, parent, process group, … Nil: the process is
+// gone.
 func statFields(path string) []string {
 	raw, err := os.ReadFile(path)
 	if err != nil {

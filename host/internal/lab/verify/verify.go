@@ -35,9 +35,9 @@ var ErrUnknownCheck = errors.New("unknown check")
 // Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
 // plugin is started many times, with the rights of the caller. Nothing of it is left when Run returns.
 //
-// What is wrong with the plugin is in the report. An error means that there is none: [ErrBadBinary], [ErrUnknownCheck],
-// a temporary directory that cannot be made, or ctx's error. It takes some seconds; with a plugin that hangs about a minute,
-// since every call has a bound, and all calls have less of it once one has hung.
+// What is wrong with the plugin is in the report. An error means that there is none: [ErrBadBinary],
+// [ErrUnknownCheck], a temporary directory that cannot be made, or ctx's error. It takes some seconds; with a plugin
+// that hangs about a minute, since every call has a bound, and all calls have less of it once one has hung.
 func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a [*fault.Error], or
-// one around ctx's error.
+// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a
+// [*fault.Error], or one around ctx's error.
 func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
 	if p.reported.info.Trigger.Mode != contract.ModeContinuous {
 		return prepare.OptimizeAnswer{}, p.Failure(fault.OpOptimize, fault.ErrNotContinuous, "")
@@ -27,8 +27,8 @@ func (p *Plugin) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare
 	return prepare.OptimizeAnswer{Edits: a.parts, Metadata: a.header.Metadata, Duration: a.took}, err
 }
 
-// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks gets a context
-// that ends with the call. It returns a [*fault.Error], or one around ctx's error.
+// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it
+// asks gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
 func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
@@ -54,8 +54,9 @@ type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	took   time.Duration // without the start of a process
 }
 
-// ask makes one call, from the header of the request to the last part of the answer. It has a part refused whose JSON is
-// nested too deep, as depth measures it. serve, if not nil, lets the plugin use the host's services until the call ends.
+// ask makes one call, from the header of the request to the last part of the answer. It has a part refused whose JSON
+// is nested too deep, as depth measures it. serve, if not nil, lets the plugin use the host's services until the call
+// ends.
 func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,

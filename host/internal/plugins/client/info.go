@@ -18,7 +18,8 @@ const (
 	maxConfigFields = 1000 // settings
 )
 
-// checkInfo checks what a plugin says about itself, and returns it as it may be shown. name is the one in the file's name.
+// checkInfo checks what a plugin says about itself, and returns it as it may be shown. name is the one in the file's
+// name.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {

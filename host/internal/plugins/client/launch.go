@@ -27,8 +27,8 @@ type Spec struct {
 	Described func()
 }
 
-// Launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all of it. On failure
-// nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
+// Launch brings a plugin from its file to ready: start and go-plugin's handshake, GetInfo, Configure. ctx bounds all
+// of it. On failure nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
 		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
@@ -140,7 +140,8 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	}
 }
 
-// lost reports whether an error may mean that the connection broke: gRPC says so, or go-plugin, whose errors have no code.
+// lost reports whether an error may mean that the connection broke: gRPC says so, or go-plugin, whose errors have no
+// code.
 func lost(err error) bool {
 	s, ok := status.FromError(err)
 	return !ok || s.Code() == codes.Unavailable

@@ -110,7 +110,8 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	return failure
 }
 
-// awaitDeadline waits for a deadline that is about to pass. The plugin knows it too, and may say so a moment before ours does.
+// awaitDeadline waits for a deadline that is about to pass. The plugin knows it too, and may say so a moment before
+// ours does.
 func awaitDeadline(ctx context.Context) {
 	const moment = 100 * time.Millisecond
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < moment {
@@ -126,7 +127,8 @@ func (p *Plugin) endedBecause() error {
 	return p.crashed()
 }
 
-// WithTimeout is context.WithTimeout whose cause is [fault.ErrTimeout], to tell our timeouts from the caller's deadline.
+// WithTimeout is context.WithTimeout whose cause is [fault.ErrTimeout], to tell our timeouts from the caller's
+// deadline.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, fault.ErrTimeout)
 }

@@ -40,8 +40,8 @@ type Options struct {
 	Spawn func(f func()) bool
 }
 
-// Plugin is one running, described and configured plugin. When its process has ended, another Plugin takes its place. It is safe for
-// concurrent use.
+// Plugin is one running, described and configured plugin. When its process has ended, another Plugin takes its place.
+// It is safe for concurrent use.
 type Plugin struct {
 	opts     Options
 	binary   *discover.Binary
@@ -74,7 +74,8 @@ type life struct {
 	end context.CancelCauseFunc
 }
 
-// Info is what the plugin reports about itself. Its Name is "" if the plugin did not get that far. The caller may change the result.
+// Info is what the plugin reports about itself. Its Name is "" if the plugin did not get that far. The caller may
+// change the result.
 func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
 
 // Binary is the file that runs.
@@ -102,8 +103,8 @@ func (p *Plugin) Entry() (e trust.Entry, ok bool) {
 // Alive reports whether the plugin can be called.
 func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0) }
 
-// OnHealth sets what is called when a call timed out and the plugin is being probed (healthy is false), and when the probe was answered.
-// Set it before the first call.
+// OnHealth sets what is called when a call timed out and the plugin is being probed (healthy is false), and when the
+// probe was answered. Set it before the first call.
 func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
 
 // End makes calls fail with why, and [Plugin.Wait] return. Close ends the process itself.
@@ -119,7 +120,8 @@ func (p *Plugin) Wait() error {
 	return context.Cause(p.life.ctx)
 }
 
-// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Calls that are under way fail.
+// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Calls that are
+// under way fail.
 func (p *Plugin) Close(grace time.Duration) {
 	p.remote.stop()
 	p.proc.Close(grace)
@@ -146,8 +148,8 @@ func (p *Plugin) crashed() error {
 	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
 }
 
-// probe kills the process if it does not answer at all. After a call that timed out it may be busy, which is allowed, or stopped, and
-// then every later call would wait in vain.
+// probe kills the process if it does not answer at all. After a call that timed out it may be busy, which is allowed,
+// or stopped, and then every later call would wait in vain.
 func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
 	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)

@@ -15,8 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Raw makes single calls of the protocol to a process, in any order and with any settings, and judges no answer. It is for the
-// conformance suite, which has to do what a host never does. Errors are gRPC's, as they came.
+// Raw makes single calls of the protocol to a process, in any order and with any settings, and judges no answer. It
+// is for the conformance suite, which has to do what a host never does. Errors are gRPC's, as they came.
 type Raw struct {
 	proc   *process.Process
 	remote remote
@@ -30,8 +30,8 @@ func NewRaw(p *process.Process) *Raw {
 // RawCallID is the id of every raw call.
 const RawCallID = "raw"
 
-// Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request goes on until the plugin
-// cancels it. stop ends them.
+// Serve offers the host's services, before Configure. Unlike a host's, they do not end with a call: a request goes on
+// until the plugin cancels it. stop ends them.
 func (r *Raw) Serve(ctx context.Context, host contract.Host) (id uint32, stop func(), err error) {
 	r.remote.services.open(RawCallID, &serviceCall{ctx: context.Background(), host: host, mayGenerate: true})
 	id, err = r.remote.serve(ctx, r.proc)

@@ -10,8 +10,8 @@ import (
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
 )
 
-// remote is the protocol's two services on one connection: the plugin's, which the host calls, and the host's, which the plugin calls.
-// With services.go it is the only place in this package that knows generated protobuf.
+// remote is the protocol's two services on one connection: the plugin's, which the host calls, and the host's, which
+// the plugin calls. With services.go it is the only place in this package that knows generated protobuf.
 type remote struct {
 	strategy threshv1.StrategyServiceClient
 	services *hostServices

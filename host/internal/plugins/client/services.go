@@ -15,8 +15,8 @@ import (
 // maxServiceBytes is the most that a plugin may send for one EstimateTokens or Generate, in bytes.
 const maxServiceBytes = 64 << 20
 
-// hostServices is what one plugin process can ask of the host. It answers only for calls that are going on: each request
-// names one, and ends with it.
+// hostServices is what one plugin process can ask of the host. It answers only for calls that are going on: each
+// request names one, and ends with it.
 type hostServices struct {
 	threshv1.UnimplementedHostServiceServer
 

@@ -9,11 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Settings looks up what is set under strategies.<name>, checks it against what the strategy declares, and fills in defaults.
-// [config.Config.Strategy] is one.
+// Settings looks up what is set under strategies.<name>, checks it against what the strategy declares, and fills in
+// defaults. [config.Config.Strategy] is one.
 type Settings func(name string, declared []config.Spec) (map[string]any, error)
 
-// specs turns what a strategy declares into rows of the settings registry, so that its settings are checked like all others.
+// specs turns what a strategy declares into rows of the settings registry, so that its settings are checked like all
+// others.
 func specs(fields []contract.ConfigField) []config.Spec {
 	out := make([]config.Spec, len(fields))
 	for i, f := range fields {
@@ -32,8 +33,8 @@ func spec(f contract.ConfigField) config.Spec {
 	}
 }
 
-// Own returns a strategy's own settings as the JSON object that the plugin gets, with defaults filled in. settings may be nil. Errors
-// wrap [fault.ErrBadConfig].
+// Own returns a strategy's own settings as the JSON object that the plugin gets, with defaults filled in. settings
+// may be nil. Errors wrap [fault.ErrBadConfig].
 func Own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
 	values := map[string]any{}
 	for _, f := range fields {

@@ -16,14 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// Binary is a plugin's file, open. What is hashed and what is run is the file that the path led to when it was opened, even if
-// another file has taken its place since. Close it.
+// Binary is a plugin's file, open. What is hashed and what is run is the file that the path led to when it was
+// opened, even if another file has taken its place since. Close it.
 type Binary struct {
 	Candidate
 	// Sum is the file's SHA-256 in hexadecimal. For a file that is Trusted it is a text that tells it from other files.
 	Sum string
-	// Trusted says that the file came with the host and was not hashed: hashing takes longer than starting it, and would prove
-	// nothing.
+	// Trusted says that the file came with the host and was not hashed: hashing takes longer than starting it, and would
+	// prove nothing.
 	Trusted bool
 	// Script says that the file begins with #!.
 	Script bool
@@ -146,8 +146,8 @@ func (h *Hashes) OfFile(path string) string {
 	return b.Sum
 }
 
-// settled is how old a file's last change must be for its hash to be remembered. The clock of a file system is coarse: two
-// changes in one of its ticks look like one.
+// settled is how old a file's last change must be for its hash to be remembered. The clock of a file system is
+// coarse: two changes in one of its ticks look like one.
 const settled = 2 * time.Second
 
 func (h *Hashes) of(f *os.File, id identity) (string, error) {
@@ -178,7 +178,8 @@ func hash(r io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// privateCopy copies the open file into dir, which only the user may enter, and checks that the copy is what was hashed.
+// privateCopy copies the open file into dir, which only the user may enter, and checks that the copy is what was
+// hashed.
 func (b *Binary) privateCopy(dir string) (path string, inherit []*os.File, done func(), err error) {
 	path = filepath.Join(dir, filepath.Base(b.Path))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)

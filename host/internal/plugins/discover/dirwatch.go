@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identityTime is how often to re-check that the plugin directories are the same ones. The system reports no event when a
-// directory further up a path is replaced than those that are watched, as a deployment may do.
+// identityTime is how often to re-check that the plugin directories are the same ones. The system reports no event
+// when a directory further up a path is replaced than those that are watched, as a deployment may do.
 const identityTime = 30 * time.Second
 
-// dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest existing parent
-// until the directory appears. It belongs to one goroutine.
+// dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest
+// existing parent until the directory appears. It belongs to one goroutine.
 type dirWatch struct {
 	*fsnotify.Watcher // a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
 	log               hclog.Logger
@@ -33,8 +33,8 @@ type dirWatch struct {
 // sighting is which directory a path leads to.
 type sighting struct {
 	device, inode uint64
-	// aside says that the directory is not a plugin directory or the nearest parent of one, but a watch point: one in which
-	// a plugin directory could be replaced.
+	// aside says that the directory is not a plugin directory or the nearest parent of one, but a watch point: one in
+	// which a plugin directory could be replaced.
 	aside bool
 }
 
@@ -51,7 +51,8 @@ func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 // close stops watching.
 func (w *dirWatch) close() { _ = w.Close() }
 
-// follow adjusts the watches after an event, and reports whether the event was about a wanted directory or one above it.
+// follow adjusts the watches after an event, and reports whether the event was about a wanted directory or one above
+// it.
 func (w *dirWatch) follow(e fsnotify.Event) bool {
 	const comesOrGoes = fsnotify.Create | fsnotify.Remove | fsnotify.Rename
 	moved := e.Op.Has(comesOrGoes) && slices.ContainsFunc(w.wanted, func(dir string) bool {
@@ -63,7 +64,8 @@ func (w *dirWatch) follow(e fsnotify.Event) bool {
 	return moved
 }
 
-// exchanged adjusts the watches where there was no event, and reports whether any path leads to another directory than before.
+// exchanged adjusts the watches where there was no event, and reports whether any path leads to another directory
+// than before.
 func (w *dirWatch) exchanged() bool {
 	if maps.Equal(w.survey(), w.armed) {
 		return false
@@ -128,8 +130,8 @@ func see(path string, aside bool) sighting {
 	return sighting{device: uint64(stat.Dev), inode: stat.Ino, aside: aside}
 }
 
-// watchPoints are the directories in which dir could be replaced: those that hold a symbolic link on its path and, if it exists,
-// its parent. There are none outside Linux, where each file in a watched directory costs a descriptor.
+// watchPoints are the directories in which dir could be replaced: those that hold a symbolic link on its path and, if
+// it exists, its parent. There are none outside Linux, where each file in a watched directory costs a descriptor.
 func watchPoints(dir string, exists bool) (in []string) {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Executable returns a path that leads to the open file, whatever the file's own path leads to now, and the files that the child
-// must inherit for it, from descriptor first on. dir is a private directory for a copy, where one is needed. Call done after the
-// start.
+// Executable returns a path that leads to the open file, whatever the file's own path leads to now, and the files
+// that the child must inherit for it, from descriptor first on. dir is a private directory for a copy, where one is
+// needed. Call done after the start.
 //
-// A script's interpreter opens the path itself, later, so the descriptor must still be open then. For a program it is closed
-// when the program begins.
+// A script's interpreter opens the path itself, later, so the descriptor must still be open then. For a program it is
+// closed when the program begins.
 func (b *Binary) Executable(dir string, first int) (path string, inherit []*os.File, done func(), err error) {
 	if _, err := os.Stat("/proc/self/fd/0"); errors.Is(err, os.ErrNotExist) {
 		return b.privateCopy(dir) // a system without /proc

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Interpreter returns the path of the program that runs the file: for a script, the one that its #! line names; for a program,
-// the loader that it asks for. It returns "" for a statically linked program.
+// Interpreter returns the path of the program that runs the file: for a script, the one that its #! line names; for a
+// program, the loader that it asks for. It returns "" for a statically linked program.
 func (b *Binary) Interpreter() string {
 	if b.Script {
 		return firstWord(shebang(b.file))
@@ -45,8 +45,8 @@ func loader(program io.ReaderAt) string {
 	return ""
 }
 
-// withoutSections hides the section table of an ELF file. Nothing here needs it, and the section names may be compressed: as
-// debug/elf reads them as a whole, a file of a few kilobytes could take any amount of memory.
+// withoutSections hides the section table of an ELF file. Nothing here needs it, and the section names may be
+// compressed: as debug/elf reads them as a whole, a file of a few kilobytes could take any amount of memory.
 type withoutSections struct{ file io.ReaderAt }
 
 // ReadAt reads zeros where the header says where that table is and how long.

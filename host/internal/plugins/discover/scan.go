@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Guard says which directories and files could be changed by other users, so that running them would be a risk. Each method
-// returns the problem as a phrase, "" if there is none.
+// Guard says which directories and files could be changed by other users, so that running them would be a risk. Each
+// method returns the problem as a phrase, "" if there is none.
 type Guard interface {
 	// Directory judges a plugin directory and those above it.
 	Directory(dir string) string
@@ -32,7 +32,8 @@ type Directory struct {
 	// Plugins counts usable plugins, Ignored the files whose names are not those of plugins.
 	Plugins int `json:"plugins"`
 	Ignored int `json:"ignored"`
-	// Problem says why the directory cannot be used: it is missing, unreadable, no directory or not trusted. "" if it is fine.
+	// Problem says why the directory cannot be used: it is missing, unreadable, no directory or not trusted. "" if it is
+	// fine.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -67,9 +68,9 @@ type Catalog struct {
 	Candidates []Candidate
 }
 
-// Scan searches the directories in order, without recursion. The first usable file with a name wins; a broken one never hides
-// a good one, nor does one that g objects to (nil: g objects to nothing). A directory counts once, however its path is spelled.
-// Scan starts nothing.
+// Scan searches the directories in order, without recursion. The first usable file with a name wins; a broken one
+// never hides a good one, nor does one that g objects to (nil: g objects to nothing). A directory counts once,
+// however its path is spelled. Scan starts nothing.
 func Scan(dirs []string, g Guard) Catalog {
 	var c Catalog
 	owner := make(map[string]string) // name → path of the usable plugin
@@ -105,7 +106,8 @@ func Scan(dirs []string, g Guard) Catalog {
 	return c
 }
 
-// Attach puts the strategies that were started by hand before the files of the same names. sockets are by strategy name.
+// Attach puts the strategies that were started by hand before the files of the same names. sockets are by strategy
+// name.
 func (c Catalog) Attach(sockets map[string]string) Catalog {
 	var first []Candidate
 	for _, name := range slices.Sorted(maps.Keys(sockets)) {
@@ -132,7 +134,8 @@ func (c Catalog) Find(name string) (Candidate, bool) {
 // maxListed is how many bytes of the path of an unusable file an error shows.
 const maxListed = 2000
 
-// Unknown is the error for a name that Find does not know: an [fault.ErrUnknownStrategy] that says what was found and where.
+// Unknown is the error for a name that Find does not know: an [fault.ErrUnknownStrategy] that says what was found and
+// where.
 func (c Catalog) Unknown(name string) error {
 	var names, broken []string
 	for _, f := range c.Candidates {
@@ -226,7 +229,8 @@ func inspect(name, path string) string {
 	return inspectHead(path)
 }
 
-// programHeads are the first bytes of the files that our systems' kernels execute: ELF, Mach-O (thin and universal), scripts.
+// programHeads are the first bytes of the files that our systems' kernels execute: ELF, Mach-O (thin and universal),
+// scripts.
 var programHeads = [][]byte{
 	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
 }

@@ -31,8 +31,8 @@ type Watcher struct {
 	Changed func()
 }
 
-// Start begins to watch, and returns the function that goes on with it until ctx ends. An error means that the system has no
-// means to watch.
+// Start begins to watch, and returns the function that goes on with it until ctx ends. An error means that the system
+// has no means to watch.
 func (w Watcher) Start() (run func(ctx context.Context), err error) {
 	dirs := slices.Clone(w.Dirs)
 	for _, path := range w.Files {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// What can go wrong, for errors.Is. They arrive inside an [*Error], except for [ErrUnknownStrategy] and [ErrClosed], which
-// concern no plugin in particular.
+// What can go wrong, for errors.Is. They arrive inside an [*Error], except for [ErrUnknownStrategy] and [ErrClosed],
+// which concern no plugin in particular.
 var (
 	// ErrUnknownStrategy: no usable plugin has that name. The message lists what was found and where.
 	ErrUnknownStrategy = errors.New("unknown strategy")
@@ -24,8 +24,8 @@ var (
 	ErrBadConfig = errors.New("bad strategy settings")
 	// ErrPluginCrashed: the process ended during the call. The next call starts a new one.
 	ErrPluginCrashed = errors.New("plugin process crashed")
-	// ErrTimeout: no answer within the timeout that the settings give. It is not context.DeadlineExceeded, which stands for
-	// a deadline that the caller set.
+	// ErrTimeout: no answer within the timeout that the settings give. It is not context.DeadlineExceeded, which stands
+	// for a deadline that the caller set.
 	ErrTimeout = errors.New("deadline exceeded")
 	// ErrBadAnswer: the answer cannot be decoded, belongs to another revision, or exceeds a limit.
 	ErrBadAnswer = errors.New("bad answer")
@@ -72,8 +72,8 @@ type Error struct {
 	Stderr string
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool
-	// Blameless says that the plugin did nothing wrong, so the failure does not count as a crash: the host refused to start it,
-	// or could not.
+	// Blameless says that the plugin did nothing wrong, so the failure does not count as a crash: the host refused to
+	// start it, or could not.
 	Blameless bool
 }
 
@@ -131,7 +131,8 @@ func System(err error) error {
 // excerptLines is how many lines of a plugin's standard error an error's text shows.
 const excerptLines = 12
 
-// stderrExcerpt picks the lines that explain why a process died: those from a Go panic on if there was one, else the last ones.
+// stderrExcerpt picks the lines that explain why a process died: those from a Go panic on if there was one, else the
+// last ones.
 func stderrExcerpt(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	from := max(0, len(lines)-excerptLines)

@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inside is the program that tries to get out. It is built without cgo and the race detector, which need more than is left to it.
+// inside is the program that tries to get out. It is built without cgo and the race detector, which need more than is
+// left to it.
 var inside string
 
 func TestMain(m *testing.M) {
@@ -218,7 +219,8 @@ func TestCallsThatAreForbiddenToAll(t *testing.T) {
 	}
 }
 
-// An interpreter named by way of env, as in #!/usr/bin/env node, is two programs one after the other in the same process.
+// An interpreter named by way of env, as in #!/usr/bin/env node, is two programs one after the other in the same
+// process.
 func TestAProgramMayBecomeAnother(t *testing.T) {
 	env, err := exec.LookPath("env")
 	if err != nil {

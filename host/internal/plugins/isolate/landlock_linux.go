@@ -60,8 +60,8 @@ var (
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
-// Readable reports whether a program without any grant may read the file at path, an absolute one without symbolic links. It
-// knows of what systems have in common, not of a program's own directory.
+// Readable reports whether a program without any grant may read the file at path, an absolute one without symbolic
+// links. It knows of what systems have in common, not of a program's own directory.
 func Readable(path string) bool {
 	return slices.ContainsFunc(slices.Concat(systemTrees, systemReads), func(tree string) bool {
 		real, err := filepath.EvalSymlinks(tree)

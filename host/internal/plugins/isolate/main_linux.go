@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main makes the program able to be a launcher. Call it first in main: in a process that is a launcher it does not return.
+// Main makes the program able to be a launcher. Call it first in main: in a process that is a launcher it does not
+// return.
 func Main() {
 	registered.Store(true)
 	if len(os.Args) != 2 || os.Args[0] != launcherName {
@@ -80,8 +81,8 @@ func setLimits(Spec) error {
 	return errors.Join(errs...)
 }
 
-// limitMemory bounds what the program can write to. Its address space is no measure of that: runtimes reserve far more than
-// they use.
+// limitMemory bounds what the program can write to. Its address space is no measure of that: runtimes reserve far
+// more than they use.
 func limitMemory(spec Spec) error {
 	if spec.MaxMemory == 0 {
 		return nil

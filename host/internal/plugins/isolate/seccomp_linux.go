@@ -22,8 +22,8 @@ var architectures = map[string]architecture{
 	"arm64": {audit: unix.AUDIT_ARCH_AARCH64},
 }
 
-// forbidden are calls by which a program could get around the rest: io_uring makes sockets without socket, the others reach
-// into other processes or change what a process can see.
+// forbidden are calls by which a program could get around the rest: io_uring makes sockets without socket, the others
+// reach into other processes or change what a process can see.
 var forbidden = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
@@ -32,8 +32,8 @@ var forbidden = []uint32{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 }
 
-// namespaces are the flags of clone by which a process comes to see the system as it likes, root of its own included: much of
-// the kernel can only be reached from there. (CLONE_NEWTIME is none of clone's.)
+// namespaces are the flags of clone by which a process comes to see the system as it likes, root of its own included:
+// much of the kernel can only be reached from there. (CLONE_NEWTIME is none of clone's.)
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // Where things stand in what a filter sees of a call (struct seccomp_data).
@@ -45,8 +45,9 @@ const (
 	x32 = 0x40000000
 )
 
-// filterCalls forbids the calls in forbidden, new namespaces, sockets of any kind but those in the file system, and new
-// processes; the latter two as far as that is asked for and not granted. The answer is an error that programs know how to deal with.
+// filterCalls forbids the calls in forbidden, new namespaces, sockets of any kind but those in the file system, and
+// new processes; the latter two as far as that is asked for and not granted. The answer is an error that programs
+// know how to deal with.
 func filterCalls(spec Spec) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -68,8 +69,9 @@ func filterCalls(spec Spec) error {
 // refusal is what a filter refuses beside the calls in forbidden and new namespaces.
 type refusal struct{ sockets, processes bool }
 
-// filter is the program that the kernel runs for a call. It is a plain list, and the calls that matter come last in it: since
-// Linux 5.11 the kernel runs it once for each number whose verdict does not hang on arguments, and then remembers the verdict.
+// filter is the program that the kernel runs for a call. It is a plain list, and the calls that matter come last in
+// it: since Linux 5.11 the kernel runs it once for each number whose verdict does not hang on arguments, and then
+// remembers the verdict.
 func filter(arch architecture, r refusal) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}

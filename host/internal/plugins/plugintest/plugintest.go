@@ -1,4 +1,5 @@
-// Package plugintest holds what the tests of the plugin runtime share: files and processes of plugins, and ways to wait for them.
+// Package plugintest holds what the tests of the plugin runtime share: files and processes of plugins, and ways to
+// wait for them.
 //
 // It is for the tests below host/internal/plugins only.
 package plugintest
@@ -121,7 +122,8 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Variant replaces the file of a plugin by another one that does the same: bytes after the end of a program change nothing.
+// Variant replaces the file of a plugin by another one that does the same: bytes after the end of a program change
+// nothing.
 func Variant(t testing.TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -153,9 +155,9 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// AsNobody runs one test of the running test binary without root's rights, in a process of its own, and returns its output. files
-// are copied, by path and name, to the process's working directory; env is added to its environment, with %DIR% standing for that
-// directory.
+// AsNobody runs one test of the running test binary without root's rights, in a process of its own, and returns its
+// output. files are copied, by path and name, to the process's working directory; env is added to its environment,
+// with %DIR% standing for that directory.
 func AsNobody(t testing.TB, test string, files map[string]string, env ...string) string {
 	t.Helper()
 	dir := ShortTemp(t)

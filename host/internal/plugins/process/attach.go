@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing verifies, isolates
-// or supervises it.
+// An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing
+// verifies, isolates or supervises it.
 
 // CheckSocket returns an error if there is nothing at an attached process's socket.
 func (s Spec) CheckSocket() error {
@@ -49,8 +49,8 @@ func (c *child) reattach() *plugin.ReattachConfig {
 	}
 }
 
-// ConnectionIsUp says that a call was answered. From then on, an attached process counts as ended when its connection breaks: the
-// host has no other way to notice. It does nothing for other processes.
+// ConnectionIsUp says that a call was answered. From then on, an attached process counts as ended when its connection
+// breaks: the host has no other way to notice. It does nothing for other processes.
 func (p *Process) ConnectionIsUp() {
 	if p.spec.Binary.Attached {
 		p.watched = true

@@ -32,8 +32,8 @@ const (
 	busyDelay   = 20 * time.Millisecond
 )
 
-// child is one operating system process of a plugin. It is go-plugin's runner: go-plugin reads the handshake from it, and is
-// otherwise kept away from the process (runner.go).
+// child is one operating system process of a plugin. It is go-plugin's runner: go-plugin reads the handshake from it,
+// and is otherwise kept away from the process (runner.go).
 type child struct {
 	binary  *discover.Binary
 	sandbox Sandbox
@@ -86,8 +86,8 @@ func (c *child) prepare(goPluginEnv []string, dir string) {
 	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.sandbox.env()...), dir
 }
 
-// passedOn are the host's environment variables that a plugin sees: they decide how its texts and times look. It sees no others,
-// since they may hold secrets.
+// passedOn are the host's environment variables that a plugin sees: they decide how its texts and times look. It sees
+// no others, since they may hold secrets.
 var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 
 // childEnv is the whole environment of a plugin: go-plugin's variables, the lifeline, and those passed on.
@@ -105,8 +105,8 @@ func childEnv(goPlugin []string, dir string) []string {
 // lifelineFD is the descriptor of the lifeline in the child: the first after the standard three.
 const lifelineFD = 3
 
-// Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting often follow
-// each other closely, and any fork of the host may hold the file open meanwhile.
+// Start starts the process. It retries for a moment while the binary is still open for writing: copying and starting
+// often follow each other closely, and any fork of the host may hold the file open meanwhile.
 func (c *child) Start(ctx context.Context) error {
 	select {
 	case <-c.attempt.done:
@@ -218,8 +218,8 @@ func (c *child) run(stdout, stderr *os.File) {
 	close(c.exit.done)
 }
 
-// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls Start before
-// anything else that takes time, and Start retries only for a moment.
+// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls
+// Start before anything else that takes time, and Start retries only for a moment.
 func (c *child) started() bool {
 	select {
 	case <-c.attempt.done:
@@ -230,8 +230,8 @@ func (c *child) started() bool {
 	}
 }
 
-// terminate ends the whole process group: SIGTERM, and after grace SIGKILL. Without grace there is no SIGTERM. It returns when
-// the process is gone or, if even SIGKILL does not end it, after a bounded time with an error.
+// terminate ends the whole process group: SIGTERM, and after grace SIGKILL. Without grace there is no SIGTERM. It
+// returns when the process is gone or, if even SIGKILL does not end it, after a bounded time with an error.
 func (c *child) terminate(grace time.Duration) error {
 	if !c.started() {
 		return nil
@@ -258,7 +258,8 @@ func (c *child) kill() error {
 	return nil
 }
 
-// killedByOthers reports whether something other than the host killed the process. It is false while the process exists.
+// killedByOthers reports whether something other than the host killed the process. It is false while the process
+// exists.
 func (c *child) killedByOthers() bool {
 	if !c.gone(0) || c.exit.killed.Load() || c.cmd == nil {
 		return false

@@ -36,9 +36,9 @@ func (*connection) GRPCClient(_ context.Context, broker *plugin.GRPCBroker, conn
 	return &connection{conn: conn, broker: broker}, nil
 }
 
-// Start starts a process and completes go-plugin's handshake, or connects to an attached one. ctx bounds both; if its cause is
-// [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is left, and the error is a
-// [*fault.Error].
+// Start starts a process and completes go-plugin's handshake, or connects to an attached one. ctx bounds both; if its
+// cause is [fault.ErrTimeout], the error says that the start timeout passed. On failure nothing of the process is
+// left, and the error is a [*fault.Error].
 func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	p := &Process{spec: spec, child: newChild(spec.Binary, spec.Sandbox, spec.Log, s.starter)}
 	if spec.Binary.Attached {
@@ -104,8 +104,8 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 	}
 }
 
-// Accept listens for connections of the plugin on go-plugin's broker, under the returned id. ctx bounds the wait for the broker's
-// stream, which a plugin may never open.
+// Accept listens for connections of the plugin on go-plugin's broker, under the returned id. ctx bounds the wait for
+// the broker's stream, which a plugin may never open.
 func (p *Process) Accept(ctx context.Context) (id uint32, l net.Listener, err error) {
 	type result struct {
 		listener net.Listener

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processAttributes puts a plugin into a process group of its own, so that the host's terminal does not signal it and so that it
-// can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
+// processAttributes puts a plugin into a process group of its own, so that the host's terminal does not signal it and
+// so that it can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// reap waits for the process to end and then kills what is left of its group. The kill comes before the process id is given back to
-// the system: afterwards the group's number could belong to other processes.
+// reap waits for the process to end and then kills what is left of its group. The kill comes before the process id is
+// given back to the system: afterwards the group's number could belong to other processes.
 func reap(cmd *exec.Cmd) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

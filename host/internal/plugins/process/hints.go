@@ -23,8 +23,8 @@ func (c *child) endedHint() string {
 // isolated reports whether files are kept from the process.
 func (c *child) isolated() bool { return slices.Contains(c.sandbox.Apply, isolate.Files) }
 
-// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation keeps it from the
-// plugin, and what would have to be granted. It returns "" where that is not the problem.
+// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation keeps
+// it from the plugin, and what would have to be granted. It returns "" where that is not the problem.
 func (c *child) hiddenInterpreter() (path, grant string) {
 	if !c.isolated() {
 		return "", ""
@@ -52,8 +52,8 @@ func (c *child) granted(path string) bool {
 	})
 }
 
-// surroundings returns what a program most likely needs besides itself: for one in a folder bin, the folder that bin is in. That
-// is not suggested where it would open a home directory, or everything.
+// surroundings returns what a program most likely needs besides itself: for one in a folder bin, the folder that bin
+// is in. That is not suggested where it would open a home directory, or everything.
 func surroundings(program string) string {
 	dir := filepath.Dir(program)
 	home, _ := os.UserHomeDir() // "": no path is below it

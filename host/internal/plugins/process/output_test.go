@@ -112,7 +112,8 @@ func TestHandshakeIsFoundInNoise(t *testing.T) {
 	}
 }
 
-// What a plugin writes is a stranger's: no byte of it may end the host, or get a control character on somebody's terminal.
+// What a plugin writes is a stranger's: no byte of it may end the host, or get a control character on somebody's
+// terminal.
 func FuzzOutput(f *testing.F) {
 	f.Add([]byte("1|1|unix|/x|grpc|\nnoise\n"))
 	f.Add([]byte(`{"@level":"warn","@message":{"a":[1]},"x":null}` + "\n\x1b[2Jpanic: no\n"))

@@ -59,8 +59,8 @@ func (p *Process) HandshakeLine() string {
 	return ""
 }
 
-// Noise returns how many lines other than the handshake the process printed to standard output, and the first few of them. Call it
-// when the process has ended.
+// Noise returns how many lines other than the handshake the process printed to standard output, and the first few of
+// them. Call it when the process has ended.
 func (p *Process) Noise() (lines int, first []string) {
 	h := &p.child.handshake
 	return h.others, append(append([]string{}, h.noise...), h.late...)
@@ -90,12 +90,12 @@ func (p *Process) Signal(s syscall.Signal) error { return signalGroup(p.child.cm
 // Kill sends SIGKILL to the whole process group and waits for the process to be gone.
 func (p *Process) Kill() error { return p.child.kill() }
 
-// BreakLifeline makes the process believe that its host has ended, as the system does for a host that was killed. The connection
-// stays as it is.
+// BreakLifeline makes the process believe that its host has ended, as the system does for a host that was killed. The
+// connection stays as it is.
 func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 
-// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Without grace there is no
-// SIGTERM. An attached process is asked to end through go-plugin, and not killed.
+// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Without grace
+// there is no SIGTERM. An attached process is asked to end through go-plugin, and not killed.
 func (p *Process) Close(grace time.Duration) {
 	if p.spec.Binary.Attached && !p.watched {
 		p.child.exit.leave()
@@ -103,8 +103,8 @@ func (p *Process) Close(grace time.Duration) {
 	if err := p.child.terminate(grace); err != nil {
 		p.child.log.Error("plugin process cannot be ended", "error", err)
 	}
-	// go-plugin's Kill has no deadline, so it runs in a goroutine of its own. The process is gone already; Kill ends go-plugin's
-	// goroutines and closes the connection.
+	// go-plugin's Kill has no deadline, so it runs in a goroutine of its own. The process is gone already; Kill ends
+	// go-plugin's goroutines and closes the connection.
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)

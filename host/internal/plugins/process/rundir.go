@@ -21,15 +21,15 @@ const (
 	socketSuffix = "/plugin-dir4294967295/plugin4294967295"
 )
 
-// runDir is the private directory of one spawner. Each process gets a directory in it, which holds its sockets and is its working
-// and temporary directory.
+// runDir is the private directory of one spawner. Each process gets a directory in it, which holds its sockets and is
+// its working and temporary directory.
 type runDir struct {
 	path string
 	lock *os.File // locked for as long as the spawner lives: that is how other hosts know that the directory is in use
 }
 
-// newRunDir makes a run directory below base ("": the system's temporary directory), after removing those that killed hosts have
-// left there.
+// newRunDir makes a run directory below base ("": the system's temporary directory), after removing those that killed
+// hosts have left there.
 func newRunDir(base string) (*runDir, error) {
 	if base == "" {
 		base = os.TempDir()
@@ -47,7 +47,8 @@ func newRunDir(base string) (*runDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a run directory: %w", err)
 	}
-	// The lock file gets its name only once it is locked. Otherwise another host could take the directory for an abandoned one.
+	// The lock file gets its name only once it is locked. Otherwise another host could take the directory for an
+	// abandoned one.
 	lock, err := lockFile(filepath.Join(path, hostLock+".new"), os.O_CREATE|os.O_EXCL)
 	if err == nil {
 		err = os.Rename(lock.Name(), filepath.Join(path, hostLock))
@@ -73,8 +74,8 @@ func (d *runDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }
 
-// sweepRunDirs removes run directories below base that no living host holds. What cannot be removed stays: it belongs to another
-// user, or is in use.
+// sweepRunDirs removes run directories below base that no living host holds. What cannot be removed stays: it belongs
+// to another user, or is in use.
 func sweepRunDirs(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

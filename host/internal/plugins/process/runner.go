@@ -56,8 +56,8 @@ func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("
 // Diagnose adds nothing: this package makes its own errors from what the child knows.
 func (c *child) Diagnose(context.Context) string { return "" }
 
-// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port: a plugin must not make the
-// host connect elsewhere.
+// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port: a plugin must
+// not make the host connect elsewhere.
 func (c *child) PluginToHost(network, address string) (string, string, error) {
 	switch network {
 	case "unix":

@@ -16,7 +16,8 @@ import (
 
 // The modes of the setting plugins.isolation; see package isolate for the measures.
 const (
-	// IsolationBestEffort takes the measures that this machine can enforce, and lists those that are missing. It is the default.
+	// IsolationBestEffort takes the measures that this machine can enforce, and lists those that are missing. It is the
+	// default.
 	IsolationBestEffort = "best-effort"
 	// IsolationStrict starts no plugin where a measure is missing.
 	IsolationStrict = "strict"
@@ -39,8 +40,8 @@ type Sandbox struct {
 // launcherTimeout bounds how long a launcher takes to become the plugin.
 const launcherTimeout = 5 * time.Second
 
-// NewSandbox decides how the plugin with the name is isolated. checks says what this machine can enforce; it is called only where that
-// matters. An error wraps [fault.ErrNotIsolated].
+// NewSandbox decides how the plugin with the name is isolated. checks says what this machine can enforce; it is
+// called only where that matters. An error wraps [fault.ErrNotIsolated].
 func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) (Sandbox, error) {
 	if set.Isolation == IsolationOff {
 		return Sandbox{Lacking: []string{"everything: plugins.isolation is off"}}, nil
@@ -89,8 +90,8 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// launcher is the command that starts the host's own program as a launcher. It inherits the lifeline, the binary, and the pipe to
-// which it writes why it failed.
+// launcher is the command that starts the host's own program as a launcher. It inherits the lifeline, the binary, and
+// the pipe to which it writes why it failed.
 func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
 	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
 	grant := c.sandbox.Grant

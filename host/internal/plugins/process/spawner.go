@@ -8,15 +8,15 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 )
 
-// Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It is safe for
-// concurrent use. Close it when every process has ended.
+// Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It
+// is safe for concurrent use. Close it when every process has ended.
 type Spawner struct {
 	run     *runDir
 	starter *starter
 }
 
-// NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base must be a short
-// path, since sockets are made in it.
+// NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base
+// must be a short path, since sockets are made in it.
 func NewSpawner(base string) (*Spawner, error) {
 	run, err := newRunDir(base)
 	if err != nil {

@@ -90,8 +90,8 @@ func (p *Process) cannotRun(err error) error {
 	return failure
 }
 
-// Killed is the error for a process that was killed with SIGKILL before it was ready. The plugin is not the cause, so another start
-// may succeed.
+// Killed is the error for a process that was killed with SIGKILL before it was ready. The plugin is not the cause, so
+// another start may succeed.
 func (p *Process) Killed(op fault.Op) *fault.Error {
 	failure := p.Failure(op, fmt.Errorf("%w: %s before it was ready", fault.ErrPluginCrashed, p.child.exit.state),
 		"killed (SIGKILL), possibly by the OOM killer")

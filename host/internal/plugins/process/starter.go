@@ -7,8 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// starter starts all processes from one operating system thread that lives as long as the starter. On Linux a child is killed
-// when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it likes.
+// starter starts all processes from one operating system thread that lives as long as the starter. On Linux a child
+// is killed when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it
+// likes.
 type starter struct {
 	requests chan startRequest
 	quit     chan struct{} // closed: the thread is to end

@@ -47,8 +47,8 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(string(t.buf[max(0, len(t.buf)-tailBytes):]), "�")
 }
 
-// eachLine calls f with each line of r, cut at limit bytes, until r ends. It reads for as long as the process writes: a full pipe
-// would block the plugin.
+// eachLine calls f with each line of r, cut at limit bytes, until r ends. It reads for as long as the process writes:
+// a full pipe would block the plugin.
 func eachLine(r io.Reader, limit int, f func(line []byte)) {
 	br := bufio.NewReaderSize(r, limit)
 	rest := false // in the part of a line that was cut off

@@ -19,8 +19,8 @@ const (
 // handshakeLine is what go-plugin servers print: CORE|APP|NETWORK|ADDRESS|PROTOCOL|…
 var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
 
-// handshake picks the handshake line out of a plugin's standard output. Libraries like to print a greeting there: lines before
-// the handshake are logged and dropped, and so is everything after it, for as long as the process lives.
+// handshake picks the handshake line out of a plugin's standard output. Libraries like to print a greeting there:
+// lines before the handshake are logged and dropped, and so is everything after it, for as long as the process lives.
 type handshake struct {
 	found chan struct{} // closed when the line was seen
 	r     *io.PipeReader
@@ -28,8 +28,8 @@ type handshake struct {
 
 	// Valid after found:
 	line, core, app, protocol string
-	// Valid once the output has ended: what was printed instead of the handshake, or before it; what was printed after it; and
-	// how many other lines there were in all.
+	// Valid once the output has ended: what was printed instead of the handshake, or before it; what was printed after
+	// it; and how many other lines there were in all.
 	noise, late []string
 	others      int
 }

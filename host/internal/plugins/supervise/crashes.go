@@ -16,7 +16,8 @@ const (
 	crashWindow = 5 * time.Minute
 )
 
-// crashes counts a plugin's crashes and decides what follows: a delay that doubles with each, and quarantine after too many.
+// crashes counts a plugin's crashes and decides what follows: a delay that doubles with each, and quarantine after
+// too many.
 type crashes struct {
 	most  int         // so many within crashWindow are too many
 	times []time.Time // those of the crashes within crashWindow, oldest first
@@ -30,8 +31,8 @@ type crashes struct {
 // isReady records that a process became ready.
 func (c *crashes) isReady(now time.Time) { c.ready, c.quarantined = now, false }
 
-// add records a crash, and reports whether it was one too many. jitter is in [0, 1): plugins that crash together should not start
-// together.
+// add records a crash, and reports whether it was one too many. jitter is in [0, 1): plugins that crash together
+// should not start together.
 func (c *crashes) add(now time.Time, jitter float64) (tooMany bool) {
 	if !c.ready.IsZero() && now.Sub(c.ready) >= calmTime {
 		c.row = 0

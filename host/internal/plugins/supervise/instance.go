@@ -6,7 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 )
 
-// instance is a plugin with its users. It is ended only when the last user has released it, except by a crash or when the host closes.
+// instance is a plugin with its users. It is ended only when the last user has released it, except by a crash or when
+// the host closes.
 type instance struct {
 	*client.Plugin
 	users   atomic.Int64          // how many acquired it and have not released it

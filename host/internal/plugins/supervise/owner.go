@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// maxRestartWait is how long a call waits for the delay after a crash to pass. If more than that is left, the call fails at once.
+// maxRestartWait is how long a call waits for the delay after a crash to pass. If more than that is left, the call
+// fails at once.
 const maxRestartWait = 2 * time.Second
 
 // owner is the state machine of one strategy. Its methods run in its one goroutine; none of them blocks.

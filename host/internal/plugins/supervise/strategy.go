@@ -41,8 +41,8 @@ type Start struct {
 	Reached func(State, *discover.Binary)
 }
 
-// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call after the process
-// has ended starts another. It is safe for concurrent use.
+// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call
+// after the process has ended starts another. It is safe for concurrent use.
 type Strategy struct {
 	name     string
 	host     *Host
@@ -74,7 +74,8 @@ func New(h *Host, name string) *Strategy {
 // Run supervises the strategy. It returns when the host is closed and nothing of any process is left.
 func (s *Strategy) Run() { newOwner(s).run() }
 
-// Ended makes calls fail as they do after Run has returned. It is for a strategy that is made when the host is closed already.
+// Ended makes calls fail as they do after Run has returned. It is for a strategy that is made when the host is closed
+// already.
 func (s *Strategy) Ended() { close(s.ended) }
 
 // Name is the strategy's name.
@@ -89,14 +90,14 @@ func (s *Strategy) State() (State, string) {
 	return p.state, p.reason
 }
 
-// Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config. Errors wrap
-// [fault.ErrBadConfig].
+// Config returns the strategy's own settings as a JSON object with defaults filled in: what a call carries in Config.
+// Errors wrap [fault.ErrBadConfig].
 func (s *Strategy) Config(settings client.Settings) (contract.Config, error) {
 	return client.Own(s.name, s.Info().Config, settings)
 }
 
-// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a [*fault.Error], or
-// one around ctx's error.
+// Optimize asks a continuous strategy what to prune. Only continuous strategies prune (REQ-HD-002). It returns a
+// [*fault.Error], or one around ctx's error.
 //
 // It changes nothing, so after a crash the call is made once more, on a fresh process.
 func (s *Strategy) Optimize(ctx context.Context, in prepare.OptimizeCall) (prepare.OptimizeAnswer, error) {
@@ -117,8 +118,8 @@ func (s *Strategy) optimize(ctx context.Context, in prepare.OptimizeCall) (prepa
 	return l.Plugin().Optimize(ctx, in)
 }
 
-// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it asks gets a context
-// that ends with the call. It returns a [*fault.Error], or one around ctx's error.
+// Compress asks a strategy for a smaller history. While it runs, the plugin can use services (nil: none); what it
+// asks gets a context that ends with the call. It returns a [*fault.Error], or one around ctx's error.
 //
 // It may have cost money already when the process crashes, so it is not retried here: the error is Retryable.
 func (s *Strategy) Compress(
@@ -150,8 +151,8 @@ func (s *Strategy) Need(ctx context.Context) error {
 	return err
 }
 
-// Ask starts the strategy if it does not run, and ends it again unless it is needed. The returned plugin is only good for what it
-// reported about itself; it may come with an error.
+// Ask starts the strategy if it does not run, and ends it again unless it is needed. The returned plugin is only good
+// for what it reported about itself; it may come with an error.
 func (s *Strategy) Ask(ctx context.Context) (*client.Plugin, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 	if err != nil {

@@ -14,11 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that come with the
-// host the owner of the host's executable: anyone else who can write to a plugin or replace it can run code as the user.
+// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that
+// come with the host the owner of the host's executable: anyone else who can write to a plugin or replace it can run
+// code as the user.
 type guard struct {
 	user uint32
-	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the executable.
+	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the
+	// executable.
 	bundle  string
 	bundler uint32
 	groups  string // path of /etc/group
@@ -38,8 +40,8 @@ func newGuard(executable string) *guard {
 	return g
 }
 
-// bundled reports whether a plugin came with the host: it is in the folder next to the executable and has the same owner, so who
-// can change it can change the host itself.
+// bundled reports whether a plugin came with the host: it is in the folder next to the executable and has the same
+// owner, so who can change it can change the host itself.
 func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
 	if g.bundle == "" || stat.Uid != g.bundler {
 		return false
@@ -120,8 +122,8 @@ func (g *guard) writable(stat *unix.Stat_t) string {
 	return ""
 }
 
-// private reports whether the user is the only member of a group. Systems that give each user a group of their own (umask 002)
-// make files writable by it, which lets no one else in.
+// private reports whether the user is the only member of a group. Systems that give each user a group of their own
+// (umask 002) make files writable by it, which lets no one else in.
 func (g *guard) private(uid, gid uint32) bool {
 	if uid != gid {
 		return false

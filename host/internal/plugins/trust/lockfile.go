@@ -39,7 +39,8 @@ func NewEntry(path, sum string, info json.RawMessage) Entry {
 	return Entry{SHA256: sum, Path: path, Info: info, At: time.Now().UTC().Truncate(time.Second)}
 }
 
-// lockFileContent is the lock file's JSON. Plugins are by lockKey: two directories may well hold plugins of the same name.
+// lockFileContent is the lock file's JSON. Plugins are by lockKey: two directories may well hold plugins of the same
+// name.
 type lockFileContent struct {
 	Version int              `json:"version"`
 	Plugins map[string]Entry `json:"plugins"`
@@ -53,8 +54,8 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// lockKey is the key of a plugin's file in the lock file: its name in the real directory, however the path was spelled. The name
-// itself may be a symbolic link, as from steady to steady-1.2.3.
+// lockKey is the key of a plugin's file in the lock file: its name in the real directory, however the path was
+// spelled. The name itself may be a symbolic link, as from steady to steady-1.2.3.
 func lockKey(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -92,9 +93,9 @@ func (l lockFile) read() (map[string]Entry, error) {
 	return content.Plugins, nil
 }
 
-// find returns what is locked for a plugin's file: the entry with its key, else one with the same file name and the same hash,
-// as a file that was moved or copied is still trusted. Another plugin that happens to have the name in another directory is
-// another plugin; others are the keys of those.
+// find returns what is locked for a plugin's file: the entry with its key, else one with the same file name and the
+// same hash, as a file that was moved or copied is still trusted. Another plugin that happens to have the name in
+// another directory is another plugin; others are the keys of those.
 func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others []string) {
 	if e, ok := plugins[key]; ok {
 		return e, true, nil
@@ -112,8 +113,8 @@ func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others [
 	return Entry{}, false, others
 }
 
-// change reads the file, lets f change the entries, and replaces the file. Hosts that do so at the same time wait for one another,
-// and a reader sees either the old file or the new one.
+// change reads the file, lets f change the entries, and replaces the file. Hosts that do so at the same time wait for
+// one another, and a reader sees either the old file or the new one.
 func (l lockFile) change(f func(map[string]Entry)) error {
 	dir := filepath.Dir(l.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -146,7 +147,8 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	})
 }
 
-// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to give it up.
+// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to give it
+// up.
 func lockDirectory(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a person looked at
-// before locking a plugin would mean nothing.
+// Snapshot is what a binary reported about itself. The same bytes must report the same at every start, or what a
+// person looked at before locking a plugin would mean nothing.
 type Snapshot struct {
 	// Sum is the binary's [discover.Binary.Sum]; "": nothing is known.
 	Sum string
@@ -27,7 +27,8 @@ type infoRecord struct {
 	Settings         []contract.ConfigField `json:"settings,omitempty"`
 }
 
-// Record writes info down so that it can be stored and compared byte by byte. It fails for numbers that JSON does not have.
+// Record writes info down so that it can be stored and compared byte by byte. It fails for numbers that JSON does not
+// have.
 func Record(info contract.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,

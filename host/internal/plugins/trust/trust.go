@@ -14,11 +14,11 @@ import (
 
 // The modes of the setting plugins.integrity.
 //
-// Plugins that came with the host are trusted like the host itself unless the mode is [Locked]: those in the folder plugins next to
-// its executable that belong to the executable's owner.
+// Plugins that came with the host are trusted like the host itself unless the mode is [Locked]: those in the folder
+// plugins next to its executable that belong to the executable's owner.
 const (
-	// TOFU (trust on first use) records a plugin when it is first seen, and refuses it when it has changed since, until a person
-	// locks it again. It is the default.
+	// TOFU (trust on first use) records a plugin when it is first seen, and refuses it when it has changed since, until
+	// a person locks it again. It is the default.
 	TOFU = "tofu"
 	// Locked refuses every plugin that is not in the lock file exactly as it is.
 	Locked = "locked"
@@ -37,8 +37,8 @@ type Policy struct {
 	seen map[string]Entry // by lockKey: plugins seen for the first time that could not be written to the lock file
 }
 
-// New makes a policy. path is the lock file's, "" for none: then what a plugin was is remembered only for as long as the policy
-// lives. executable is the host's own, "" if it is unknown.
+// New makes a policy. path is the lock file's, "" for none: then what a plugin was is remembered only for as long as
+// the policy lives. executable is the host's own, "" if it is unknown.
 func New(mode, path, executable string, log hclog.Logger) *Policy {
 	p := &Policy{mode: mode, lock: lockFile{path: path}, log: log, seen: make(map[string]Entry)}
 	if mode != Off {

@@ -255,7 +255,8 @@ func (s *strategy) generate(ctx context.Context, callID, system string) (string,
 	}
 }
 
-// whatItSees lists the names in the environment, the working directory's mode, what standard input holds, and its settings.
+// whatItSees lists the names in the environment, the working directory's mode, what standard input holds, and its
+// settings.
 func whatItSees(session, process []byte) string {
 	var names []string
 	for _, kv := range os.Environ() {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// escapes tries what a plugin must not be able to do, and tells how each attempt ended: "name=error". The setting keep is a
-// port of this machine on which somebody listens.
+// escapes tries what a plugin must not be able to do, and tells how each attempt ended: "name=error". The setting
+// keep is a port of this machine on which somebody listens.
 func escapes(config []byte) string {
 	var settings struct{ Keep int }
 	_ = json.Unmarshal(config, &settings)

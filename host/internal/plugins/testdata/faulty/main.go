@@ -1,6 +1,6 @@
-// Faulty is a strategy plugin that misbehaves in the way that its file name says: thresh-strategy-exits-in-optimize exits in
-// the middle of an Optimize. Build it once, and link to it under as many names as there are faults to be tried. Each
-// stands in a case of a switch here; under any other name it behaves.
+// Faulty is a strategy plugin that misbehaves in the way that its file name says: thresh-strategy-exits-in-optimize
+// exits in the middle of an Optimize. Build it once, and link to it under as many names as there are faults to be
+// tried. Each stands in a case of a switch here; under any other name it behaves.
 //
 // It speaks the protocol by itself, without the SDK, which would not let it do most of this.
 package main
@@ -40,7 +40,8 @@ func main() {
 	})
 }
 
-// noise is what does not belong on standard output: text, what looks a little like a handshake, and a megabyte without a line end.
+// noise is what does not belong on standard output: text, what looks a little like a handshake, and a megabyte
+// without a line end.
 var noise = "loading tables\n1|1|nonsense\n|||||\n" + strings.Repeat("x", 1<<20) + "\n"
 
 // beforeHandshake is what goes wrong, or may, before the plugin says where it listens.

@@ -1,6 +1,6 @@
-// Bad is a strategy plugin that breaks one rule: the one that its file name names. Build it once, and link to it under as
-// many names as there are rules to be broken; "good" breaks none. What it does wrong is small enough for a host to use it
-// without a complaint, at least for a while.
+// Bad is a strategy plugin that breaks one rule: the one that its file name names. Build it once, and link to it
+// under as many names as there are rules to be broken; "good" breaks none. What it does wrong is small enough for a
+// host to use it without a complaint, at least for a while.
 package main
 
 import (

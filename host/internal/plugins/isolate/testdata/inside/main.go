@@ -1,5 +1,5 @@
-// Inside tries, from inside of what isolation leaves to a program, what its arguments say, and prints how each attempt ended,
-// as a JSON object. An argument is the name of an attempt, with what it is tried on after a colon.
+// Inside tries, from inside of what isolation leaves to a program, what its arguments say, and prints how each
+// attempt ended, as a JSON object. An argument is the name of an attempt, with what it is tried on after a colon.
 package main
 
 import (
