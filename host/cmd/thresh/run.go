@@ -81,7 +81,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of
-input or on a signal, and stops all plugins first.
+input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second signal ends it at once.
 
 Methods:
 
