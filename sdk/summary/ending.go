@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // The share of what a snapshot saves that may be spent again on the user's words (a half) and on facts (a quarter): a
@@ -108,9 +109,13 @@ func (r Result) Compressed(in sdk.CompressInput) sdk.CompressResult {
 		return out
 	}
 	n := len(in.History)
-	history := slices.Concat(in.History[:r.Range.From], []sdk.Content{r.Summary, r.Acknowledgement},
-		in.History[r.Range.To:])
+	history := slices.Clone(in.History[:r.Range.From])
 	tokens := in.Tokens(0, r.Range.From) + r.TokensAfter + in.Tokens(r.Range.To, n)
+	for _, i := range turns.Pinned(in.History, r.Range.From, r.Range.To) { // summarised, and kept as they are
+		history = append(history, in.History[i])
+		tokens += in.Tokens(i, i+1)
+	}
+	history = slices.Concat(history, []sdk.Content{r.Summary, r.Acknowledgement}, in.History[r.Range.To:])
 	return sdk.Applied(history, sdk.CompressMetadata{
 		LLMCallMade:      true,
 		TopPreserved:     new(r.Range.From),
