@@ -90,8 +90,9 @@ Methods:
 		fmt.Fprintf(&b, "  %-17s %-26s → %s\n", m.Name, m.Params, m.Result)
 	}
 	b.WriteString(`
-Requests of one session take effect in the order in which they arrive. window.prepare runs in the background:
-history.add does not wait for it, other methods do.
+Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
+history.add is answered at once, also while a window.prepare runs. A window.prepare sees exactly the entries that were
+sent before it: what is added later is in the next one's answer.
 
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The host gives each
 entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by it, or by the id of a tool call, and

@@ -85,6 +85,9 @@ func (s *Session) TranscriptPath() string { return s.log.Path() }
 // History returns the owned history as it is now, including what is not sent to a model. It must not be changed.
 func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
 
+// HistoryAt is History without what was added after a mark; a nil mark is now.
+func (s *Session) HistoryAt(m *history.Mark) history.Snapshot { return s.history.SnapshotAt(m) }
+
 // currentCounter returns the counter in force. Set may replace it as long as nothing was added.
 func (s *Session) currentCounter() *tokens.Counter {
 	s.mu.Lock()

@@ -163,7 +163,7 @@ func (s *server) start(r request, done func(any, error)) error {
 	if err != nil {
 		return err
 	}
-	job := job{waits: m.waits, run: func(q *queue) {
+	job := job{holds: m.holds, run: func(q *queue) {
 		if q.session == nil {
 			done(nil, notOpen(id))
 			return
@@ -188,7 +188,7 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	if p.ID == "" {
 		p.ID = rand.Text()
 	}
-	s.queues.push(p.ID, job{waits: true, run: func(q *queue) {
+	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
 		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
 			done(nil, err)
