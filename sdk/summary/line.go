@@ -42,14 +42,16 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	key := ""
 	if call.Name != "" {
 		key = t.Use(call.Name, call.Parameters).Subject
+	} else {
+		call.Name = r.ToolName
 	}
-	line = makeLine(r.ToolName, key, outcome(t, r, result), result)
+	line = makeLine(r.ToolName, key, outcome(t, call, r), result)
 	return line, notLonger(line, r, result)
 }
 
 // outcome tells success from failure, by the response itself or by what the taxonomy knows of the tool's results.
-func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
-	if r.Failed() || t.Failed(r.ToolName, result) {
+func outcome(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) string {
+	if t.Failed(call, r) {
 		return outcomeError
 	}
 	return outcomeSuccess
