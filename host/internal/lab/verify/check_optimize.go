@@ -52,8 +52,8 @@ func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d histories, %d edits", len(all), edits), nil
 }
 
-// starts is how many processes must give the same answer. Go randomises map iteration and hash seeds per process, so
-// that the usual cause of nondeterminism shows up across processes rather than within one.
+// starts is how many processes must give the same answer. Most languages seed their hash tables per process, so the
+// usual cause of nondeterminism, iteration over a map, shows up across processes rather than within one.
 const starts = 3
 
 // checkOptimizeDeterministic demands the same answer from different processes. After a restart of the plugin, a

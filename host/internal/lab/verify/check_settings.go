@@ -38,7 +38,7 @@ func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
 
 // try starts a process, configures it with settings, and has judge look at the process and at the error of Configure.
-// Each attempt gets a fresh process, as a plugin may be configured only once.
+// Each attempt gets a fresh process, so that an attempt cannot fail because of the one before.
 func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contract.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {

@@ -76,8 +76,8 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"one-at-a-time":         {services, []string{"concurrency"}, "another gets no answer"},
 		"hoards":                {load, []string{"memory"}, "at most 256 MiB"},
 		"ignores-cancellation":  {load[1:2], []string{"cancellation"}, "still computes"},
-		"dies-of-sigint":        {end, []string{"sigint"}, "upon SIGINT"},
-		"ignores-sigterm":       {end, []string{"sigterm"}, "still there 2s after SIGTERM"},
+		"dies-of-sigint":        {end, []string{"sigint"}, "on SIGINT"},
+		"ignores-sigterm":       {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
 		"survives-the-host":     {end, []string{"lifeline"}, "outlives its host"},
 	} {
 		t.Run(fault, func(t *testing.T) {
