@@ -21,7 +21,8 @@ const (
 )
 
 // sizeEdit returns how many bytes appendEdit writes. Each message stands behind its length, so every size is computed
-// before the first byte is written.
+// before the first byte is written. sizeX and appendX must agree byte for byte in all of this file. A wrong size shifts
+// every message behind it, and the reader reports garbage far from the cause.
 func sizeEdit(e rewrite.Edit) int {
 	n := sizeUint(editIndex, uint64(e.Index))
 	if e.Reason != (contract.Reason{}) {
@@ -33,7 +34,8 @@ func sizeEdit(e rewrite.Edit) int {
 	return n + sizeMessage(editReplace, sizeBlockPieces(replaceBlocks, e.Blocks))
 }
 
-// appendEdit writes the body of a thresh.v1.Edit: index, action, reason.
+// appendEdit writes the body of a thresh.v1.Edit: index, action, reason. An edit that does not remove always has a
+// Replace, even an empty one, because the reader refuses an edit without action.
 func appendEdit(dst []byte, e rewrite.Edit) []byte {
 	dst = appendUint(dst, editIndex, uint64(e.Index))
 	if e.Remove {
@@ -48,7 +50,8 @@ func appendEdit(dst []byte, e rewrite.Edit) []byte {
 	return dst
 }
 
-// A position of 0 is written too: the field is optional, which tells a zero from nothing.
+// sizeReason returns how many bytes appendReason writes. SupersededBy bypasses sizeUint, which leaves zeros out: the
+// field is optional in the protocol, so position 0 is sent and differs from an absent one.
 func sizeReason(r contract.Reason) int {
 	n := sizeString(reasonRule, r.Rule)
 	if r.SupersededBy != nil {
@@ -84,7 +87,8 @@ func appendBlockPieces(dst []byte, num protowire.Number, pieces []rewrite.BlockP
 	return dst
 }
 
-// A kept block at position 0 is written too: a oneof tells a zero from nothing.
+// sizeBlockPiece returns how many bytes appendBlockPiece writes. Keep bypasses sizeUint, which leaves zeros out: in a
+// oneof the presence of the field is the choice, so keeping block 0 must be sent too.
 func sizeBlockPiece(p rewrite.BlockPiece) int {
 	if p.Block == nil {
 		return protowire.SizeTag(pieceBlockKeep) + protowire.SizeVarint(uint64(p.Keep))
@@ -107,7 +111,8 @@ func sizePiece(p rewrite.Piece) int {
 	return sizeMessage(num, body)
 }
 
-// pieceBody returns the field of the oneof that a piece stands in, and the size of its message.
+// pieceBody returns a piece's field number in the oneof and the size of its message. It is shared by sizePiece and
+// appendPiece so that the length prefix cannot differ from the body. (0, 0) means a type outside the three.
 func pieceBody(p rewrite.Piece) (num protowire.Number, body int) {
 	switch p := p.(type) {
 	case rewrite.Keep:
@@ -120,7 +125,7 @@ func pieceBody(p rewrite.Piece) (num protowire.Number, body int) {
 	return 0, 0 // sendablePiece lets nothing else through
 }
 
-// appendPiece writes the body of a thresh.v1.Piece.
+// appendPiece writes the body of a thresh.v1.Piece: the tag and length of its alternative, then the fields.
 func appendPiece(dst []byte, p rewrite.Piece) []byte {
 	num, body := pieceBody(p)
 	dst = appendMessage(dst, num, body)
@@ -137,14 +142,16 @@ func appendPiece(dst []byte, p rewrite.Piece) []byte {
 	return dst
 }
 
-// sendableEdit returns e with text that is UTF-8; see sendable.
+// sendableEdit returns e with text that is UTF-8; see sendable. The reason needs no cleaning here: package rewrite has
+// cleaned it, and a valid rule is ASCII.
 func sendableEdit(e rewrite.Edit) (rewrite.Edit, error) {
 	var err error
 	e.Blocks, err = sendableBlocks(e.Blocks)
 	return e, err
 }
 
-// sendablePiece is sendableEdit for a piece. It refuses what is none of the three kinds.
+// sendablePiece is sendableEdit for a piece. A type outside the three, such as a pointer or nil, is [ErrBadContent]; it
+// is a bug in the strategy, and the error names the type.
 func sendablePiece(p rewrite.Piece) (rewrite.Piece, error) {
 	var err error
 	switch p := p.(type) {
@@ -161,7 +168,8 @@ func sendablePiece(p rewrite.Piece) (rewrite.Piece, error) {
 	}
 }
 
-// sendableBlocks is sendable for the new blocks among the pieces. It copies the slice before it changes one.
+// sendableBlocks is sendable for the new blocks among the pieces. It copies the slice before the first change, because
+// the pieces belong to the strategy, which may keep and reuse them.
 func sendableBlocks(pieces []rewrite.BlockPiece) ([]rewrite.BlockPiece, error) {
 	copied := false
 	for i, p := range pieces {

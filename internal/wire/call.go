@@ -8,23 +8,30 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Call is what opens every Optimize and Compress: the parameters that an author sees, and what only travels.
+// Call is what opens every Optimize and Compress: the parameters that an author sees, and what only travels. It is the
+// header that Optimize and Compress share.
 type Call struct {
 	contract.CallParams
-	// ID is unique among all calls of the host. Every call back to the host's services carries it.
+	// ID is unique among all calls of this host process. Every call back to the host's services carries it, which is
+	// how the host finds the budget, the deadline and the session of the call.
 	ID string
-	// Epoch changes whenever the host rewrote the history.
+	// Epoch changes whenever the host rewrote the history. A plugin that mirrors the history may reuse its mirror only
+	// within one epoch.
 	Epoch uint64
-	// Held is how many entries the plugin is expected to hold already; 0: the whole history follows.
+	// Held is how many leading entries the plugin is expected to hold from an earlier call; 0 means that the whole
+	// history follows. The Go SDK keeps no mirror and answers Held > 0 with Resync.
 	Held uint64
-	// Entries is how many entries follow.
+	// Entries is how many entries follow the header. The stream is refused if it has fewer or more.
 	Entries int
-	// Tools is the tool taxonomy in force, as JSON.
+	// Tools is the tool taxonomy in force, as JSON; empty for the SDK's default. It travels opaque, so that a host can
+	// add fields to the taxonomy without a new protocol version.
 	Tools []byte
 }
 
-// toCallHeader and fromCallHeader are a pair, like all of this file: what one sends, the other reads. Base carries how
-// much of the history the plugin is expected to hold, for plugins that keep a mirror of it.
+// toCallHeader and fromCallHeader are a pair, as is everything in this file: toX writes what fromX reads. A field added
+// to one alone is dropped on the way; a test that sends every field through both catches it.
+//
+// Base carries how much of the history the plugin is expected to hold, for plugins that keep a mirror of it.
 func toCallHeader(c Call) *threshv1.CallHeader {
 	return &threshv1.CallHeader{
 		CallId:        validUTF8(c.ID),
@@ -38,7 +45,8 @@ func toCallHeader(c Call) *threshv1.CallHeader {
 	}
 }
 
-// fromCallHeader refuses a header that is missing and one that announces more entries than can be counted.
+// fromCallHeader refuses a missing header and one that announces more than MaxInt32 entries, which no stream within
+// [MaxHistory] could hold. With the latter error it still returns the call, so that logs can name its session.
 func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 	if h == nil {
 		return Call{}, noCallHeader(nil)
@@ -49,9 +57,10 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 			Revision:     h.GetRevision(),
 			CallSettings: contract.CallSettings{WorkspaceRoot: h.GetWorkspaceRoot(), Config: h.GetConfig()},
 		},
-		ID:      h.GetCallId(),
-		Epoch:   h.GetBase().GetEpoch(),
-		Held:    h.GetBase().GetLength(),
+		ID:    h.GetCallId(),
+		Epoch: h.GetBase().GetEpoch(),
+		Held:  h.GetBase().GetLength(),
+		// Clamped because an int has 32 bits on some platforms. The check below reports the real number.
 		Entries: int(min(h.GetEntries(), math.MaxInt32)),
 		Tools:   h.GetTools(),
 	}
@@ -67,13 +76,15 @@ func toOptimizeHeader(c Call, p contract.OptimizeParams) *threshv1.OptimizeHeade
 	return &threshv1.OptimizeHeader{Call: toCallHeader(c), Density: toDensityConfig(p.Density)}
 }
 
-// fromOptimizeHeader reads the first message of an Optimize. h may be nil, which is an error.
+// fromOptimizeHeader reads the first message of an Optimize. h may be nil, which is an error. Getters of generated
+// messages accept nil.
 func fromOptimizeHeader(h *threshv1.OptimizeHeader) (Call, contract.OptimizeParams, error) {
 	c, err := fromCallHeader(h.GetCall())
 	return c, contract.OptimizeParams{Density: fromDensityConfig(h.GetDensity())}, err
 }
 
-// toDensityConfig takes "" as the default of PartialWrites.
+// toDensityConfig sends the default for "", so that UNSPECIFIED never goes out: plugins in other languages need no rule
+// for it. RecencyRetention counts tool results.
 func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 	out := &threshv1.DensityConfig{
 		ReadWritePruning: d.ReadWritePruning,
@@ -88,7 +99,8 @@ func toDensityConfig(d contract.DensityConfig) *threshv1.DensityConfig {
 	return out
 }
 
-// fromDensityConfig takes a value of PartialWrites that it does not know for the default.
+// fromDensityConfig maps a PartialWrites value it does not know to the default, PartialWritesPrune. The settings tune
+// the strategy, so a value of a newer host must not fail the call.
 func fromDensityConfig(d *threshv1.DensityConfig) contract.DensityConfig {
 	out := contract.DensityConfig{
 		ReadWritePruning: d.GetReadWritePruning(),
@@ -152,7 +164,7 @@ func fromCompressHeader(h *threshv1.CompressHeader) (Call, contract.CompressPara
 	}, err
 }
 
-// toModel keeps nil, which means that the strategy may not call a model.
+// toModel keeps nil, which tells the strategy that it may not call a model. Both limits are in tokens; 0 is unknown.
 func toModel(m *contract.Model) *threshv1.Model {
 	if m == nil {
 		return nil
@@ -162,6 +174,7 @@ func toModel(m *contract.Model) *threshv1.Model {
 	}
 }
 
+// fromModel is the inverse of toModel. It keeps nil too.
 func fromModel(m *threshv1.Model) *contract.Model {
 	if m == nil {
 		return nil
@@ -171,7 +184,8 @@ func fromModel(m *threshv1.Model) *contract.Model {
 	}
 }
 
-// toTodos converts a list of tasks with its subtasks, at any depth that a host has.
+// toTodos converts a list of tasks with its subtasks to any depth. Statuses are the agent's own words, not an
+// enumeration: agents differ, and strategies show them to a model as they are.
 func toTodos(in []contract.Todo) []*threshv1.Todo {
 	var out []*threshv1.Todo
 	for _, t := range in {
@@ -185,6 +199,8 @@ func toTodos(in []contract.Todo) []*threshv1.Todo {
 	return out
 }
 
+// fromTodos is the inverse of toTodos. Depth needs no limit here: gRPC refuses messages over [MaxGRPCMessage], and
+// protobuf's own parser limits the nesting.
 func fromTodos(in []*threshv1.Todo) []contract.Todo {
 	var out []contract.Todo
 	for _, t := range in {

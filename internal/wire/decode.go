@@ -13,8 +13,12 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// cursor walks over the fields of one message. Decoded values are copies: a history must not hold on to the chunks that
-// it came in.
+// cursor walks over the fields of one protobuf message. Use it as `for c.next() { switch c.num … }` and return c.err at
+// the end.
+//
+// The first error sticks and ends the walk, so accessors return zero values instead of errors, and callers check once.
+// Decoded strings and JSON are copies: a chunk is up to 1 MiB, and a history that referred to it would keep all of it
+// alive for one short entry.
 type cursor struct {
 	rest   []byte
 	num    protowire.Number
@@ -24,7 +28,8 @@ type cursor struct {
 	err    error
 }
 
-// next moves to the next field; false at the end or after an error.
+// next moves to the next field. It returns false at the end and after an error. Fixed-size and group fields, which the
+// protocol does not use, are skipped as whole fields, so that a newer peer may use them.
 func (c *cursor) next() bool {
 	if len(c.rest) == 0 || c.err != nil {
 		return false
@@ -50,13 +55,14 @@ func (c *cursor) next() bool {
 	return true
 }
 
-// fail remembers a parse error and ends the walk.
+// fail records a parse error and ends the walk. code is the negative result of a protowire.Consume function.
 func (c *cursor) fail(code int) bool {
 	c.err = fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(code))
 	return false
 }
 
-// want reports whether the field has the wire type that the protocol gives it.
+// want reports whether the field has the wire type that the protocol gives it, and records an error if not. A known
+// field with another type is a broken peer, not a newer one: protobuf never changes the type of a field number.
 func (c *cursor) want(typ protowire.Type) bool {
 	if c.typ != typ && c.err == nil {
 		c.err = fmt.Errorf("%w: field %d has wire type %d, not %d", ErrMalformed, c.num, c.typ, typ)
@@ -64,7 +70,8 @@ func (c *cursor) want(typ protowire.Type) bool {
 	return c.err == nil
 }
 
-// message returns the body of the field, which is an embedded message or bytes. It is valid as long as the input is.
+// message returns the body of the field, which is an embedded message or bytes. It aliases the input: the caller
+// decodes it before reading the next message of the stream.
 func (c *cursor) message() []byte {
 	if !c.want(protowire.BytesType) {
 		return nil
@@ -81,13 +88,14 @@ func (c *cursor) str() string {
 	return s
 }
 
-// raw returns a copy of the field, which is JSON. It is not validated: strategies may send JSON that is none, and the
-// check of answers refuses it.
+// raw returns a copy of the field, which is JSON. It is not validated here. The check of answers does that, and its
+// error names the entry.
 func (c *cursor) raw() json.RawMessage {
 	return decodeRaw(c.message())
 }
 
-// int returns the field, which is an unsigned number that must fit into an int.
+// int returns the field, an unsigned number that must fit into an int. All indices and counts of the protocol are such.
+// After an error the value is meaningless, and c.err is set.
 func (c *cursor) int() int {
 	if c.want(protowire.VarintType) && c.number > math.MaxInt {
 		c.err = fmt.Errorf("%w: field %d is %d, out of range", ErrMalformed, c.num, c.number)
@@ -95,7 +103,9 @@ func (c *cursor) int() int {
 	return int(c.number)
 }
 
-// count returns how often the field num stands in msg, as far as msg can be read.
+// count returns how often the field num occurs in msg, up to the first byte that cannot be read. It sizes slices
+// exactly: the extra pass over tags is cheap, and a history decoded into grown slices would waste up to half of its
+// memory.
 func count(msg []byte, num protowire.Number) int {
 	n := 0
 	for c := (cursor{rest: msg}); c.next(); {
@@ -106,7 +116,8 @@ func count(msg []byte, num protowire.Number) int {
 	return n
 }
 
-// decodeString copies b, and refuses what a proto3 string may not hold.
+// decodeString copies b. Text that is not UTF-8 is an error, as proto3 demands. It is not repaired: only a peer without
+// a protobuf library sends such text.
 func decodeString(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", fmt.Errorf("%w: a string is not UTF-8", ErrMalformed)
@@ -114,7 +125,8 @@ func decodeString(b []byte) (string, error) {
 	return string(b), nil
 }
 
-// decodeRaw copies b. Empty is nil, as in package content.
+// decodeRaw copies b. Empty becomes nil, because package content represents absent JSON as nil and compares blocks by
+// it.
 func decodeRaw(b []byte) json.RawMessage {
 	if len(b) == 0 {
 		return nil
@@ -122,7 +134,8 @@ func decodeRaw(b []byte) json.RawMessage {
 	return bytes.Clone(b)
 }
 
-// DecodeEntry decodes a thresh.v1.Entry. Errors wrap [ErrMalformed].
+// DecodeEntry decodes a thresh.v1.Entry, which only a host sends. Blocks of kinds from a newer host are carried as
+// [content.Opaque]: a strategy can keep what it does not understand. Errors wrap [ErrMalformed].
 func DecodeEntry(msg []byte) (Entry, error) {
 	var e Entry
 	c := cursor{rest: msg}
@@ -146,7 +159,8 @@ func DecodeEntry(msg []byte) (Entry, error) {
 // of an unknown kind is an error here: the host could not keep what it cannot read.
 func DecodeContent(msg []byte) (content.Content, error) { return decodeContent(msg, refuseUnknown) }
 
-// unknown says what becomes of a block of a kind from a newer peer.
+// unknown decides about a block of a kind that only a newer peer knows. A plugin carries it, a host refuses it: the
+// host owns the history and would store something that it can neither count nor send to a provider.
 type unknown bool
 
 const (
@@ -154,7 +168,8 @@ const (
 	refuseUnknown unknown = false
 )
 
-// decodeContent decodes a thresh.v1.Content. Fields that it does not know are from a newer peer and skipped.
+// decodeContent decodes a thresh.v1.Content. It skips fields that it does not know. Blocks is empty but not nil unless
+// NoBlocks is set; see appendContent for the difference.
 func decodeContent(msg []byte, u unknown) (content.Content, error) {
 	var out content.Content
 	out.Blocks = make([]content.Block, 0, count(msg, contentBlocks))
@@ -199,7 +214,8 @@ func speaker(s string) content.Speaker {
 	return content.Speaker(s)
 }
 
-// decodeBlock decodes a thresh.v1.Block. Of several kinds in one message, the last counts, as in a oneof.
+// decodeBlock decodes a thresh.v1.Block. Of several kinds in one message the last one counts, as in a oneof. The body
+// is decoded after the walk, because the extra fields of a block may come before or after it.
 func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	var (
 		kind  protowire.Number
@@ -236,12 +252,14 @@ func decodeBlock(msg []byte, u unknown) (content.Block, error) {
 	return newBlock(kind, v, extra), nil
 }
 
-// rawField says which field of a block's message is raw JSON; the others are strings.
+// rawField reports whether a field of a block's message is raw JSON; all others are strings. Field 3 is
+// ToolCall.parameters and ToolResponse.result. It must agree with blockValues.
 func rawField(kind, num protowire.Number) bool {
 	return num == 3 && (kind == blockToolCall || kind == blockToolResponse)
 }
 
-// decodeValues decodes the message of a block of the given kind.
+// decodeValues decodes the message of a block of the given kind into its fields by number. One generic walk serves all
+// kinds, because their messages hold nothing but strings and raw JSON, numbered from 1 without gaps.
 func decodeValues(kind protowire.Number, msg []byte) (values, error) {
 	var v values
 	c := cursor{rest: msg}
@@ -258,15 +276,16 @@ func decodeValues(kind protowire.Number, msg []byte) (values, error) {
 	return v, c.err
 }
 
-// unknownBlock stands for a block of a kind from a newer peer. Two of them are equal only if their bytes are, so that
-// an answer names the right one as kept.
+// unknownBlock represents a block of a kind from a newer peer. It holds the block's bytes in base64, so two of them are
+// equal only if their bytes are. Answers refer to kept blocks by equality, and the right one must be found.
 func unknownBlock(msg []byte) content.Block {
 	const prefix, suffix = `{"type":"unknown","protobuf":"`, `"}`
 	raw := append([]byte(prefix), base64.StdEncoding.EncodeToString(msg)...)
 	return content.Opaque{JSON: append(raw, suffix...)}
 }
 
-// decodeField decodes a thresh.v1.Field: a field of the native form that this version does not know.
+// decodeField decodes a thresh.v1.Field: a field of the native JSON form that this version does not know. Value is raw
+// JSON and not validated here.
 func decodeField(msg []byte) (content.Field, error) {
 	var f content.Field
 	c := cursor{rest: msg}

@@ -27,13 +27,14 @@ const (
 	blockExtra        = 15
 )
 
-// value is one field of a block's message: a string or raw JSON.
+// value is one field of a block's message: a string or raw JSON, never both.
 type value struct {
 	str string
 	raw json.RawMessage
 }
 
-// values are the fields of a block's message, numbered from 1 in order.
+// values are the fields of a block's message, numbered from 1 in order. Five is what the largest kind, Media, has. A
+// fixed array keeps encoding free of allocations: it runs for every block of every call.
 type values [5]value
 
 // size returns how many bytes append writes.
@@ -46,7 +47,7 @@ func (v *values) size() int {
 	return n
 }
 
-// append writes the fields that are not empty, as proto3 wants.
+// append writes the fields that are not empty, as proto3 wants. For JSON, empty means absent; see decodeRaw.
 func (v *values) append(dst []byte) []byte {
 	for i := range v {
 		num := protowire.Number(i + 1)
@@ -56,7 +57,10 @@ func (v *values) append(dst []byte) []byte {
 	return dst
 }
 
-// blockValues takes a block apart. kind is its field number in thresh.v1.Block; 0 if b is no block that can be sent.
+// blockValues takes a block apart. kind is its field number in thresh.v1.Block, 0 if b is not a block that can be sent.
+// It is the only place that maps Go fields to field numbers for writing; newBlock is its inverse for reading.
+//
+// A nil block is sent as the JSON null in an opaque block, so that positions of blocks stay the same on both sides.
 func blockValues(b content.Block) (kind protowire.Number, v values, extra content.Fields) {
 	switch b := b.(type) {
 	case content.Text:
@@ -81,7 +85,8 @@ func blockValues(b content.Block) (kind protowire.Number, v values, extra conten
 	}
 }
 
-// sizeBlock returns how many bytes appendBlock writes for b.
+// sizeBlock returns how many bytes appendBlock writes for b. An opaque block has no message of its own and no extra
+// fields: they are part of its JSON.
 func sizeBlock(b content.Block) int {
 	kind, v, extra := blockValues(b)
 	if kind == blockOpaque {
@@ -94,6 +99,8 @@ func sizeBlock(b content.Block) int {
 // that this version does not know.
 func appendBlock(dst []byte, b content.Block) []byte {
 	kind, v, extra := blockValues(b)
+	// The field is the JSON itself. It is written even when empty, because presence in the oneof is what makes the
+	// kind.
 	if kind == blockOpaque { // the field is the JSON itself, also when it is empty
 		return append(appendMessage(dst, kind, len(v[0].raw)), v[0].raw...)
 	}
@@ -111,7 +118,7 @@ func sizeExtra(num protowire.Number, extra content.Fields) int {
 }
 
 // appendExtra writes unknown fields of the native form, as repeated thresh.v1.Field in the field num. They travel so
-// that a block that comes back is equal to the one that went.
+// that a block which a strategy returns unchanged compares equal to the host's and counts as kept.
 func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte {
 	for _, f := range extra {
 		dst = appendMessage(dst, num, sizeString(1, f.Name)+sizeBytes(2, f.Value))
@@ -134,8 +141,9 @@ func sizeContent(c content.Content) int {
 	return n
 }
 
-// appendContent writes the body of a thresh.v1.Content. An entry whose blocks are missing (nil) is marked, since
-// repeated fields cannot tell it from one with no blocks.
+// appendContent writes the body of a thresh.v1.Content. NoBlocks marks an entry whose blocks are missing (nil), because
+// a repeated field cannot tell this from zero blocks. The native form keeps the two apart, and entries must compare
+// equal.
 func appendContent(dst []byte, c content.Content) []byte {
 	dst = appendString(dst, contentSpeaker, string(c.Speaker))
 	for _, b := range c.Blocks {
@@ -150,8 +158,9 @@ func appendContent(dst []byte, c content.Content) []byte {
 	return dst
 }
 
-// sendable returns c if all of it can be sent, else a copy in which the text is UTF-8. It refuses blocks that are none
-// of the model's seven, for example pointers to blocks.
+// sendable returns c if all of it can be sent, otherwise a copy whose text is UTF-8. The caller's blocks are never
+// changed: a strategy or another call may be reading them. Blocks other than the model's seven kinds, for example
+// pointers to blocks, are refused with [ErrBadContent].
 func sendable(c content.Content) (content.Content, error) {
 	c.Speaker = content.Speaker(validUTF8(string(c.Speaker)))
 	c.Extra = validExtra(c.Extra)
@@ -172,7 +181,7 @@ func sendable(c content.Content) (content.Content, error) {
 	return c, nil
 }
 
-// sendableBlock is sendable for one block; changed reports whether valid is another one than b.
+// sendableBlock is sendable for one block; changed reports whether valid differs from b.
 func sendableBlock(b content.Block) (valid content.Block, changed bool, err error) {
 	kind, v, extra := blockValues(b)
 	if kind == 0 {
@@ -209,7 +218,8 @@ func validExtra(f content.Fields) content.Fields {
 	return out
 }
 
-// newBlock puts a block together; it is the inverse of blockValues.
+// newBlock builds a block from its fields; it is the inverse of blockValues. kind has been checked by the caller, so
+// the default is blockOpaque.
 func newBlock(kind protowire.Number, v values, extra content.Fields) content.Block {
 	switch kind {
 	case blockText:

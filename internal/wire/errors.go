@@ -5,20 +5,23 @@ import (
 	"fmt"
 )
 
-// ErrProtocol is wrapped by every error that reports a breach of the protocol by the other side.
+// ErrProtocol is wrapped by every error that reports a breach of the protocol by the other side. On the host such an
+// error counts as a failure of the strategy; at a plugin it becomes INVALID_ARGUMENT (see status.go).
 var ErrProtocol = errors.New("protocol error")
 
 // The ways in which a stream can be broken. Each wraps [ErrProtocol].
 var (
-	// ErrTruncated: the stream ended before the announced messages were complete.
+	// ErrTruncated: the stream ended before the announced messages were complete. A strategy that stopped midway must
+	// not look like one that returned a shorter history.
 	ErrTruncated = fmt.Errorf("%w: stream ended early", ErrProtocol)
-	// ErrTrailing: there was more than the announced messages.
+	// ErrTrailing: data follows the announced messages, so one of the two sides miscounted.
 	ErrTrailing = fmt.Errorf("%w: more data than announced", ErrProtocol)
-	// ErrTooLarge: a chunk, a message or the whole stream is over its limit.
+	// ErrTooLarge: a chunk, a message or the whole stream exceeds its limit (see the Max constants).
 	ErrTooLarge = fmt.Errorf("%w: over the size limit", ErrProtocol)
-	// ErrMalformed: the bytes of a message are not what the protocol says.
+	// ErrMalformed: the bytes of a message do not follow the protocol.
 	ErrMalformed = fmt.Errorf("%w: malformed message", ErrProtocol)
 )
 
-// ErrBadContent is wrapped by errors about content that cannot be sent because it is none of the model's blocks.
+// ErrBadContent is wrapped by errors about content that cannot be sent because it is not one of the model's blocks. It
+// is this side's fault, not the peer's, hence not an [ErrProtocol].
 var ErrBadContent = errors.New("content cannot be sent")

@@ -10,7 +10,7 @@ import (
 // What proto3 says about encoding fields: a zero value is left out, except in a oneof. Sizes are needed before bytes,
 // because a message stands behind its length.
 
-// sizeString returns what a string field takes, with its tag and length.
+// sizeString returns the bytes that a string field takes, with its tag and length; 0 for "", which proto3 leaves out.
 func sizeString(num protowire.Number, s string) int {
 	if s == "" {
 		return 0
@@ -26,7 +26,8 @@ func sizeBytes(num protowire.Number, b []byte) int {
 	return sizeMessage(num, len(b))
 }
 
-// sizeUint returns what a number takes as a varint, with its tag.
+// sizeUint returns the bytes of a number as a varint, with its tag; 0 for 0. Optional and oneof fields must not use it:
+// they send zeros.
 func sizeUint(num protowire.Number, v uint64) int {
 	if v == 0 {
 		return 0
@@ -34,12 +35,13 @@ func sizeUint(num protowire.Number, v uint64) int {
 	return protowire.SizeTag(num) + protowire.SizeVarint(v)
 }
 
-// sizeMessage returns what a field with a body of the given size takes.
+// sizeMessage returns the bytes of a field whose body has the given size. Unlike the others it does not leave out empty
+// bodies: an empty message that is present differs from an absent one.
 func sizeMessage(num protowire.Number, body int) int {
 	return protowire.SizeTag(num) + protowire.SizeBytes(body)
 }
 
-// appendString writes what sizeString counts; the other appends go with their sizes alike.
+// appendString writes exactly what sizeString counts. The other appendX and sizeX are pairs in the same way.
 func appendString(dst []byte, num protowire.Number, s string) []byte {
 	if s == "" {
 		return dst
@@ -47,6 +49,7 @@ func appendString(dst []byte, num protowire.Number, s string) []byte {
 	return append(appendMessage(dst, num, len(s)), s...)
 }
 
+// appendBytes is appendString for bytes.
 func appendBytes(dst []byte, num protowire.Number, b []byte) []byte {
 	if len(b) == 0 {
 		return dst
@@ -54,6 +57,7 @@ func appendBytes(dst []byte, num protowire.Number, b []byte) []byte {
 	return append(appendMessage(dst, num, len(b)), b...)
 }
 
+// appendUint writes a varint field unless v is 0.
 func appendUint(dst []byte, num protowire.Number, v uint64) []byte {
 	if v == 0 {
 		return dst
@@ -62,13 +66,14 @@ func appendUint(dst []byte, num protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(dst, v)
 }
 
-// appendMessage opens a field with a body of the given size; the caller appends the body.
+// appendMessage writes the tag and length of a field. The caller appends a body of exactly this size.
 func appendMessage(dst []byte, num protowire.Number, body int) []byte {
 	dst = protowire.AppendTag(dst, num, protowire.BytesType)
 	return protowire.AppendVarint(dst, uint64(body))
 }
 
-// validUTF8 replaces what is not UTF-8: a proto3 string with such bytes would be refused by every reader.
+// validUTF8 replaces bytes that are not UTF-8 by U+FFFD. Go strings may hold any bytes, for example command output cut
+// within a character, but every protobuf reader refuses a proto3 string that does.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -3,22 +3,24 @@ package wire
 import "github.com/hashicorp/go-plugin"
 
 const (
-	// ProtocolVersion is the application protocol version in go-plugin's handshake line.
+	// ProtocolVersion is the application protocol version in go-plugin's handshake line. go-plugin refuses a plugin
+	// with another one, so it changes only when old plugins can no longer work.
 	ProtocolVersion = 1
 
-	// CookieKey and CookieValue are the environment variable that tells a plugin that a host started it. They keep
-	// people from starting plugins by mistake; they protect nothing.
+	// CookieKey and CookieValue name the environment variable that tells a plugin that a host started it. A plugin that
+	// a user runs by hand lacks it and prints a hint instead of serving. It is no secret and protects nothing.
 	CookieKey   = "THRESH_STRATEGY_PLUGIN"
 	CookieValue = "b1f0c4d2e97a46538c20d8e15f7a93be"
 
 	// PluginName is the strategy's name in go-plugin's plugin map. It never travels.
 	PluginName = "strategy"
 
-	// EnvLifeline names an inherited descriptor, as a decimal number, that reads end-of-file when the host is gone.
+	// EnvLifeline names the environment variable with the number, in decimal, of an inherited file descriptor. Reading
+	// from it returns end-of-file once the host is gone, even after SIGKILL, so that plugins do not outlive their host.
 	EnvLifeline = "THRESH_LIFELINE_FD"
 )
 
-// Handshake returns the handshake both sides use.
+// Handshake returns the handshake that both sides pass to go-plugin.
 func Handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{
 		ProtocolVersion:  ProtocolVersion,
@@ -29,11 +31,14 @@ func Handshake() plugin.HandshakeConfig {
 
 // Limits of what travels, in bytes.
 const (
-	// MaxChunk is the most that one chunk of a stream holds.
+	// MaxChunk is the largest chunk of a stream. It stays well below gRPC's default message limit of 4 MiB, so that
+	// libraries in other languages need no configuration to receive one.
 	MaxChunk = 1 << 20
-	// MaxMessage is the most that one framed message (an entry, an edit, a piece) may take.
+	// MaxMessage is the largest framed message (an entry, an edit, a piece). Images and command output make large
+	// entries.
 	MaxMessage = 256 << 20
-	// MaxHistory is the most that all messages of one stream may take.
+	// MaxHistory is the largest sum of all messages of one stream. It bounds what a broken peer can make this process
+	// allocate.
 	MaxHistory = 1 << 30
 	// MaxGRPCMessage is the receive limit that both sides set. Chunks are far below it; headers with a large taxonomy
 	// or many todos may come nearer.

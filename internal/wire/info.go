@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ToInfo makes the answer to GetInfo. sdk names the library that serves the protocol, for logs.
+// ToInfo makes the answer to GetInfo. sdk names the library that serves the protocol, for logs. The only error is a
+// Config default that does not marshal to JSON.
 func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 	out := &threshv1.GetInfoResponse{
 		Name:        validUTF8(i.Name),
@@ -31,8 +32,8 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 	return out, nil
 }
 
-// FromInfo reads an answer to GetInfo. It judges nothing but the encoding: values that a strategy may not declare come
-// through, a trigger mode or a type of setting that this version does not know under its name in the protocol.
+// FromInfo reads an answer to GetInfo. It judges only the encoding. A trigger mode or setting type that this version
+// does not know comes through under its protocol name, so that [contract.Info.Validate] can name it in its error.
 func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	mode, known := triggerModes.from(r.GetTrigger().GetMode())
 	if !known {
@@ -56,7 +57,8 @@ func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	return out, nil
 }
 
-// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes.
+// toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes. Minimum and
+// Maximum are pointers on both sides: 0 is a valid bound.
 func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	out := &threshv1.ConfigField{
 		Key: validUTF8(f.Key), Type: configTypes.to(f.Type), Description: validUTF8(f.Description),
@@ -74,7 +76,8 @@ func toConfigField(f contract.ConfigField) (*threshv1.ConfigField, error) {
 	return out, nil
 }
 
-// fromConfigField reads the default as JSON values come in Go: numbers are float64.
+// fromConfigField decodes the default the way encoding/json decodes into any: numbers are float64, also for integers. A
+// null default is refused, because Go would read it as no default at all.
 func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	kind, known := configTypes.from(f.GetType())
 	if !known {
@@ -93,9 +96,9 @@ func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	return out, nil
 }
 
-// Configuration is what a Configure brings to a plugin.
+// Configuration is the content of a Configure, the first call after the handshake.
 type Configuration struct {
-	// HostServiceID is where the host's services are at go-plugin's broker; 0: this host offers none.
+	// HostServiceID is the id of the host's services at go-plugin's broker; 0: this host offers none.
 	HostServiceID uint32
 	// Config holds the strategy's own settings, with defaults filled in.
 	Config contract.Config

@@ -6,14 +6,16 @@ import (
 	"io"
 )
 
-// UntilEnd as [Limits.Count] means that the number of messages was not announced: the end of the stream is the end.
+// UntilEnd as [Limits.Count] means that the number of messages was not announced: io.EOF between two messages is the
+// regular end.
 const UntilEnd = -1
 
-// Limits says what a stream may hold.
+// Limits says what a stream may hold. Zero values of Message and Total mean the protocol's maximum, not zero; a Count
+// of 0 is an announced stream without messages.
 type Limits struct {
 	// Of is the word for one message in errors, for example "entry".
 	Of string
-	// Count is how many messages were announced, or [UntilEnd].
+	// Count is how many messages were announced, or [UntilEnd]. Fewer are [ErrTruncated], more are [ErrTrailing].
 	Count int
 	// Message is the most bytes of one message; 0 is [MaxMessage].
 	Message int
@@ -21,7 +23,9 @@ type Limits struct {
 	Total int
 }
 
-// Reader takes messages out of a stream of chunks, however it was cut. The time it needs is proportional to the bytes.
+// Reader takes messages out of a stream of chunks, wherever the sender cut it. Chunk borders carry no meaning: a
+// message may span many chunks, even its length prefix may, and chunks may be empty. The time is linear in the bytes. A
+// Reader is for one goroutine.
 type Reader struct {
 	recv   func() ([]byte, error)
 	limits Limits
@@ -31,8 +35,8 @@ type Reader struct {
 	total  int
 }
 
-// NewReader returns a Reader of the chunks that recv returns. recv returns io.EOF at the stream's end; its other errors
-// are passed on as they are.
+// NewReader returns a Reader of the chunks that recv returns. A chunk must stay valid until the next call of recv. recv
+// returns io.EOF at the stream's end; its other errors are returned as they are, so that gRPC statuses survive.
 func NewReader(recv func() ([]byte, error), limits Limits) *Reader {
 	if limits.Message == 0 {
 		limits.Message = MaxMessage
@@ -46,8 +50,11 @@ func NewReader(recv func() ([]byte, error), limits Limits) *Reader {
 	return &Reader{recv: recv, limits: limits}
 }
 
-// ReadAll decodes all messages of a stream. It allocates as messages arrive, not as they were announced.
+// ReadAll decodes all messages of a stream. decode gets a slice that is valid only during its call. An error of decode
+// ends the reading and is wrapped with the message's position.
 func ReadAll[T any](recv func() ([]byte, error), limits Limits, decode func(msg []byte) (T, error)) ([]T, error) {
+	// Announced counts up to this are preallocated. Beyond it, memory grows only as messages arrive: a peer that
+	// announces two billion entries and sends none must not exhaust the memory.
 	const trust = 1 << 14 // announced counts up to here are believed
 	r := NewReader(recv, limits)
 	out := make([]T, 0, max(0, min(limits.Count, trust)))
@@ -77,6 +84,7 @@ func (r *Reader) Next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Checked before take, which would allocate what the length claims.
 	if size > uint64(r.limits.Message) {
 		return nil, fmt.Errorf("%w: %s %d takes %d bytes, at most %d are allowed", ErrTooLarge, r.limits.Of, r.index, size,
 			r.limits.Message)
@@ -89,7 +97,8 @@ func (r *Reader) Next() ([]byte, error) {
 	return msg, nil
 }
 
-// size reads the length of the next message.
+// size reads the length prefix of the next message, a varint of up to ten bytes that may span chunks. io.EOF before its
+// first byte is the regular end of a stream without an announced count.
 func (r *Reader) size() (uint64, error) {
 	var size uint64
 	for shift := 0; shift < 64; shift += 7 {
@@ -115,7 +124,9 @@ func (r *Reader) size() (uint64, error) {
 	return 0, fmt.Errorf("%w: the length of %s %d is no varint of 64 bits", ErrMalformed, r.limits.Of, r.index)
 }
 
-// take returns the next size bytes: in place if they lie in one chunk, else joined.
+// take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies
+// nothing. Otherwise they are joined in a buffer that the next call overwrites. The buffer grows with what arrives, not
+// to the size that was claimed.
 func (r *Reader) take(size int) ([]byte, error) {
 	if size <= len(r.chunk) {
 		msg := r.chunk[:size:size]
@@ -136,7 +147,7 @@ func (r *Reader) take(size int) ([]byte, error) {
 	}
 }
 
-// fill receives a chunk, which may be empty.
+// fill receives one chunk, which may be empty; callers loop. It enforces the limits of chunks and of the whole stream.
 func (r *Reader) fill() error {
 	chunk, err := r.recv()
 	if err != nil {
@@ -152,7 +163,7 @@ func (r *Reader) fill() error {
 	return nil
 }
 
-// ended says what was missing if err is the end of the stream.
+// ended turns io.EOF inside a message into [ErrTruncated], naming what is missing. Other errors pass through.
 func (r *Reader) ended(err error) error {
 	switch {
 	case !errors.Is(err, io.EOF):
@@ -165,7 +176,8 @@ func (r *Reader) ended(err error) error {
 	}
 }
 
-// end returns io.EOF if nothing follows.
+// end checks that nothing follows the last announced message and returns io.EOF. It reads to the end of the stream,
+// because only there gRPC reports the peer's final status, which may be an error.
 func (r *Reader) end() error {
 	for len(r.chunk) == 0 {
 		if err := r.fill(); err != nil {

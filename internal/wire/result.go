@@ -5,15 +5,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Result is the header of an answer, with the metadata of either call. The parts follow it: edits or pieces.
+// Result is the header of an answer, with the metadata M of its kind of call. The parts follow it: edits or pieces.
 type Result[M contract.DensityMetadata | contract.CompressMetadata] struct {
-	// Revision is that of the call.
+	// Revision repeats that of the call. The host refuses an answer to another revision of the history.
 	Revision uint64
-	// Parts is how many parts follow.
+	// Parts is how many parts follow. SendEdits and SendPieces set it from the parts they get.
 	Parts uint64
-	// Resync asks the host to send the whole history; nothing follows.
+	// Resync asks the host to repeat the call with the whole history (Held 0); no parts follow.
 	Resync bool
-	// NoOp is not empty if a Compress did nothing; no parts follow then.
+	// NoOp is not empty if a Compress did nothing. No parts follow then, which keeps "nothing to do" apart from
+	// "replace the history by nothing".
 	NoOp     contract.NoOpReason
 	Metadata M
 }
@@ -26,6 +27,7 @@ func toOptimizeResult(r Result[contract.DensityMetadata]) *threshv1.OptimizeResu
 	}
 }
 
+// fromOptimizeResult accepts nil, which is what a message without a header has. The caller checks for the header.
 func fromOptimizeResult(r *threshv1.OptimizeResult) Result[contract.DensityMetadata] {
 	return Result[contract.DensityMetadata]{
 		Revision: r.GetRevision(), Parts: r.GetEdits(), Resync: r.GetResync(),
@@ -41,6 +43,8 @@ func toCompressResult(r Result[contract.CompressMetadata]) *threshv1.CompressRes
 	}
 }
 
+// fromCompressResult accepts nil, as fromOptimizeResult does. NoOp may be a reason that this version does not know; it
+// is reported as it came.
 func fromCompressResult(r *threshv1.CompressResult) Result[contract.CompressMetadata] {
 	return Result[contract.CompressMetadata]{
 		Revision: r.GetRevision(), Parts: r.GetPieces(), Resync: r.GetResync(),
@@ -48,6 +52,8 @@ func fromCompressResult(r *threshv1.CompressResult) Result[contract.CompressMeta
 	}
 }
 
+// toDensityMetadata and fromDensityMetadata convert the counters of an Optimize. They count removed blocks and inform
+// logs and metrics only; the host never acts on them.
 func toDensityMetadata(m contract.DensityMetadata) *threshv1.DensityMetadata {
 	return &threshv1.DensityMetadata{
 		ReadWritePairsPruned:     int64(m.ReadWritePairsPruned),
@@ -64,7 +70,7 @@ func fromDensityMetadata(m *threshv1.DensityMetadata) contract.DensityMetadata {
 	}
 }
 
-// toCompressMetadata keeps the difference between a count of 0 and one that does not apply.
+// toCompressMetadata keeps nil counters nil: a count of 0 differs from one that does not apply to the strategy.
 func toCompressMetadata(m contract.CompressMetadata) *threshv1.CompressMetadata {
 	return &threshv1.CompressMetadata{
 		LlmCallMade:      m.LLMCallMade,
@@ -76,6 +82,8 @@ func toCompressMetadata(m contract.CompressMetadata) *threshv1.CompressMetadata 
 	}
 }
 
+// fromCompressMetadata reads the counters as fields, not through getters, because getters turn nil into 0. Reading
+// fields needs the check for a nil message.
 func fromCompressMetadata(m *threshv1.CompressMetadata) contract.CompressMetadata {
 	if m == nil {
 		return contract.CompressMetadata{}
@@ -90,7 +98,7 @@ func fromCompressMetadata(m *threshv1.CompressMetadata) contract.CompressMetadat
 	}
 }
 
-// converted converts a number that may be absent.
+// converted converts a number that may be absent between Go's int and the protocol's int64.
 func converted[B, A int | int64](n *A) *B {
 	if n == nil {
 		return nil

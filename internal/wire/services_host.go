@@ -16,17 +16,19 @@ import (
 
 // The host's ends of the services' streams.
 type (
-	// EstimateStream is an EstimateTokens that a plugin made.
+	// EstimateStream is the host's end of an EstimateTokens: the plugin streams entries, the host answers once.
 	EstimateStream = grpc.ClientStreamingServer[threshv1.EstimateTokensRequest, threshv1.EstimateTokensResponse]
-	// GenerateStream is a Generate that a plugin made.
+	// GenerateStream is the host's end of a Generate: the plugin streams its request, the host streams text back. Its
+	// context ends when the plugin cancels or dies.
 	GenerateStream = grpc.BidiStreamingServer[threshv1.GenerateRequest, threshv1.GenerateResponse]
 )
 
-// maxDelta is the most text that one message to a plugin carries, in bytes.
+// maxDelta is the most text in one message to a plugin, in bytes. A model's answer can exceed the message limits of
+// gRPC libraries if a provider does not stream and returns it at once.
 const maxDelta = MaxChunk / 2
 
-// ReceiveEstimate reads which call an EstimateTokens is for. entries then reads what is to be counted; the caller can
-// refuse the call before that.
+// ReceiveEstimate reads which call an EstimateTokens is for. The returned function then reads the entries to be
+// counted. The split lets the caller refuse an unknown or finished call before it buffers megabytes for it.
 func ReceiveEstimate(
 	stream EstimateStream,
 ) (call string, entries func(limits Limits) ([]content.Content, error), err error) {
@@ -48,7 +50,7 @@ func ReceiveEstimate(
 	}, nil
 }
 
-// SendEstimate answers an EstimateTokens.
+// SendEstimate answers an EstimateTokens with one count of tokens per entry, in the order of the entries.
 func SendEstimate(stream EstimateStream, counts []int) error {
 	r := &threshv1.EstimateTokensResponse{Tokens: make([]int64, len(counts))}
 	for i, n := range counts {
@@ -57,8 +59,9 @@ func SendEstimate(stream EstimateStream, counts []int) error {
 	return stream.SendAndClose(r)
 }
 
-// ReceiveGenerate reads which call a Generate is for. request then reads the rest of it; the caller can refuse the call
-// before that.
+// ReceiveGenerate reads which call a Generate is for. The returned function then reads the rest of the request. The
+// split lets the caller refuse a call without a grant before it receives the conversation. A negative MaxOutputTokens
+// is read as 0, which means no limit of the strategy's own.
 func ReceiveGenerate(
 	stream GenerateStream,
 ) (call string, request func(limits Limits) (contract.GenerateRequest, error), err error) {
@@ -78,7 +81,8 @@ func ReceiveGenerate(
 	}, nil
 }
 
-// SendText passes text of a completion on, in messages of a bounded size that are cut between characters.
+// SendText streams text of a completion, in messages of at most maxDelta bytes. It cuts between characters, because
+// each message is a proto3 string and must be valid UTF-8 by itself.
 func SendText(stream GenerateStream, text string) error {
 	for text = validUTF8(text); text != ""; {
 		n := min(len(text), maxDelta)
@@ -94,7 +98,8 @@ func SendText(stream GenerateStream, text string) error {
 	return nil
 }
 
-// SendCompletion ends the answer to a Generate. The text itself was sent before, by [SendText].
+// SendCompletion ends the answer to a Generate with usage and finish reason. [SendText] has sent the text before.
+// Without this message the plugin treats the text as truncated.
 func SendCompletion(stream GenerateStream, c contract.Completion) error {
 	end := &threshv1.GenerateResponse_End{End: toGenerateEnd(c)}
 	return stream.Send(&threshv1.GenerateResponse{Part: end})
@@ -105,7 +110,7 @@ func ToPrompt(text string) *threshv1.ResolvePromptResponse {
 	return &threshv1.ResolvePromptResponse{Text: validUTF8(text)}
 }
 
-// toGenerateEnd leaves the text out, which travels ahead of it.
+// toGenerateEnd leaves the text out, which travels ahead of it. Token counts are the provider's, 0 if it reports none.
 func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	return &threshv1.GenerateEnd{
 		FinishReason: validUTF8(c.FinishReason),
@@ -115,6 +120,7 @@ func toGenerateEnd(c contract.Completion) *threshv1.GenerateEnd {
 	}
 }
 
+// fromGenerateEnd is the inverse of toGenerateEnd; the caller adds the text.
 func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	return contract.Completion{
 		FinishReason: e.GetFinishReason(),
@@ -124,13 +130,14 @@ func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 	}
 }
 
-// readContents reads entries without ids to the end of a stream.
+// readContents reads entries without ids to the end of a stream. Their number is not announced.
 func readContents(next func() ([]byte, error), limits Limits) ([]content.Content, error) {
 	limits.Of, limits.Count = "entry", UntilEnd
 	return ReadAll(next, limits, DecodeContent)
 }
 
-// noCallID is the error for a stream that ends before it has said which call it is for.
+// noCallID is the error for a stream that fails before it has named its call. io.EOF there is a breach of the protocol;
+// other errors are gRPC's own and stay as they are.
 func noCallID(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: the stream ended before the message that names the call", ErrProtocol)

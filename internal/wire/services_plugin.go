@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// EstimateTokens asks the host, for the call with the given id, what entries count.
+// EstimateTokens asks the host how many tokens the entries take, for the call with the given id. The counts match the
+// entries one to one; any other number of counts is an [ErrProtocol].
 func EstimateTokens(
 	ctx context.Context, client threshv1.HostServiceClient, call string, entries []content.Content,
 ) ([]int, error) {
@@ -45,7 +46,9 @@ func EstimateTokens(
 	return counts, nil
 }
 
-// Generate asks the host, for the call with the given id, for a completion. onText may be nil.
+// Generate asks the host for a completion, for the call with the given id. onText, which may be nil, gets the text as
+// it arrives, on this goroutine: a slow onText slows the stream. The request is checked before it is sent, so that a
+// strategy's mistake is reported without a round trip.
 func Generate(
 	ctx context.Context, client threshv1.HostServiceClient, call string, r contract.GenerateRequest,
 	onText func(string),
@@ -63,7 +66,8 @@ func Generate(
 	return receiveCompletion(stream, onText)
 }
 
-// onlyText refuses what a GenerateRequest must not hold.
+// onlyText refuses what a GenerateRequest must not hold: speakers other than human and ai, and blocks other than text.
+// Tool calls would need their schemas, which strategies do not have; the request would fail at some providers only.
 func onlyText(entries []content.Content) error {
 	for i, e := range entries {
 		if e.Speaker != content.Human && e.Speaker != content.AI {
@@ -80,7 +84,7 @@ func onlyText(entries []content.Content) error {
 	return nil
 }
 
-// sendGenerate sends the header and the conversation.
+// sendGenerate sends the header and the conversation, and closes its half of the stream.
 func sendGenerate(stream threshv1.HostService_GenerateClient, call string, r contract.GenerateRequest) error {
 	h := &threshv1.GenerateRequest_Header{Header: &threshv1.GenerateHeader{
 		CallId: call, System: validUTF8(r.System), MaxOutputTokens: int64(r.MaxOutputTokens),
@@ -124,7 +128,8 @@ func receiveCompletion(
 	}
 }
 
-// ResolvePrompt asks the host, for the call with the given id, for the prompt in force.
+// ResolvePrompt asks the host for the text of the named prompt, for the call with the given id. Users override prompts
+// in files of the workspace, which a sandboxed plugin cannot read itself.
 func ResolvePrompt(
 	ctx context.Context, client threshv1.HostServiceClient, call, name string,
 ) (string, error) {

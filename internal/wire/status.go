@@ -11,7 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// codeOf is the order in which meanings are tried; the first that an error wraps is its code.
+// codeOf maps the meanings that both sides agree on to codes and back. The order matters: the first that an error wraps
+// is its code. Context errors come first, because a cancelled call often fails with another error as well. No code may
+// occur twice, or [RemoteError.Is] would not find the second meaning.
 var codeOf = []struct {
 	err  error
 	code codes.Code
@@ -24,7 +26,8 @@ var codeOf = []struct {
 	{contract.ErrNotFound, codes.NotFound},
 }
 
-// faultOf are meanings that do not come back from a code, because other faults share it.
+// faultOf maps one side's faults to codes, one way only. gRPC itself and other libraries use these codes too, so the
+// code does not imply the meaning on the other side.
 var faultOf = []struct {
 	err  error
 	code codes.Code
@@ -34,9 +37,9 @@ var faultOf = []struct {
 	{ErrBadContent, codes.Internal},
 }
 
-// ToStatus makes of an error what a gRPC handler returns: the code says what it means, the message is its text. An
-// error that already is a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other
-// languages make of an exception.
+// ToStatus turns an error into what a gRPC handler returns: the code is its meaning, the message its text. An error
+// that already carries a status keeps its code. Anything else is UNKNOWN, which is also what gRPC libraries of other
+// languages make of an exception. nil stays nil.
 func ToStatus(err error) error {
 	if err == nil {
 		return nil
@@ -44,8 +47,8 @@ func ToStatus(err error) error {
 	return status.Error(code(err), validUTF8(err.Error()))
 }
 
-// code finds the meaning of an error: first what the two sides agreed on, then the faults of one side, then a status
-// that the error carries already.
+// code finds the meaning of an error. Agreed meanings come before faults of one side, and both before a status that the
+// error carries: wrapping an error in ErrUnavailable must win over the code of the failed call inside it.
 func code(err error) codes.Code {
 	for _, m := range codeOf {
 		if errors.Is(err, m.err) {
@@ -64,15 +67,17 @@ func code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// RemoteError is an error that came over gRPC. errors.Is finds in it what its code means: [contract.ErrUnavailable],
-// [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound], context.Canceled and
-// context.DeadlineExceeded.
+// RemoteError is an error that came over gRPC. Values of sentinel errors do not travel, so errors.Is works by code: it
+// finds [contract.ErrUnavailable], [contract.ErrNotGranted], [contract.ErrBudgetSpent], [contract.ErrNotFound],
+// context.Canceled and context.DeadlineExceeded. The message is the other side's text, without gRPC's "rpc error: code
+// = …" prefix.
 type RemoteError struct {
 	Code    codes.Code
 	Message string
 }
 
-// FromStatus makes of an error of a gRPC call a [*RemoteError]; errors that did not come from gRPC stay as they are.
+// FromStatus turns an error of a gRPC call into a [*RemoteError]. Errors that carry no status, such as those of this
+// side, stay as they are. nil stays nil.
 func FromStatus(err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +90,7 @@ func FromStatus(err error) error {
 	return &RemoteError{Code: s.Code(), Message: s.Message()}
 }
 
-// Error returns the other side's words, or the name of the code if it had none.
+// Error returns the other side's message, or the name of the code if the message is empty.
 func (e *RemoteError) Error() string {
 	if e.Message == "" {
 		return e.Code.String()
@@ -103,5 +108,6 @@ func (e *RemoteError) Is(target error) bool {
 	return false
 }
 
-// GRPCStatus lets the code pass on when the error is returned from another handler.
+// GRPCStatus keeps the code when a handler returns the error to its own caller. Without it the code would become
+// UNKNOWN.
 func (e *RemoteError) GRPCStatus() *status.Status { return status.New(e.Code, e.Message) }

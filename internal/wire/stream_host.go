@@ -14,7 +14,11 @@ import (
 )
 
 // Stream is the host's end of one Optimize or Compress: a header and the history go out, a [Result] with the metadata M
-// and then the parts P come back. Use it in this order: Send, Result, Parts.
+// and then the parts P come back. Use it in this order, on one goroutine: Send, Result, Parts. Cancel the context given
+// to OpenX to abandon it; otherwise read it to its end, or gRPC keeps its resources.
+//
+// The generated streams of the two calls have different types. The function fields hide this, so the code above them
+// exists once.
 type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
 	of         string // what a part is called in errors
 	sendHeader func() error
@@ -24,14 +28,15 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	decode     func(msg []byte) (P, error)
 }
 
-// message is one message of an answer.
+// message is one message of an answer, freed of its generated type.
 type message[M contract.DensityMetadata | contract.CompressMetadata] struct {
 	isHeader bool
 	header   Result[M]
 	chunk    []byte
 }
 
-// OpenOptimize begins an Optimize. Nothing is sent before [Stream.Send].
+// OpenOptimize begins an Optimize. Nothing is sent before [Stream.Send]. ctx bounds the whole call, not only its
+// opening.
 func OpenOptimize(
 	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.OptimizeParams,
 ) (*Stream[contract.DensityMetadata, rewrite.Edit], error) {
@@ -49,6 +54,7 @@ func OpenOptimize(
 			return s.Send(&threshv1.OptimizeRequest{Part: &threshv1.OptimizeRequest_Chunk{Chunk: chunk}})
 		},
 		closeSend: s.CloseSend,
+		// On error m is nil; getters of generated messages accept that.
 		recv: func() (message[contract.DensityMetadata], error) {
 			m, err := s.Recv()
 			h := m.GetHeader()
@@ -58,7 +64,7 @@ func OpenOptimize(
 	}, nil
 }
 
-// OpenCompress begins a Compress. Nothing is sent before [Stream.Send].
+// OpenCompress begins a Compress. It is [OpenOptimize] with other types.
 func OpenCompress(
 	ctx context.Context, client threshv1.StrategyServiceClient, c Call, p contract.CompressParams,
 ) (*Stream[contract.CompressMetadata, rewrite.Piece], error) {
@@ -85,10 +91,11 @@ func OpenCompress(
 	}, nil
 }
 
-// Of is what a part of the answer is called: "edit" or "piece".
+// Of returns the word for a part of the answer in errors and logs: "edit" or "piece".
 func (s *Stream[M, P]) Of() string { return s.of }
 
-// Send sends the whole request. A plugin that ended the call before it had all of it is no error here: Result says why.
+// Send sends the whole request. If the plugin ends the call before it has read everything, gRPC's Send returns io.EOF
+// and keeps the cause for Recv. Hence io.EOF is not an error here; Result returns the cause.
 func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
 	err := s.sendHeader()
 	if err == nil {
@@ -103,7 +110,7 @@ func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
 	return err
 }
 
-// sendEntries sends the history in chunks. Entries are encoded one by one, so that the whole is never in memory twice.
+// sendEntries sends the history in chunks. It encodes entries one by one, so that the history is never in memory twice.
 func (s *Stream[M, P]) sendEntries(entries iter.Seq[Entry]) error {
 	w, i := NewWriter(s.sendChunk), 0
 	for e := range entries {
@@ -115,7 +122,8 @@ func (s *Stream[M, P]) sendEntries(entries iter.Seq[Entry]) error {
 	return w.Flush()
 }
 
-// Result receives the header of the answer. Its errors are gRPC's, or wrap [ErrProtocol].
+// Result receives the header of the answer. It blocks until the strategy has finished its work, or the context ends.
+// Its errors are gRPC's, or wrap [ErrProtocol].
 func (s *Stream[M, P]) Result() (Result[M], error) {
 	m, err := s.recv()
 	switch {
@@ -129,8 +137,9 @@ func (s *Stream[M, P]) Result() (Result[M], error) {
 	return m.header, nil
 }
 
-// Parts receives the parts that the header announced, and the end of the answer. check refuses parts one by one, before
-// more are received.
+// Parts receives the parts that the header announced, and the end of the answer. limits.Count must be the header's
+// Parts. check sees every part as it arrives; its first error ends the receiving, so that a bad answer is not read to
+// its end.
 func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 	limits.Of = s.of
 	return ReadAll(func() ([]byte, error) {
@@ -148,7 +157,8 @@ func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 	})
 }
 
-// Drain receives the answer to its end and returns how the call ended. It judges nothing.
+// Drain receives the answer to its end and returns the error that the call ended with, nil for a regular end. It checks
+// nothing of the content. Use it after a header that has no parts.
 func (s *Stream[M, P]) Drain() error {
 	for {
 		if _, err := s.recv(); errors.Is(err, io.EOF) {

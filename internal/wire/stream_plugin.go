@@ -11,8 +11,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. Where the host expects that the plugin
-// holds entries already ([Call.Held]), there are no entries: the answer is a [Result] with Resync.
+// ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. If the host expects the plugin to hold
+// entries already ([Call.Held] > 0), it returns no entries: answer with a [Result] with Resync. On an error the call
+// may still be filled in, for logs.
 func ReceiveOptimize(
 	stream threshv1.StrategyService_OptimizeServer,
 ) (Call, contract.OptimizeParams, []Entry, error) {
@@ -32,14 +33,15 @@ func ReceiveCompress(
 	}, fromCompressHeader)
 }
 
-// request is a message of a call: both send a header of their own, H, and then chunks.
+// request is a message of either call: a header of its own type H, or a chunk.
 type request[H any] interface {
 	GetHeader() H
 	GetChunk() []byte
 }
 
-// receive reads a request to its end: the header, then as many entries as it announces. from converts the header;
-// isChunk tells chunks from a second header, which breaks the protocol.
+// receive reads a request to its end: the header, then as many entries as it announces. from converts the header.
+// isChunk tells a chunk from a second header, which breaks the protocol; GetChunk alone cannot, as it returns nil for
+// both a header and an empty chunk.
 func receive[R request[H], H, P any](
 	recv func() (R, error), isChunk func(R) bool, from func(H) (Call, P, error),
 ) (Call, P, []Entry, error) {
@@ -62,7 +64,8 @@ func receive[R request[H], H, P any](
 	return call, params, entries, err
 }
 
-// noCallHeader is the error for a request that does not open with a header. err is what Recv returned, if it failed.
+// noCallHeader is the error for a request that does not open with a header. err is what Recv returned, nil if it
+// returned a message of another kind.
 func noCallHeader(err error) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err // gRPC's own; it has answered already
@@ -70,7 +73,9 @@ func noCallHeader(err error) error {
 	return fmt.Errorf("%w: the first message of a call is a header with a CallHeader", ErrMalformed)
 }
 
-// SendEdits answers an Optimize.
+// SendEdits answers an Optimize. It overwrites r.Parts with the number of edits. An edit that cannot be sent fails the
+// call after the header is out: the host sees a truncated answer together with the error's status, and keeps its
+// history.
 func SendEdits(
 	stream threshv1.StrategyService_OptimizeServer, r Result[contract.DensityMetadata], edits []rewrite.Edit,
 ) error {
@@ -90,7 +95,7 @@ func SendEdits(
 	return w.Flush()
 }
 
-// SendPieces answers a Compress.
+// SendPieces answers a Compress. It overwrites r.Parts with the number of pieces; see [SendEdits] for errors.
 func SendPieces(
 	stream threshv1.StrategyService_CompressServer, r Result[contract.CompressMetadata], pieces []rewrite.Piece,
 ) error {

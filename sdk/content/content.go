@@ -104,8 +104,8 @@ type Text struct {
 
 // ToolCall asks for a tool to be run. It stands in entries of the [AI].
 type ToolCall struct {
-	// ID pairs the call with its response. Ids repeat in real transcripts: a response answers the nearest preceding
-	// unanswered call with its id.
+	// ID pairs the call with its response. Ids repeat in real transcripts, even within one entry; package turns has the
+	// rule that says which response answers which call.
 	ID   string
 	Name string
 	// Parameters is any JSON value, usually an object; nil when the call had none.

@@ -42,13 +42,13 @@ func Pair(history []content.Content) *Pairs {
 			switch b := b.(type) {
 			case content.ToolCall:
 				if history[i].Speaker == content.AI {
-					m.Call(b.ID, at)
+					m.Call(b.ID, b.Name, at)
 				}
 			case content.ToolResponse:
 				if history[i].Speaker != content.Tool {
 					continue
 				}
-				call, ok := m.Response(b.CallID)
+				call, ok := m.Response(b.CallID, b.ToolName)
 				if !ok {
 					p.orphans = append(p.orphans, at)
 					continue

@@ -17,19 +17,26 @@ func TestPair(t *testing.T) {
 		history                 string
 		pairs, pending, orphans string
 	}{
-		"nothing":                           {"", "", "[]", "[]"},
-		"one":                               {"h a:1 t:1 a", "{1 0}-{2 0} ", "[]", "[]"},
-		"parallel, one entry":               {"a:1,2 t:2,1", "{0 0}-{1 1} {0 1}-{1 0} ", "[]", "[]"},
-		"parallel, two entries":             {"a:1,2 t:1 t:2", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
-		"an id again":                       {"a:1 t:1 a:1 t:1", "{0 0}-{1 0} {2 0}-{3 0} ", "[]", "[]"},
-		"an id again, the first unanswered": {"a:1 h a:1 t:1", "{2 0}-{3 0} ", "[{0 0}]", "[]"},
-		"an id twice open":                  {"a:1 a:1 t:1 t:1", "{0 0}-{3 0} {1 0}-{2 0} ", "[]", "[]"},
-		"an id twice in an entry":           {"a:1,1 t:1 t:1", "{0 0}-{2 0} {0 1}-{1 0} ", "[]", "[]"},
-		"a human in between":                {"a:1 h t:1", "{0 0}-{2 0} ", "[]", "[]"},
-		"answered twice":                    {"a:1 t:1 t:1", "{0 0}-{1 0} ", "[]", "[{2 0}]"},
-		"response first":                    {"t:1 a:1", "", "[{1 0}]", "[{0 0}]"},
-		"calls of others do not count":      {"h:1 s:1 t:1", "", "[]", "[{2 0}]"},
-		"responses of others do not count":  {"a:1 h:1", "", "[{0 0}]", "[]"},
+		"nothing":                            {"", "", "[]", "[]"},
+		"one":                                {"h a:1 t:1 a", "{1 0}-{2 0} ", "[]", "[]"},
+		"parallel, one entry":                {"a:1,2 t:2,1", "{0 0}-{1 1} {0 1}-{1 0} ", "[]", "[]"},
+		"parallel, two entries":              {"a:1,2 t:1 t:2", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
+		"an id again":                        {"a:1 t:1 a:1 t:1", "{0 0}-{1 0} {2 0}-{3 0} ", "[]", "[]"},
+		"an id again, the first unanswered":  {"a:1 h a:1 t:1", "{2 0}-{3 0} ", "[{0 0}]", "[]"},
+		"an id twice open":                   {"a:1 a:1 t:1 t:1", "{0 0}-{3 0} {1 0}-{2 0} ", "[]", "[]"},
+		"an id twice in an entry":            {"a:1,1 t:1 t:1", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
+		"an id twice, by name":               {"a:1r,1w t:1w t:1r", "{0 0}-{2 0} {0 1}-{1 0} ", "[]", "[]"},
+		"an id twice, one name is no call's": {"a:1r,1w t:1x t:1", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
+		"an id twice, a name answered":       {"a:1r,1w,1r t:1r,1r,1r", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]", "[]"},
+		"an id twice, named after all":       {"a:1r,1w,1r t:1,1r,1w", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]", "[]"},
+		"an id twice in two entries": {"a:1r,1w a:1w,1r t:1r,1r,1r,1w",
+			"{0 0}-{2 2} {0 1}-{2 3} {1 0}-{2 1} {1 1}-{2 0} ", "[]", "[]"},
+		"the nearer entry goes before names": {"a:1r a:1w t:1r t:1w", "{0 0}-{3 0} {1 0}-{2 0} ", "[]", "[]"},
+		"a human in between":                 {"a:1 h t:1", "{0 0}-{2 0} ", "[]", "[]"},
+		"answered twice":                     {"a:1 t:1 t:1", "{0 0}-{1 0} ", "[]", "[{2 0}]"},
+		"response first":                     {"t:1 a:1", "", "[{1 0}]", "[{0 0}]"},
+		"calls of others do not count":       {"h:1 s:1 t:1", "", "[]", "[{2 0}]"},
+		"responses of others do not count":   {"a:1 h:1", "", "[{0 0}]", "[]"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,6 +121,20 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A caller may learn of further calls of an entry after the first of them were answered.
+func TestMatcherCallsOfAnEntryMayCome(t *testing.T) {
+	var m turns.Matcher
+	for i, name := range []string{"r", "r", "w", "r", "w"} {
+		m.Call("1", name, turns.At{Entry: 7, Block: i})
+		if got, ok := m.Response("1", name); !ok || got.Block != i {
+			t.Errorf("call %d: %v, %v", i, got, ok)
+		}
+	}
+	if got, ok := m.Response("1", "r"); ok {
+		t.Errorf("all are answered, but %v", got)
+	}
+}
+
 // hundredThousand is the worst that ids can do: one id for everything, all calls first or call and response in turn.
 func hundredThousand(nested bool) []content.Content {
 	const n = 100_000
@@ -129,9 +150,23 @@ func hundredThousand(nested bool) []content.Content {
 	return history
 }
 
+// oneEntry is the same number of calls with one id in one entry. The responses have a name that comes last.
+func oneEntry() []content.Content {
+	calls, responses := content.Content{Speaker: content.AI}, content.Content{Speaker: content.Tool}
+	for i := range 50_000 {
+		name := "read"
+		if i >= 49_000 {
+			name = "write"
+		}
+		calls.Blocks = append(calls.Blocks, content.ToolCall{ID: "call", Name: name})
+		responses.Blocks = append(responses.Blocks, content.ToolResponse{CallID: "call", ToolName: "write"})
+	}
+	return []content.Content{calls, responses}
+}
+
 func BenchmarkTurns(b *testing.B) {
 	for name, history := range map[string][]content.Content{"in-turn": hundredThousand(false),
-		"nested": hundredThousand(true)} {
+		"nested": hundredThousand(true), "one-entry": oneEntry()} {
 		pairs := turns.Pair(history)
 		for what, run := range map[string]func(){
 			"Pair":       func() { turns.Pair(history) },

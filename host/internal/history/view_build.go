@@ -133,7 +133,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 		for j, block := range entries[i].Content.Blocks {
 			if c, ok := block.(content.ToolCall); ok {
 				at := turns.At{Entry: i, Block: j}
-				match.Call(c.ID, at)
+				match.Call(c.ID, c.Name, at)
 				calls = append(calls, call{entries[i], at, c})
 			}
 		}
@@ -146,8 +146,8 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 			over = over || entries[i].Content.Speaker == content.Human
 			continue
 		}
-		b.responses(entries[i], func(id string) bool {
-			call, ok := match.Response(id)
+		b.responses(entries[i], func(r content.ToolResponse) bool {
+			call, ok := match.Response(r.CallID, r.ToolName)
 			answered[call] = ok
 			return ok
 		})
@@ -174,12 +174,12 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 
 // responses adds an entry of a tool without the responses that answer no call. answers matches a response to its
 // call; nil means that there are no calls.
-func (b *viewBuilder) responses(e *Entry, answers func(id string) bool) {
+func (b *viewBuilder) responses(e *Entry, answers func(content.ToolResponse) bool) {
 	blocks := e.Content.Blocks
 	kept := make([]content.Block, 0, len(blocks))
 	for _, block := range blocks {
 		r, ok := block.(content.ToolResponse)
-		if ok && (answers == nil || !answers(r.CallID)) {
+		if ok && (answers == nil || !answers(r)) {
 			b.problem(outcome.OrphanedResponse, e, r.CallID)
 			continue
 		}

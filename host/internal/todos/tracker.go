@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // Tracker follows the agent's task list through a conversation. The zero value is ready. It is for one goroutine at a
@@ -15,24 +16,26 @@ import (
 // Its lists always pass [Check]: contents that are too long are clipped and end in "…"; if there are too many tasks,
 // finished ones are left out first, then the last. An unknown status means [Pending].
 type Tracker struct {
-	// waiting holds the calls that are not answered, by id, the latest last. Of tools that have nothing to do with
-	// tasks, only the position is kept: ids repeat, and an answer to such a call must not be attributed to another.
-	waiting map[string][]content.ToolCall
+	// match sees all calls, also of tools that have nothing to do with tasks: ids repeat, and an answer to such a call
+	// must not be attributed to another. waiting holds the calls about tasks that are not answered.
+	match   turns.Matcher
+	waiting map[turns.At]content.ToolCall
+	entries int // how many were observed
 	list    []sdk.Todo
 	next    int // the highest number so far, for tasks whose id is not reported
 }
 
 // Observe processes the next entry of the conversation. A call changes the list when its answer arrives and is not an
-// error; an answer belongs to the nearest earlier call with its id that is not answered yet.
+// error; which call it answers is the rule of [turns.Matcher].
 //
 // Entries must come as they were added, before any compression. Tasks that were created before the first of them are
 // not known, and updates of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
-	for _, block := range c.Blocks {
+	for i, block := range c.Blocks {
 		switch b := block.(type) {
 		case content.ToolCall:
 			if c.Speaker == content.AI {
-				t.wait(b)
+				t.wait(b, turns.At{Entry: t.entries, Block: i})
 			}
 		case content.ToolResponse:
 			if c.Speaker == content.Tool {
@@ -40,35 +43,31 @@ func (t *Tracker) Observe(c content.Content) {
 			}
 		}
 	}
+	t.entries++
 }
 
 // Todos returns the list as it is now, as a copy; nil if there is none. Ids are the agent's; where it gives none,
 // they are positions counted from 1.
 func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
 
-func (t *Tracker) wait(call content.ToolCall) {
-	if t.waiting == nil {
-		t.waiting = map[string][]content.ToolCall{}
-	}
-	kept := content.ToolCall{}
+func (t *Tracker) wait(call content.ToolCall, at turns.At) {
+	t.match.Call(call.ID, call.Name, at)
 	switch call.Name {
 	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
-		kept = content.ToolCall{Name: call.Name, Parameters: call.Parameters}
+		if t.waiting == nil {
+			t.waiting = map[turns.At]content.ToolCall{}
+		}
+		t.waiting[at] = content.ToolCall{Name: call.Name, Parameters: call.Parameters}
 	}
-	t.waiting[call.ID] = append(t.waiting[call.ID], kept)
 }
 
 func (t *Tracker) answer(r content.ToolResponse) {
-	calls := t.waiting[r.CallID]
-	if len(calls) == 0 {
+	at, ok := t.match.Response(r.CallID, r.ToolName)
+	if !ok {
 		return
 	}
-	call := calls[len(calls)-1]
-	if len(calls) == 1 {
-		delete(t.waiting, r.CallID)
-	} else {
-		t.waiting[r.CallID] = calls[:len(calls)-1]
-	}
+	call := t.waiting[at] // the zero value if it is not about tasks
+	delete(t.waiting, at)
 	if r.Failed() {
 		return
 	}

@@ -186,3 +186,19 @@ func TestTooMuchIsCutSoThatOpenTasksStay(t *testing.T) {
 		t.Errorf("nested %d deep, want %d", n, todos.MaxDepth)
 	}
 }
+
+// One message may hold several calls with one id: the answer that failed is the second's.
+func TestOneIDForTwoCallsOfOneMessage(t *testing.T) {
+	var tracker todos.Tracker
+	tracker.Observe(content.Content{Speaker: content.AI, Blocks: []content.Block{
+		content.ToolCall{ID: "1", Name: "TodoWrite", Parameters: []byte(`{"todos":[{"content":"a","status":"pending"}]}`)},
+		content.ToolCall{ID: "1", Name: "bash", Parameters: []byte(`{"command":"false"}`)},
+	}})
+	tracker.Observe(content.Content{Speaker: content.Tool, Blocks: []content.Block{
+		content.ToolResponse{CallID: "1", Result: []byte(`"ok"`)},
+		content.ToolResponse{CallID: "1", Error: "exit status 1"},
+	}})
+	if diff := cmp.Diff("1 pending a\n", lines(tracker.Todos())); diff != "" {
+		t.Error(diff)
+	}
+}
