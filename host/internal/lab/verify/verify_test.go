@@ -140,7 +140,7 @@ func TestWhatIsNoPluginIsRefusedBeforeItIsStarted(t *testing.T) {
 		text string
 	}{
 		"no such file":    {filepath.Join(dir, "none"), Options{}, ErrBadBinary, "no such file"},
-		"a directory":     {dir, Options{}, ErrBadBinary, "no regular file"},
+		"a directory":     {dir, Options{}, ErrBadBinary, "not a regular file"},
 		"another name":    {write("mine", 0o755), Options{}, ErrBadBinary, "must be named thresh-strategy-<name>"},
 		"not executable":  {write("thresh-strategy-a", 0o644), Options{}, ErrBadBinary, "chmod +x"},
 		"an unknown line": {write("thresh-strategy-b", 0o755), Options{Only: []string{"lifelines"}}, ErrUnknownCheck, "lifeline,"},
