@@ -30,6 +30,10 @@ type Outcome struct {
 	Pending []string `json:"pending,omitempty"`
 	// Problems are the places where the request differs from the history so that the provider accepts it.
 	Problems []Problem `json:"problems,omitempty"`
+	// Warnings say in whole sentences what the agent's user should know although the turn succeeded: a strategy that
+	// failed and is not asked for a while, words of people that were removed to make room. The host logs each once per
+	// session.
+	Warnings []string `json:"warnings,omitempty"`
 	// HostTime is the duration of the turn, less the time in plugins and in calls of the model.
 	HostTime time.Duration `json:"hostTimeNs"`
 }

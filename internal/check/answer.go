@@ -16,6 +16,8 @@ type Part struct {
 	Content content.Content
 	// Kept says for each block of an edited entry where it stood in the entry before; -1: it is new.
 	Kept []int
+	// Made says that the entry is new, or that it is a person's and its edit did more than take parts out of it.
+	Made bool
 }
 
 // Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest
@@ -35,6 +37,7 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 			byIndex[e.Index] = e
 		}
 	}
+	newest := newestHuman(history)
 	parts := make([]Part, 0, len(history))
 	for i, c := range history {
 		e := byIndex[i]
@@ -42,6 +45,9 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 		case e == nil:
 			parts = append(parts, Part{Index: i, Content: c})
 		case e.Remove:
+			if c.Pinned() {
+				found.add(&Error{Index: i, Err: ErrPinned})
+			}
 			if c.Speaker == content.Human {
 				found.add(&Error{Index: i, Err: ErrHumanLost})
 			}
@@ -49,7 +55,16 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 				found.add(&Error{Index: i, Err: ErrOpaqueChanged})
 			}
 		default:
-			parts = append(parts, edited(&found, c, i, e.Blocks))
+			part := edited(&found, c, i, e.Blocks)
+			parts = append(parts, part)
+			switch {
+			case c.Speaker != content.Human:
+			case part.Made:
+				found.add(wrong(i, ErrHumanChanged, "whole lines may go, each run of them with a line like "+
+					"\"[3 lines removed]\" in its place; all other lines stay as they are"))
+			case i == newest && !repeatsItself(c, part.Content):
+				found.add(wrong(i, ErrHumanChanged, "it is the newest thing a person said, which stays as it is"))
+			}
 		}
 	}
 	if len(found) == 0 && len(edits) > 0 {
@@ -69,7 +84,11 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			if err := Content(piece.Content); err != nil {
 				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: err.Error()})
 			}
-			parts = append(parts, Part{Index: -1, Content: piece.Content})
+			if piece.Content.Pinned() {
+				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: "a strategy pins nothing; a " +
+					"pinned entry of the history stays where it stands"})
+			}
+			parts = append(parts, Part{Index: -1, Content: piece.Content, Made: true})
 		case rewrite.Edited:
 			if piece.Index < 0 || piece.Index >= len(history) {
 				found.add(wrong(-1, ErrOutOfBounds, "piece %d edits entry %d of %d", i, piece.Index, len(history)))
@@ -95,6 +114,7 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			next = piece.To
 		}
 	}
+	found.pinned(history, parts)
 	if len(parts) == 0 && len(history) > 0 {
 		found.add(&Error{Index: -1, Err: ErrEmptied})
 	}
@@ -118,6 +138,25 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 	var found problems
 	found.pairs(before, after)
 	return found.err()
+}
+
+// pinned finds pinned entries that a Compress did not keep.
+func (p *problems) pinned(history []content.Content, parts []Part) {
+	next := 0
+	gone := func(to int) {
+		for ; next < to; next++ {
+			if history[next].Pinned() {
+				p.add(&Error{Index: next, Err: ErrPinned})
+			}
+		}
+	}
+	for _, part := range parts {
+		if part.Index >= next {
+			gone(part.Index)
+			next++
+		}
+	}
+	gone(len(history))
 }
 
 // edited returns an entry with the blocks that an answer gave it.
@@ -148,13 +187,19 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 	}
 	out := c
 	out.Blocks = blocks
+	if c.Pinned() {
+		found.add(&Error{Index: index, Err: ErrPinned})
+	}
 	switch {
 	case c.Speaker == content.Human && c.HasContent() && !out.HasContent():
 		found.add(wrong(index, ErrHumanLost, "it was replaced by nothing"))
 	case len(blocks) == 0:
 		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
 	}
-	return Part{Index: index, Edited: true, Content: out, Kept: from}
+	return Part{
+		Index: index, Edited: true, Content: out, Kept: from,
+		Made: c.Speaker == content.Human && !reduced(c.Blocks, blocks, from),
+	}
 }
 
 // isOpaque reports whether b is of a kind that this version does not know. Strategies must leave such blocks alone:

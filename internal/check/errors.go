@@ -17,6 +17,8 @@ var (
 	ErrMismatched     = errors.New("ids repeat, and a response now seems to answer another call")
 	ErrPendingRemoved = errors.New("a tool call that still waits for its response was removed")
 	ErrHumanLost      = errors.New("what a person said vanished")
+	ErrHumanChanged   = errors.New("an edit changes what a person said beyond taking lines out of it")
+	ErrPinned         = errors.New("a pinned entry was removed or changed")
 	ErrOpaqueChanged  = errors.New("a block of unknown kind was changed")
 	ErrInvalidEntry   = errors.New("an entry is not valid")
 	ErrEmptied        = errors.New("the whole history vanished")

@@ -13,6 +13,8 @@ func TestInfo(t *testing.T) { sdktest.CheckInfo(t, Strategy{}) }
 
 func TestVectors(t *testing.T) { summarytest.CheckVectors(t, Strategy{}, "compress_oneshot.jsonl") }
 
+func TestPinnedEntriesStay(t *testing.T) { summarytest.CheckPinned(t, Strategy{}) }
+
 func TestCompressProperties(t *testing.T) { summarytest.CheckProperties(t, Strategy{}) }
 
 func TestWithoutAModelItSaysWhatToConfigure(t *testing.T) { summarytest.CheckNoModel(t, Strategy{}) }

@@ -28,7 +28,8 @@ func (Strategy) Info() sdk.Info {
 }
 
 // Compress keeps as many of the newest entries as count less than the target, and at least two. The cut then moves
-// forward to where no response is parted from its call. It is a no-op if the history is already below the target.
+// forward to where no response is parted from its call. Pinned entries before the cut stay, each with its exchange. It
+// is a no-op if the history is already below the target.
 func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
 	target := in.Target()
@@ -48,9 +49,22 @@ func (Strategy) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	if cut == 0 {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	return sdk.Applied(in.History[cut:], sdk.CompressMetadata{
+	kept, tokens := in.History[cut:], in.Tokens(cut, n)
+	pinned := turns.Pinned(in.History, 0, cut)
+	if len(pinned) == cut {
+		return sdk.NoOp(sdk.NoOpNoGain), nil
+	}
+	if len(pinned) > 0 {
+		kept = nil
+		for _, i := range pinned {
+			kept = append(kept, in.History[i])
+			tokens += in.Tokens(i, i+1)
+		}
+		kept = append(kept, in.History[cut:]...)
+	}
+	return sdk.Applied(kept, sdk.CompressMetadata{
 		BottomPreserved: new(n - cut),
-		TargetMissed:    float64(in.Tokens(cut, n)) > target,
-		Counts:          map[string]int64{"entriesDropped": int64(cut)},
+		TargetMissed:    float64(tokens) > target,
+		Counts:          map[string]int64{"entriesDropped": int64(cut - len(pinned))},
 	}), nil
 }

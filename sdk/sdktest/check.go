@@ -59,8 +59,9 @@ func (p problems) err(op string) error {
 }
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
-// bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed, a block
-// of unknown kind changed, a call or a response that lost its other half.
+// bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed or changed
+// beyond lines taken out of it, a pinned entry or a block of unknown kind changed, a call or a response that lost its
+// other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
 	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
@@ -92,9 +93,9 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 }
 
 // CheckCompressed returns a [RefusedError] if the result of a Compress of history would be refused: an empty history,
-// an entry that is not valid, a block of unknown kind changed, a call or a response that lost its other half. The
-// entries of the result must come from the history that the strategy was given: that is how kept ones are told from new
-// ones.
+// an entry that is not valid, a pinned entry or a block of unknown kind changed, a call or a response that lost its
+// other half. The entries of the result must come from the history that the strategy was given: that is how kept ones
+// are told from new ones.
 func CheckCompressed(history []sdk.Content, r sdk.CompressResult) error {
 	return checkCompressed(history, r).err("Compress")
 }

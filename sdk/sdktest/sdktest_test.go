@@ -51,7 +51,7 @@ func sample() []sdk.Content {
 		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: "let me see"}, sdk.ToolCall{ID: "1", Name: "ls"}}},
 		// 2.
 		{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls",
-			Result: json.RawMessage(`"x"`)}}},
+			Result: json.RawMessage(`"one file"`)}}},
 		// 3.
 		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Opaque{JSON: json.RawMessage(`{"type":"new"}`)}, sdk.Text{Text: "x"}}},
 		// 4.
@@ -105,6 +105,10 @@ func TestCheckDensity(t *testing.T) {
 		"an unknown block goes": {sdk.DensityResult{Replacements: blocks(3, sdk.Text{Text: "x"})},
 			"entry 3: a block of unknown kind was changed"},
 		"with its entry": {sdk.DensityResult{Removals: []int{3}}, "entry 3: a block of unknown kind was changed"},
+		"a person's words change": {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: "an order"})},
+			"entry 0: an edit changes what a person said beyond taking lines out of it"},
+		"the newest of them go": {sdk.DensityResult{Replacements: blocks(0, sdk.Text{Text: "[1 line removed]"})},
+			"it is the newest thing a person said"},
 		"a call goes alone": {sdk.DensityResult{Replacements: blocks(1, history[1].Blocks[0])},
 			"entry 2: a tool response lost its call"},
 		"a response goes alone": {sdk.DensityResult{Removals: []int{2}}, "entry 1: a tool call lost its response"},
@@ -130,26 +134,26 @@ func TestCheckDensity(t *testing.T) {
 // The host drops an ill-formed reason without a word. A test says so.
 func TestReasons(t *testing.T) {
 	history := sample()
-	changed := history[0]
-	changed.Blocks = []sdk.Block{sdk.Text{Text: "shorter"}}
+	changed := history[2]
+	changed.Blocks = []sdk.Block{changed.Blocks[0].(sdk.ToolResponse).WithResultText("-")}
 	for name, test := range map[string]struct {
 		at     int
 		reason sdk.Reason
 		want   string // "": it is good
 	}{
-		"none":              {0, sdk.Reason{}, ""},
-		"rule and position": {0, sdk.Reason{Rule: "old-2", SupersededBy: new(4)}, ""},
-		"a sentence":        {0, sdk.Reason{Rule: "It was old"}, "entry 0 would be dropped"},
-		"a position that there isn't": {0, sdk.Reason{SupersededBy: new(5)},
+		"none":              {2, sdk.Reason{}, ""},
+		"rule and position": {2, sdk.Reason{Rule: "old-2", SupersededBy: new(4)}, ""},
+		"a sentence":        {2, sdk.Reason{Rule: "It was old"}, "entry 2 would be dropped"},
+		"a position that there isn't": {2, sdk.Reason{SupersededBy: new(5)},
 			"says that entry 5 superseded it, but the history has 5"},
 		"of an entry that stays": {1, sdk.Reason{Rule: "old"}, "entry 1, which is neither removed nor replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scripted{optimize: func(in sdk.OptimizeInput) (sdk.DensityResult, error) {
-				if in.History[0].Equal(changed) {
+				if in.History[2].Equal(changed) {
 					return sdk.DensityResult{}, nil
 				}
-				return sdk.DensityResult{Replacements: map[int]sdk.Content{0: changed},
+				return sdk.DensityResult{Replacements: map[int]sdk.Content{2: changed},
 					Reasons: map[int]sdk.Reason{test.at: test.reason}}, nil
 			}}
 			_, err := sdktest.Config{}.Optimize(t.Context(), s, history)
@@ -226,14 +230,14 @@ func TestCheckCompressed(t *testing.T) {
 func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 	runs := 0
 	cut := func(in sdk.OptimizeInput, by int) sdk.DensityResult {
-		said := in.History[0].Blocks[0].(sdk.Text)
-		if len(said.Text) <= by {
+		said := in.History[2].Blocks[0].(sdk.ToolResponse)
+		text := said.ResultText()
+		if len(text) <= by {
 			return sdk.DensityResult{}
 		}
-		said.Text = said.Text[by:]
-		e := in.History[0]
-		e.Blocks = []sdk.Block{said}
-		return sdk.DensityResult{Replacements: map[int]sdk.Content{0: e}}
+		e := in.History[2]
+		e.Blocks = []sdk.Block{said.WithResultText(text[by:])}
+		return sdk.DensityResult{Replacements: map[int]sdk.Content{2: e}}
 	}
 	tests := map[string]struct {
 		optimize func(sdk.OptimizeInput) sdk.DensityResult

@@ -184,7 +184,7 @@ func TestApplyCompress(t *testing.T) {
 	if len(curated) != 5 {
 		t.Fatalf("curated has %d entries, want 5: the blank one goes", len(curated))
 	}
-	plan, err := s.PlanCompress(t.Context(), curated,
+	plan, err := s.PlanCompress(t.Context(), curated, "test",
 		[]rewrite.Piece{rewrite.Added{Content: human("summary")}, rewrite.Keep{From: 3, To: 5}}, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of(t, entries...).Snapshot()
-			if _, err := s.PlanCompress(t.Context(), s.Entries, c.pieces, counts); !errors.Is(err, c.want) {
+			if _, err := s.PlanCompress(t.Context(), s.Entries, "test", c.pieces, counts); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
@@ -239,7 +239,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 func TestLateResponseKeepsItsCall(t *testing.T) {
 	h := of(t, calls("1"), human("never mind"), says("ok"), human("go on"))
 	s := h.Snapshot()
-	plan, err := s.PlanCompress(t.Context(), s.Entries, []rewrite.Piece{rewrite.Keep{From: 1, To: 4}}, counts)
+	plan, err := s.PlanCompress(t.Context(), s.Entries, "test", []rewrite.Piece{rewrite.Keep{From: 1, To: 4}}, counts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,8 @@ var (
 	ErrMismatched     = check.ErrMismatched
 	ErrPendingRemoved = check.ErrPendingRemoved
 	ErrHumanLost      = check.ErrHumanLost
+	ErrHumanChanged   = check.ErrHumanChanged
+	ErrPinned         = check.ErrPinned
 	ErrOpaqueChanged  = check.ErrOpaqueChanged
 	ErrInvalidEntry   = check.ErrInvalidEntry
 	ErrEmptied        = check.ErrEmptied
@@ -90,14 +92,21 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see
 // [Curate]), and returns the rewrite. s is the snapshot that curated was made from; blank entries that are not in
-// curated are removed by any Compress. Errors are as for [Snapshot.PlanOptimize].
+// curated are removed by any Compress. An entry in which a person seems to say what the strategy wrote gets metadata
+// that names strategy as its maker; with "" it is the host that rewrites, and nothing is marked. Errors are as for
+// [Snapshot.PlanOptimize].
 func (s Snapshot) PlanCompress(
-	ctx context.Context, curated []*Entry, pieces []rewrite.Piece, count Counter,
+	ctx context.Context, curated []*Entry, strategy string, pieces []rewrite.Piece, count Counter,
 ) (*Plan, error) {
 	given := contents(curated)
 	parts, err := check.Compress(given, pieces)
 	if err != nil {
 		return nil, err
+	}
+	for i := range parts {
+		if p := &parts[i]; strategy != "" && p.Made && p.Content.Speaker == content.Human {
+			p.Content = check.MarkMade(p.Content, strategy)
+		}
 	}
 	return s.plan(ctx, curated, given, parts, count)
 }

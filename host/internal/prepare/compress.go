@@ -80,7 +80,7 @@ func (t *turn) planCompress(
 		out.Kind, out.NoOp = outcome.KindNoOp, answer.NoOp
 		return nil, nil
 	}
-	plan, err := s.PlanCompress(ctx, curated, answer.Pieces, services.counts)
+	plan, err := s.PlanCompress(ctx, curated, t.info.Name, answer.Pieces, services.counts)
 	if err != nil {
 		return nil, err
 	}

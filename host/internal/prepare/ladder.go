@@ -94,7 +94,7 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 
 // applyLadder rewrites the history. Each change is recorded under the last rung that touched the entry.
 func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
-	plan, err := l.base.PlanCompress(ctx, l.base.Entries, l.pieces(), t.counter.All)
+	plan, err := l.base.PlanCompress(ctx, l.base.Entries, "", l.pieces(), t.counter.All)
 	if err == nil {
 		err = t.apply(plan, "")
 	}

@@ -128,12 +128,12 @@ func (l *ladder) drop(i int) {
 	l.rung[l.base.Entries[i].ID] = l.taking
 }
 
-// opaque reports whether one of the entries holds a block that this version does not know. Such entries stay: the host
-// cannot tell what would be lost.
-func (l *ladder) opaque(entries ...int) bool {
+// stays reports whether one of the entries is pinned or holds a block that this version does not know. The host cannot
+// tell what would be lost with such a block.
+func (l *ladder) stays(entries ...int) bool {
 	unknown := func(b content.Block) bool { _, ok := b.(content.Opaque); return ok }
 	return slices.ContainsFunc(entries, func(i int) bool {
-		return slices.ContainsFunc(l.entries[i].Blocks, unknown)
+		return l.entries[i].Pinned() || slices.ContainsFunc(l.entries[i].Blocks, unknown)
 	})
 }
 

@@ -23,6 +23,9 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 	type result struct{ entry, block, tokens int }
 	var all []result
 	for i := range l.last {
+		if l.entries[i].Pinned() {
+			continue
+		}
 		for j, b := range l.entries[i].Blocks {
 			if r, ok := b.(content.ToolResponse); ok && l.removable(i, r) {
 				all = append(all, result{i, j, int(l.base.Entries[i].Blocks[j])})
@@ -64,7 +67,7 @@ func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 			break
 		}
 		first := l.entries[x.First()].Speaker
-		if x.Last() >= l.last || first != content.AI && first != content.Tool || l.opaque(x.Entries...) {
+		if x.Last() >= l.last || first != content.AI && first != content.Tool || l.stays(x.Entries...) {
 			continue
 		}
 		for _, i := range x.Entries {
@@ -111,7 +114,7 @@ func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 func (l *ladder) oldMessages() []int {
 	var old []int
 	for i, c := range l.entries[:l.last] {
-		if c.Speaker == content.Human && !l.opaque(i) {
+		if c.Speaker == content.Human && !l.stays(i) {
 			old = append(old, i)
 		}
 	}

@@ -282,10 +282,11 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []content.Content
 		lastHuman := ""
+		var pinned []string
 		for i := range rapid.IntRange(1, 30).Draw(t, "entries") {
 			size := rapid.IntRange(1, 120).Draw(t, "size")
-			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan",
-				"unknown block"}).Draw(t, "kind") {
+			switch rapid.SampledFrom([]string{"human", "ai", "exchange", "exchange", "interrupted", "orphan", "pinned",
+				"pinned exchange", "unknown block"}).Draw(t, "kind") {
 			case "human":
 				c := text(content.Human, size)
 				lastHuman = fmt.Sprint("human ", i)
@@ -299,6 +300,15 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 				entries = append(entries, interrupted(fmt.Sprint("c", i), size))
 			case "orphan":
 				entries = append(entries, exchange(fmt.Sprint("c", i), size)[1])
+			case "pinned":
+				c := text(rapid.SampledFrom([]content.Speaker{content.Human, content.AI}).Draw(t, "speaker"), size)
+				c.Blocks = append(c.Blocks, content.Text{Text: fmt.Sprint("pinned ", i, ".")})
+				c.Metadata = []byte(`{"pinned":true}`)
+				entries, pinned = append(entries, c), append(pinned, fmt.Sprint("pinned ", i, "."))
+			case "pinned exchange":
+				x := exchange(fmt.Sprint("c", i), size)
+				x[1].Metadata = []byte(`{"pinned":true}`)
+				entries, pinned = append(entries, x...), append(pinned, fmt.Sprint(x[1].Blocks))
 			case "unknown block":
 				c := text(content.AI, size)
 				c.Blocks = append(c.Blocks, content.Opaque{JSON: []byte(`{"type":"novel"}`)})
@@ -328,8 +338,61 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 		if err := f.history.Recount(sized{}.Entry); err != nil {
 			t.Error(err)
 		}
+		for _, said := range pinned {
+			if !strings.Contains(fmt.Sprint(after.Contents()), said) {
+				t.Errorf("the pinned %q is gone", said)
+			}
+		}
 		if lastHuman != "" && !strings.Contains(fmt.Sprint(after.Contents()), lastHuman) {
 			t.Error("the last message of a human is gone")
 		}
 	})
+}
+
+// Where what is not history fills the window, a smaller history does not help, so it is left alone.
+func TestWithoutRoomForTheHistoryNothingIsTouched(t *testing.T) {
+	entries := joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10), exchange("c", 10))
+	for name, c := range map[string]struct {
+		pending, reported int // reported: the provider's count of the last request, of which 10 tokens were history
+		want              string
+	}{
+		"impossible pending tokens": {9_999_999, 0, "alone take 9999999 of 1000 tokens"},
+		"system prompt and tools":   {0, 1000, "the system prompt and tools alone take 990 of 1000 tokens"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := emergency(1000, entries...)
+			f.strategy.mode = contract.ModeContinuous
+			f.strategy.optimize = func(prepare.OptimizeCall) ([]rewrite.Edit, error) {
+				return []rewrite.Edit{{Index: 1, Remove: true}, {Index: 2, Remove: true}}, nil
+			}
+			f.strategy.compress = keepLast(2)
+			f.req.Pending = c.pending
+			if c.reported > 0 {
+				f.ReportUsage(c.reported, 10)
+			}
+			before := f.history.Snapshot().Revision
+			view, _, err := f.Prepare(t.Context(), f.req)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want it to say %q", err, c.want)
+			}
+			if f.history.Snapshot().Revision != before || len(view.Entries) != len(entries) {
+				t.Errorf("the history was changed, and %d of %d entries are left", len(view.Entries), len(entries))
+			}
+		})
+	}
+}
+
+// A threshold that pending tokens alone reach would be reached at every turn, whatever a Compress does.
+func TestAThresholdThatNoHistoryCanGetBelow(t *testing.T) {
+	f := emergency(1000, joined([]content.Content{text(content.Human, 5)}, exchange("a", 100), exchange("b", 20))...)
+	f.strategy.compress = keepLast(2)
+	f.req.Pending = 600 // the threshold is 500
+	got := f.prepare(t)
+	if got.Compress.Kind != "" || len(f.strategy.compresses) > 0 || len(got.Warnings) != 1 {
+		t.Errorf("%+v, warnings %q", got.Compress, got.Warnings)
+	}
+	f.req.Pending = 910 // over the hard limit: what is left must go as far as needed
+	if got := f.prepare(t); got.Compress.Reason != contract.ReasonHardLimit {
+		t.Errorf("%+v", got.Compress)
+	}
 }

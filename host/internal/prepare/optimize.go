@@ -15,7 +15,7 @@ import (
 func (t *turn) optimize(ctx context.Context) error {
 	out := &t.outcome.Optimize
 	snapshot := t.history.Snapshot()
-	due := !t.belowThreshold()
+	due := t.rewriteDue()
 	switch {
 	case t.info.Trigger.Mode != contract.ModeContinuous:
 		out.Skipped = outcome.SkippedNotContinuous
@@ -52,6 +52,12 @@ func (t *turn) optimize(ctx context.Context) error {
 	t.refresh()
 	out.TokensAfter = t.view.Tokens
 	return nil
+}
+
+// rewriteDue reports whether the history is about to be rewritten anyway, so that pruning it costs no prompt cache: a
+// Compress is due, and the last one did something.
+func (t *turn) rewriteDue() bool {
+	return !t.fits() || !t.belowThreshold() && t.thresholdReachable()
 }
 
 // dirty reports whether an Optimize may find something: entries were added since the last one, or the cadence held

@@ -24,12 +24,20 @@ type ContextOverflowError struct {
 	Largest []outcome.LargeEntry
 	// Ladder: making room without the strategy was tried too. It changed nothing, because it would not have been enough.
 	Ladder bool
+	// Alone is what the provider would count for the request without any history, if that leaves the history no room. No
+	// step was taken then, and the history is as it was. 0: there is room.
+	Alone int
 }
 
 // Missing is how many tokens must go.
 func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.Limit }
 
 func (e *ContextOverflowError) Error() string {
+	if e.Alone > 0 {
+		return fmt.Sprintf("%s, and the history has %d: nothing was removed, because that would not help; "+
+			"shorten what stands beside the history, or raise model.contextLimit",
+			describeAlone(e.Pending, e.Alone, e.Limit), max(0, e.Tokens+e.Pending-e.Alone))
+	}
 	did := "compressed"
 	switch c := e.Compress; {
 	case c.Kind == outcome.KindNoOp:
@@ -57,7 +65,7 @@ func (e *ContextOverflowError) Error() string {
 }
 
 // overflow is the error of a turn that ran out of steps.
-func (t *turn) overflow() error {
+func (t *turn) overflow() *ContextOverflowError {
 	return &ContextOverflowError{
 		Tokens: t.outcome.Projected - t.req.Pending, Pending: t.req.Pending, Limit: t.outcome.Limits.Hard,
 		Strategy: t.info.Name, Compress: t.outcome.Compress,

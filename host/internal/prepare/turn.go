@@ -28,8 +28,15 @@ func (t *turn) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := t.checkRoom(); err != nil {
+		return err
+	}
 	if err := t.optimize(ctx); err != nil || t.belowThreshold() {
 		return err
+	}
+	if t.fits() && !t.thresholdReachable() {
+		t.warnUnreachable(t.outcome.Limits)
+		return nil
 	}
 	if err := t.compress(ctx, t.compressReason()); err != nil && !t.continuesWithout(ctx, err) || t.fits() {
 		return err

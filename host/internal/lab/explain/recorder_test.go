@@ -207,7 +207,7 @@ func draw(rt *rapid.T, s history.Snapshot, count history.Counter) *history.Plan 
 	from := rapid.IntRange(0, len(s.Entries)-1).Draw(rt, "from")
 	plan, err := s.PlanCompress(
 		rt.Context(),
-		s.Entries,
+		s.Entries, "test",
 		[]rewrite.Piece{
 			rewrite.Added{Content: says(content.AI, "summary")}, rewrite.Keep{From: from, To: len(s.Entries)},
 		},

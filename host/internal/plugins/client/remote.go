@@ -16,6 +16,7 @@ type remote struct {
 	strategy threshv1.StrategyServiceClient
 	services *hostServices
 	server   *grpc.Server // serves services; nil before serve
+	accepted *connections // what server listens on; nil before serve
 }
 
 // protoInfo is an answer to GetInfo as it came.
@@ -41,15 +42,17 @@ func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err 
 	if err != nil {
 		return 0, err
 	}
-	r.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive))
+	r.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive), grpc.ConnectionTimeout(handshakeTimeout))
+	r.accepted = newConnections(listener)
 	threshv1.RegisterHostServiceServer(r.server, r.services)
-	go func() { _ = r.server.Serve(listener) }() // until stop, which also closes the listener
+	go func() { _ = r.server.Serve(r.accepted) }() // until stop, which also closes the listener
 	return id, nil
 }
 
-// stop ends the host's services. Requests that are under way fail.
+// stop ends the host's services without waiting for the plugin. Requests that are under way fail.
 func (r *remote) stop() {
 	if r.server != nil {
+		r.accepted.closeAll()
 		r.server.Stop()
 	}
 }

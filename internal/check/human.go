@@ -1,0 +1,223 @@
+package check
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// What a person said may only lose parts, and where a part went a marker says so. Precisely: an edit of a human entry
+// puts, for each block that it does not keep, one new text block in its place. For a text block that is the text with
+// runs of whole lines replaced by one marker line each; every other line stays byte for byte. For a block of another
+// kind it is one marker line. Blank text may go without a trace.
+//
+// A marker line has one of two forms, in which there is no room for words that the person could have said:
+//
+//	[Earlier inclusion of <path> removed — included again later]
+//	[removed], [3 lines removed], [image removed], …
+//
+// The path must stand in the text that was edited.
+
+// marker is a line that says only that something was removed.
+var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
+	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
+
+// The line for an included file, around its path.
+const (
+	inclusionPrefix = "[Earlier inclusion of "
+	inclusionSuffix = " removed — included again later]"
+)
+
+// inclusionPath returns the path in the marker of an included file.
+func inclusionPath(line string) (path string, ok bool) {
+	path, ok = strings.CutPrefix(line, inclusionPrefix)
+	if !ok {
+		return "", false
+	}
+	path, ok = strings.CutSuffix(path, inclusionSuffix)
+	return path, ok && path != ""
+}
+
+// isMarker reports whether a line is a marker for something that was removed from text.
+func isMarker(line, text string) bool {
+	line = strings.TrimSuffix(line, "\r")
+	if path, ok := inclusionPath(line); ok {
+		return strings.Contains(text, path)
+	}
+	return marker.MatchString(line)
+}
+
+// reduces reports whether text is original with runs of whole lines replaced by one marker line each. It takes time
+// proportional to both: segments between markers are found from left to right, the first place that fits, which finds
+// a way if there is one.
+func reduces(original, text string) bool {
+	original += "\n"
+	at, ends := 0, 0 // the next byte of original; where the last marker's run must have begun
+	var segment strings.Builder
+	first := true
+	place := func(last bool) bool { // puts the segment, which ends at a marker or at the end of text
+		s := segment.String()
+		segment.Reset()
+		switch {
+		case first && last:
+			return original == s
+		case first:
+			first = false
+			at = len(s)
+			return strings.HasPrefix(original, s)
+		}
+		skipped := strings.IndexByte(original[ends:], '\n')
+		if skipped < 0 {
+			return false // there is no line for the marker to stand for
+		}
+		begin := ends + skipped + 1
+		if last {
+			start := len(original) - len(s)
+			at = len(original)
+			return s == "" || start >= begin && original[start-1] == '\n' && original[start:] == s
+		}
+		found := strings.Index(original[begin-1:], "\n"+s)
+		at = begin + found + len(s)
+		return found >= 0
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if isMarker(line, original) {
+			if !place(false) {
+				return false
+			}
+			ends = at
+			continue
+		}
+		segment.WriteString(line)
+		segment.WriteByte('\n')
+	}
+	return place(true)
+}
+
+// reduced reports whether an edit of a human entry only took parts out. kept is, for each block of after, its position
+// in before or -1.
+func reduced(before, after []content.Block, kept []int) bool {
+	next := 0 // the first block of before that is not accounted for
+	// gone accounts for the removed blocks up to to, of which news are the new blocks that stand there, in order.
+	gone := func(to int, news []content.Block) bool {
+		for ; next < to; next++ {
+			if t, ok := before[next].(content.Text); ok && strings.TrimSpace(t.Text) == "" {
+				continue
+			}
+			if len(news) == 0 || !replaces(before[next], news[0]) {
+				return false
+			}
+			news = news[1:]
+		}
+		return len(news) == 0
+	}
+	var news []content.Block
+	for i, from := range kept {
+		if from < 0 {
+			news = append(news, after[i])
+			continue
+		}
+		if !gone(from, news) {
+			return false
+		}
+		news, next = nil, from+1
+	}
+	return gone(len(before), news)
+}
+
+// replaces reports whether a new block of a human entry is what may be left of an old one.
+func replaces(old, b content.Block) bool {
+	text, ok := b.(content.Text)
+	if !ok {
+		return false
+	}
+	if was, ok := old.(content.Text); ok {
+		return text.Extra.Equal(was.Extra) && reduces(was.Text, text.Text)
+	}
+	return len(text.Extra) == 0 && marker.MatchString(text.Text)
+}
+
+// newestHuman is the position of the last human entry that holds something; -1 if there is none.
+func newestHuman(history []content.Content) int {
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i].Speaker == content.Human && history[i].HasContent() {
+			return i
+		}
+	}
+	return -1
+}
+
+// repeatsItself reports whether an edit took only such inclusions out of a human entry as the rest of the same entry
+// includes again. It is the one edit that the newest human entry may have: the person sent the file twice in one
+// message, and nothing that was sent is gone.
+func repeatsItself(before, after content.Content) bool {
+	was := map[string]bool{}
+	for _, line := range lines(before) {
+		was[line] = true
+	}
+	later := map[string]bool{} // the names of files that are included in what follows
+	all := lines(after)
+	for i := len(all) - 1; i >= 0; i-- {
+		line := all[i]
+		switch p, isInclusion := inclusionPath(line); {
+		case was[line]:
+			if p, ok := included(line); ok {
+				later[path.Base(p)] = true
+			}
+		case !isInclusion || !later[path.Base(p)]:
+			return false
+		}
+	}
+	return true
+}
+
+// included returns the path of the line that begins an included file.
+func included(line string) (p string, ok bool) {
+	if p, ok = strings.CutPrefix(line, "Content from @"); ok {
+		return strings.CutSuffix(p, ":")
+	}
+	if p, ok = strings.CutPrefix(line, "--- "); ok {
+		p, ok = strings.CutSuffix(p, " ---")
+		return strings.TrimSpace(p), ok
+	}
+	return "", false
+}
+
+// lines returns the lines of all text in an entry, without their line ends.
+func lines(c content.Content) (all []string) {
+	for _, b := range c.Blocks {
+		if t, ok := b.(content.Text); ok {
+			for line := range strings.SplitSeq(t.Text, "\n") {
+				all = append(all, strings.TrimSuffix(line, "\r"))
+			}
+		}
+	}
+	return all
+}
+
+// madeBy is the field of an entry's metadata that names the strategy that made the entry.
+const madeBy = "madeBy"
+
+// MarkMade returns an entry with metadata that says that a strategy made it. Where a person speaks in it, this is how
+// readers and later strategies tell it from what a person said.
+func MarkMade(c content.Content, strategy string) content.Content {
+	fields := []byte{'{'}
+	s := rawjson.New(c.Metadata)
+	err := s.Object(func(name []byte) error {
+		n := content.String(string(name))
+		value, err := s.Skip()
+		if err == nil && string(name) != madeBy {
+			fields = append(append(append(append(fields, n...), ':'), value...), ',')
+		}
+		return err
+	})
+	if err != nil { // none, or no object: it says nothing
+		fields = fields[:1]
+	}
+	fields = append(append(append(fields, content.String(madeBy)...), ':'), content.String(strategy)...)
+	c.Metadata = append(fields, '}')
+	return c
+}

@@ -1,0 +1,26 @@
+package turns
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Pinned returns the positions in [from, to) of the entries that a Compress must keep there, ascending: pinned ones
+// ([content.Content.Pinned]), each with its whole exchange. It returns nil if nothing is pinned.
+//
+// Both bounds must be safe places to cut, so that no exchange is on two sides of one.
+func Pinned(history []content.Content, from, to int) (positions []int) {
+	if !slices.ContainsFunc(history[from:to], content.Content.Pinned) {
+		return nil
+	}
+	for _, x := range Exchanges(history[from:to], nil) {
+		if slices.ContainsFunc(x.Entries, func(i int) bool { return history[from+i].Pinned() }) {
+			for _, i := range x.Entries {
+				positions = append(positions, from+i)
+			}
+		}
+	}
+	slices.Sort(positions) // exchanges may overlap
+	return positions
+}
