@@ -19,14 +19,16 @@ type remote struct {
 	accepted *connections // what server listens on; nil before serve
 }
 
-// protoInfo is an answer to GetInfo as it came.
+// protoInfo is an answer to GetInfo as it arrived, before any conversion.
 type protoInfo = *threshv1.GetInfoResponse
 
-// newRemote is for a process that completed the handshake. maxHostCalls bounds what it may ask during one Compress.
+// newRemote returns the services for a process that has completed the handshake. maxHostCalls bounds how many requests
+// it may make during one Compress.
 func newRemote(p *process.Process, maxHostCalls int) remote {
 	return remote{strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(maxHostCalls)}
 }
 
+// getInfo also serves as a probe: every plugin answers it at once, whatever it is doing.
 func (r *remote) getInfo(ctx context.Context, hostVersion string) (protoInfo, error) {
 	return r.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: hostVersion})
 }
