@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Options are what [Open] needs beside a profile. The zero value suits a program; tests set the fields.
+// Options are what [Open] need in addition to a profile. The zero value suits a program; tests set the fields.
 type Options struct {
 	// LookupEnv looks up the variable that holds the key; nil is [os.LookupEnv].
 	LookupEnv func(string) (string, bool)

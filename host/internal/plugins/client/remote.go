@@ -28,11 +28,12 @@ func newRemote(p *process.Process, maxHostCalls int) remote {
 	return remote{strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(maxHostCalls)}
 }
 
-// getInfo also serves as a probe: every plugin answers it at once, whatever it is doing.
+// getInfo also serves as a probe: the SDK answers it without involving the strategy, so a busy plugin answers too.
 func (r *remote) getInfo(ctx context.Context, hostVersion string) (protoInfo, error) {
 	return r.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: hostVersion})
 }
 
+// configure sends the settings. INVALID_ARGUMENT means that the plugin refuses them.
 func (r *remote) configure(ctx context.Context, c wire.Configuration) error {
 	_, err := r.strategy.Configure(ctx, wire.ToConfigure(c))
 	return err
@@ -51,7 +52,8 @@ func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err 
 	return id, nil
 }
 
-// stop ends the host's services without waiting for the plugin. Requests that are under way fail.
+// stop ends the host's services without waiting for the plugin. Running requests fail. Server.Stop alone would wait for
+// connections that are still in their handshake, hence closeAll first.
 func (r *remote) stop() {
 	if r.server != nil {
 		r.accepted.closeAll()
