@@ -1,0 +1,78 @@
+package client
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// handshakeTimeout is how long a connection from a plugin may take to become an HTTP/2 connection. gRPC allows 120 s.
+	handshakeTimeout = 5 * time.Second
+	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one.
+	maxConnections = 4
+)
+
+// connections is a listener that knows what it accepted, so that everything can be closed at once.
+//
+// gRPC's Server.Stop waits for connections that are still in their HTTP/2 handshake. A plugin that connects and sends nothing would hold
+// up the end of the host for as long as the handshake may take. Closed under it, such a connection ends at once.
+type connections struct {
+	net.Listener
+
+	mu     sync.Mutex
+	open   map[net.Conn]struct{}
+	closed bool
+}
+
+func newConnections(l net.Listener) *connections {
+	return &connections{Listener: l, open: map[net.Conn]struct{}{}}
+}
+
+// Accept returns the next connection. More than maxConnections at a time are closed as they come.
+func (c *connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if tracked := c.track(conn); tracked != nil {
+			return tracked, nil
+		}
+		_ = conn.Close()
+	}
+}
+
+func (c *connections) track(conn net.Conn) net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.open) >= maxConnections {
+		return nil
+	}
+	c.open[conn] = struct{}{}
+	return &trackedConn{Conn: conn, of: c}
+}
+
+// closeAll closes the listener and every connection. Requests that are under way fail.
+func (c *connections) closeAll() {
+	_ = c.Listener.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for conn := range c.open {
+		_ = conn.Close()
+	}
+}
+
+// trackedConn is forgotten when it is closed.
+type trackedConn struct {
+	net.Conn
+	of *connections
+}
+
+func (t *trackedConn) Close() error {
+	t.of.mu.Lock()
+	delete(t.of.open, t.Conn)
+	t.of.mu.Unlock()
+	return t.Conn.Close()
+}
