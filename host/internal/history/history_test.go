@@ -302,6 +302,16 @@ func TestView(t *testing.T) {
 			[]outcome.ProblemKind{outcome.UnknownSpeaker}},
 		"calls in two entries": {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")},
 			[]string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
+		"unanswered, and the ai went on": {[]content.Content{human("a"), calls("1"), calls("3"), answers("3")},
+			[]string{"human: a", "ai: call 1", "tool: answer 1!", "ai: call 3", "tool: answer 3"}, nil,
+			[]outcome.ProblemKind{outcome.UnansweredCall}},
+		"one of two, and the ai went on": {[]content.Content{calls("1", "2"), calls("3", "4"), answers("1", "3")},
+			[]string{"ai: call 1 call 2", "ai: call 3 call 4", "tool: answer 1 answer 3", "tool: answer 2!"},
+			[]string{"4"}, []outcome.ProblemKind{outcome.UnansweredCall}},
+		"calls in two entries, the first is answered": {[]content.Content{calls("1"), calls("2"), answers("1")},
+			[]string{"ai: call 1", "ai: call 2", "tool: answer 1"}, []string{"2"}, nil},
+		"calls in two entries, the first late": {[]content.Content{calls("1"), calls("2"), answers("2"), answers("1")},
+			[]string{"ai: call 1", "ai: call 2", "tool: answer 2", "tool: answer 1"}, nil, nil},
 		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")},
 			[]string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!",
 				"human: b"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.UnansweredCall}},
@@ -405,7 +415,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 		t.Errorf("the view:\n%s", diff)
 	}
 
-	plan := must(h.SnapshotAt(&mark).PlanOptimize(t.Context(), []rewrite.Edit{{Index: 0}}, counts))
+	plan := must(h.SnapshotAt(&mark).PlanOptimize(t.Context(), []rewrite.Edit{{Index: 0, Remove: true}}, counts))
 	if _, err := h.Apply(plan); err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +431,7 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	add(h, answers("2"))
 	same("after one more addition", rewritten)
 
-	plan = must(h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 4}}, counts))
+	plan = must(h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 4, Remove: true}}, counts))
 	if _, err := h.Apply(plan); err != nil {
 		t.Fatal(err)
 	}
