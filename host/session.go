@@ -42,8 +42,18 @@ type State struct {
 // Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
 // entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
 // entries.
+//
+// A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
+// Entries that hold such blocks on purpose are added with [Session.AddOpaque].
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
 	revision, tokens, err := s.engine.Add(ctx, entries...)
+	return State{revision, tokens}, classify(err)
+}
+
+// AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they are,
+// no strategy rewrites them, and [Outcome] names those that look like tool calls: the host cannot pair them.
+func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (State, error) {
+	revision, tokens, err := s.engine.AddOpaque(ctx, entries...)
 	return State{revision, tokens}, classify(err)
 }
 

@@ -61,9 +61,13 @@ const (
 	UnansweredCall ProblemKind = "unanswered-call"
 	// UnknownSpeaker: an entry of a speaker that no provider knows is withheld.
 	UnknownSpeaker ProblemKind = "unknown-speaker"
+	// OpaqueCall: a block of a type that the host does not know looks like a tool call or a response. It is sent as it
+	// is: the host cannot pair it, so a provider may refuse it.
+	OpaqueCall ProblemKind = "opaque-call"
 )
 
-// Problem is one place where the request differs from the history so that the provider accepts it.
+// Problem is one place where the request differs from the history so that the provider accepts it, or where the
+// provider may refuse it.
 type Problem struct {
 	Kind ProblemKind `json:"kind"`
 	// EntryID is the entry's id in the history.

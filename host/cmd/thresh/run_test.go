@@ -218,6 +218,43 @@ func TestBadEntriesAddNothing(t *testing.T) {
 	a.end()
 }
 
+// TestForeignBlocksAreRefused: they would be in the history, and yet no call of theirs would be paired.
+func TestForeignBlocksAreRefused(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t).serve()
+	a.open("s", nil)
+	for name, c := range map[string]struct {
+		block string
+		want  []string
+	}{
+		"Anthropic's call":   {`{"type":"tool_use","id":"1","name":"x","input":{}}`, []string{`"tool_use"`, `"tool_call"`}},
+		"Anthropic's result": {`{"type":"tool_result","tool_use_id":"1","content":"y"}`, []string{`"tool_result"`, `"tool_response"`}},
+		"OpenAI's call":      {`{"type":"function_call","call_id":"1"}`, []string{`"tool_call"`}},
+		"misspelt":           {`{"type":"txt","text":"x"}`, []string{`"txt"`, `"text"`}},
+		"anything else":      {`{"type":"hologram"}`, []string{`"hologram"`, "tool_call", "media"}},
+	} {
+		entry := object{"speaker": "ai", "blocks": []any{says("ai", "x")["blocks"].([]any)[0], parseJSON[any](t, c.block)}}
+		params := object{"session": "s", "entries": []object{says("human", "x"), entry}}
+		e := a.refused(-32000, "history.add", params, append(c.want, "entry 1", "block 1", "opaque")...)
+		if e.Data.Kind != "entry" {
+			t.Errorf("%s: kind %q", name, e.Data.Kind)
+		}
+		a.call("history.add", with(params, object{"opaque": true}), nil)
+	}
+	problems := map[any]any{}
+	for _, p := range a.prepare("s").Outcome["problems"].([]any) {
+		problems[p.(object)["entry"]] = p.(object)["kind"].(string) + " " + p.(object)["callId"].(string)
+	}
+	kinds := map[string]int{}
+	for _, p := range problems {
+		kinds[p.(string)]++
+	}
+	if diff := cmp.Diff(map[string]int{"opaque-call 1": 3}, kinds); diff != "" {
+		t.Error(diff)
+	}
+	a.end()
+}
+
 func TestOrphansAreWithheldAndNamed(t *testing.T) {
 	t.Parallel()
 	a := newPlace(t).serve()

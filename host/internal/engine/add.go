@@ -17,7 +17,22 @@ import (
 // It never waits for a Prepare: entries added while one runs are kept after the history that the Prepare produces. An
 // entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
 // entries.
+//
+// A block of a kind that the host does not know is refused too: it is usually a misspelt kind or a provider's own form.
+// Entries that hold such blocks on purpose are added with [Session.AddOpaque].
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
+	for i, c := range entries {
+		if err := check.Known(c); err != nil {
+			return 0, 0, fmt.Errorf("add entry %d: %w: %w; entries with such blocks must be added as opaque",
+				i, ErrInvalidEntry, err)
+		}
+	}
+	return s.AddOpaque(ctx, entries...)
+}
+
+// AddOpaque is Add for entries that may hold blocks of kinds that the host does not know. It carries these as they
+// are.
+func (s *Session) AddOpaque(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	if err := wellFormed(entries); err != nil {
 		return 0, 0, err
 	}

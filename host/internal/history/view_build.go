@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -94,6 +95,13 @@ type viewBuilder struct {
 func (b *viewBuilder) emit(e *Entry) {
 	b.out = append(b.out, e)
 	b.tokens += e.Tokens
+	for _, block := range e.Content.Blocks {
+		if o, opaque := block.(content.Opaque); opaque {
+			if id, call := check.OpaqueCall(o); call {
+				b.problem(outcome.OpaqueCall, e, id)
+			}
+		}
+	}
 }
 
 // problem records a difference between the view and the history.

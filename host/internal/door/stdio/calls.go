@@ -86,6 +86,7 @@ func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(
 type addParams struct {
 	sessionParams
 	Entries []json.RawMessage `json:"entries"`
+	Opaque  bool              `json:"opaque"`
 }
 
 type addResult struct {
@@ -100,7 +101,11 @@ func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
 			return nil, &host.Error{Kind: host.KindEntry, Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
 		}
 	}
-	state, err := s.Add(ctx, entries...)
+	appendEntries := s.Add
+	if p.Opaque {
+		appendEntries = s.AddOpaque
+	}
+	state, err := appendEntries(ctx, entries...)
 	return addResult(state), err
 }
 

@@ -32,7 +32,7 @@ func Methods() []Method {
 			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
-		{Name: "history.add", Params: "{session, entries}", Result: "{revision, tokens}", call: now(add),
+		{Name: "history.add", Params: "{session, entries, opaque?}", Result: "{revision, tokens}", call: now(add),
 			Meaning: "Appends entries, all or none. Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
 		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
