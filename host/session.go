@@ -126,7 +126,8 @@ func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (Outcome, error) {
 func (s *Session) ReportUsage(promptTokens int) { s.engine.ReportUsage(promptTokens) }
 
 // SetTodos tells the session the agent's task list, which replaces the one before. Strategies that summarise are told
-// the unfinished tasks, so that a summary keeps why each exists (REQ-HD-011).
+// the unfinished tasks, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session reads the
+// list from calls of known tools.
 func (s *Session) SetTodos(list []Todo) error { return classify(s.engine.SetTodos(list)) }
 
 // Set overrides one setting for this session, from the next Prepare on. The value has the setting's type, or is its

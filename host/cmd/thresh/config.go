@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -23,7 +25,9 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
 		Long: `Shows every setting with its value and where it was set. With keys, or groups such as compression.density, it shows
-the default, the allowed values and the meaning of each as well.`,
+the default, the allowed values and the meaning of each as well.
+
+The exit status is 1 if compression.strategy names a strategy of which there is no plugin.`,
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
@@ -39,18 +43,39 @@ the default, the allowed values and the meaning of each as well.`,
 			}
 			switch {
 			case a.output == "json":
-				return a.printJSON(found)
+				err = a.printJSON(found)
 			case len(keys) > 0:
 				a.printSettings(found)
-				return nil
 			default:
-				return a.printSettingsTable(found)
+				err = a.printSettingsTable(found)
 			}
+			return errors.Join(err, a.checkStrategies(cmd, found))
 		},
 	}
 	a.addOutput(explain)
 	cmd.AddCommand(explain)
 	return cmd
+}
+
+// checkStrategies returns an error for each of the settings that names a strategy of which there is no plugin.
+// Defaults are not checked: no one chose them, and plugins may be installed later.
+func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) error {
+	var errs []error
+	h, err := a.open(cmd) // starts no plugin
+	if err != nil {
+		return nil // about something else, which the commands that need a host report
+	}
+	defer h.Close()
+	for _, e := range found {
+		name, isText := e.Value.(string)
+		if !strings.HasSuffix("."+e.Key, ".compression.strategy") || !isText || e.Origin.Layer == config.LayerDefault {
+			continue
+		}
+		if err := h.CheckStrategy(name); err != nil {
+			errs = append(errs, fmt.Errorf("%s (%s): %w", e.Key, e.Origin, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // printSettingsTable prints all settings, one per line. Long values are cut: the table is an overview, and 'config

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -98,9 +99,22 @@ func (s *Session) append(
 	ids := s.history.Reserve(len(own))
 	s.log.Add(ids, own)
 	revision, total = s.history.AppendAs(ids, own, counts)
+	s.followTasks(own)
 	// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work either.
 	_ = s.log.Flush()
 	return revision, total, nil
+}
+
+// followTasks reads the agent's task list from entries. Callers hold s.adding.
+func (s *Session) followTasks(entries []content.Content) {
+	for _, c := range entries {
+		s.tasks.Observe(c)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.told {
+		s.todos = todos.Active(s.tasks.Todos())
+	}
 }
 
 // counting adapts a tokens.Counter to prepare.Counter.

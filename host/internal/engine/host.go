@@ -143,6 +143,9 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if o.ID == "" {
 		o.ID = rand.Text()
 	}
+	if err := h.checkStrategy(c); err != nil {
+		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -158,6 +161,20 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	h.sessions[o.ID] = s
 	return s, nil
 }
+
+// checkStrategy returns an error if the strategy that someone chose cannot be found (REQ-HD-004.4). The default may be
+// missing: a session that only keeps a history needs no strategy.
+func (h *Host) checkStrategy(c *config.Config) error {
+	const key = "compression.strategy"
+	e, err := c.Explain(key)
+	if err != nil || e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "" {
+		return err
+	}
+	return h.plugins.Check(c.Settings().Compression.Strategy)
+}
+
+// CheckStrategy returns an error if no plugin has the name of a strategy. It starts none.
+func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()

@@ -78,6 +78,35 @@ func TestSetTodos(t *testing.T) {
 	})
 }
 
+// TestTodosAreReadFromToolCalls (REQ-HD-011.2) of a live session, until the agent says itself what its tasks are.
+func TestTodosAreReadFromToolCalls(t *testing.T) {
+	server := llmtest.New(t, llmtest.Options{Reply: summary})
+	h := writing(t, "openai", server, nil)
+	call := content.ToolCall{ID: "t1", Name: "TodoWrite", Parameters: []byte(
+		`{"todos":[{"id":"1","content":"Profile the lexer","status":"pending"},{"id":"2","content":"Write notes","status":"completed"}]}`)}
+	for _, own := range []bool{false, true} {
+		s := begin(t, h, nil)
+		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
+			content.Content{Speaker: content.Tool, Blocks: []content.Block{
+				content.ToolResponse{CallID: "t1", ToolName: "TodoWrite", Result: content.String("ok")}}})
+		if own {
+			must(t, s.SetTodos([]sdk.Todo{{Content: "Tune the cache", Status: todos.Pending}}), nil)
+		}
+		add(t, s, long(50)...)
+		before := len(server.Calls())
+		prepareTurn(t, s)
+		var text string
+		for _, m := range server.Calls()[before].Request.Messages {
+			text += m.Text + "\n"
+		}
+		// Both tasks are in the record of the call; the one that is not done is also in the list of tasks.
+		listed := strings.Count(text, "Profile the lexer") > strings.Count(text, "Write notes")
+		if listed == own || strings.Contains(text, "Tune the cache") != own {
+			t.Errorf("own %v: listed %v, Tune the cache %v", own, listed, strings.Contains(text, "Tune the cache"))
+		}
+	}
+}
+
 // TestWhoCancelsCancelsTheModelCall, on the wire and within a second, be it the caller or the end of the session. That is no
 // failure of the strategy: the next turn tries again.
 func TestWhoCancelsCancelsTheModelCall(t *testing.T) {

@@ -21,15 +21,14 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	if err := s.flush(); err != nil && s.done.Err() == nil {
 		return nil, err
 	}
-	index, err := transcriptlog.Read(ctx, s.TranscriptPath())
-	if err != nil {
+	out, unread, err := transcriptlog.Find(ctx, s.TranscriptPath(), id)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("session %q: %w", s.id, err)
-	}
-	var out []content.Content
-	for _, i := range index.Find(id) {
-		out = append(out, index.Entry(i))
-	}
-	if out == nil {
+	case out == nil && unread > 0:
+		return nil, fmt.Errorf("session %q: %q: %w (%d lines of the transcript could not be read)",
+			s.id, id, ErrNotRecorded, unread)
+	case out == nil:
 		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
 	}
 	return out, nil

@@ -28,8 +28,10 @@ type Session struct {
 
 	log *transcriptlog.Log // nil without transcript.dir
 
-	// adding keeps the log in the order of the history, and the counter unchanged while entries are appended.
+	// adding keeps the log in the order of the history, and the counter unchanged while entries are appended. It guards
+	// tasks, which reads the agent's task list from what is added.
 	adding sync.Mutex
+	tasks  todos.Tracker
 
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
@@ -37,6 +39,7 @@ type Session struct {
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // the unfinished ones
+	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
 	sent     int // tokens of the last Prepare, pending ones included
 }
@@ -69,14 +72,15 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 func (s *Session) ID() string { return s.id }
 
 // SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
-// strategies that summarise, so that a summary keeps why each exists (REQ-HD-011).
+// strategies that summarise, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session
+// reads the list from calls of known tools (REQ-HD-011.2).
 func (s *Session) SetTodos(list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.id, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.todos = todos.Active(list)
+	s.todos, s.told = todos.Active(list), true
 	return nil
 }
 

@@ -81,8 +81,8 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 	add(t, s, says(content.Human, "counted"))
 	must(t, s.Set("model.encoding", "p50k_base"), engine.ErrFixed)
 	must(t, s.Set("compression.threshold", "0.7"), nil)
-	must(t, s.Set("compression.strategy", "nosuch"), nil) // it may appear until it is needed
-	_, err := s.Prepare(t.Context(), engine.PrepareOptions{})
+	must(t, s.Set("compression.strategy", "nosuch"), plugins.ErrUnknownStrategy)
+	_, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": "nosuch"}})
 	must(t, err, plugins.ErrUnknownStrategy)
 	must(t, s.Set("compression.strategy", nil), nil)
 	prepareTurn(t, s)

@@ -29,6 +29,11 @@ func (s *Session) Set(key string, value any) error {
 		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when opening the session",
 			key, ErrFixed)
 	}
+	if set.Compression.Strategy != old.Compression.Strategy {
+		if err := s.host.checkStrategy(c); err != nil {
+			return fmt.Errorf("set %s: %w", key, err)
+		}
+	}
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return err

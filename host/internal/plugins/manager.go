@@ -71,6 +71,21 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	return s, nil
 }
 
+// Check returns an [ErrUnknownStrategy] if no file in the plugin directories has the name of the strategy. It starts
+// nothing: whether the file is a working plugin shows when it is used.
+func (m *Manager) Check(name string) error {
+	m.mu.Lock()
+	_, known := m.strategies[name]
+	m.mu.Unlock()
+	if known {
+		return nil
+	}
+	if found := m.scan(); !found.Has(name) {
+		return found.Unknown(name)
+	}
+	return nil
+}
+
 // Reset takes a plugin out of quarantine and clears its crashes. It reports whether the plugin was ever started.
 func (m *Manager) Reset(name string) bool {
 	m.mu.Lock()

@@ -133,7 +133,7 @@ func TestUnknownStrategy(t *testing.T) {
 	if !errors.Is(err, ErrUnknownStrategy) {
 		t.Fatalf("got %v", err)
 	}
-	want := `unknown strategy "stedy": found steady in ` + good + ", " + bad + " (no plugins in it), " + missing +
+	want := `unknown strategy "stedy", did you mean "steady"?: found steady in ` + good + ", " + bad + " (no plugins in it), " + missing +
 		" (no such file or directory); not usable: " + filepath.Join(bad, FilePrefix+"notes") + " is not executable (chmod +x)"
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)

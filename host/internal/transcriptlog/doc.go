@@ -7,5 +7,5 @@
 // a strategy removed it.
 //
 // Start at [Open], which creates the file of a session and returns its [Log]. line.go defines one line of the file,
-// [Read] reads a file back, and [Index] finds entries in it by id.
+// [Find] reads an entry back from a file, and [Index] finds entries of a transcript by id.
 package transcriptlog

@@ -45,9 +45,11 @@ func (x *Index) Entry(index int) content.Content { return x.entries[index] }
 func (x *Index) ID(index int) string { return x.ids[index] }
 
 // Calls returns the ids of the tool calls and responses in the entry at a position, sorted, each once.
-func (x *Index) Calls(index int) []string {
+func (x *Index) Calls(index int) []string { return calls(x.entries[index]) }
+
+func calls(c content.Content) []string {
 	var ids []string
-	for _, b := range x.entries[index].Blocks {
+	for _, b := range c.Blocks {
 		switch b := b.(type) {
 		case content.ToolCall:
 			ids = append(ids, b.ID)

@@ -1,37 +1,95 @@
 package transcriptlog
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Read reads the file that a [Log] writes and returns an index of its entries. A last line without a line end is left
-// out, since the host may be writing it. Reading stops with ctx.
-func Read(ctx context.Context, path string) (*Index, error) {
-	data, err := os.ReadFile(path)
+// maxRecord bounds a line, in bytes: 'thresh run' takes no longer one. What is longer is skipped.
+const maxRecord = 256 << 20
+
+// Find returns what was added under an id, from the file that a [Log] writes: the entry with that id or, if there is
+// none, the entries that hold the tool call with that id and its responses; nil if nothing has the id.
+//
+// It reads line by line and keeps only what it returns. A last line without a line end is left out, since the host may
+// be writing it. Lines that cannot be read, after a crash of the machine for example, are skipped, and unread says how
+// many. Reading stops with ctx.
+func Find(ctx context.Context, path, id string) (found []content.Content, unread int, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the transcript: %w", err)
+		return nil, 0, fmt.Errorf("read the transcript: %w", err)
 	}
-	var entries []content.Content
-	var ids []string
-	for n := 1; ; n++ {
+	defer f.Close()
+	return find(ctx, f, id, maxRecord)
+}
+
+func find(ctx context.Context, in io.Reader, id string, longest int) (found []content.Content, unread int, err error) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	quoted := content.String(id) // how the line of a call with this id holds it
+	for {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("read the transcript %s: %w", path, err)
+			return nil, unread, fmt.Errorf("read the transcript: %w", err)
 		}
-		line, rest, whole := bytes.Cut(data, []byte{'\n'})
-		if !whole {
-			return NewIndex(entries, ids), nil
+		line, err := record(r, longest)
+		switch {
+		case errors.Is(err, io.EOF):
+			return found, unread, nil
+		case errors.Is(err, errTooLong):
+			unread++
+			continue
+		case err != nil:
+			return nil, unread, fmt.Errorf("read the transcript: %w", err)
 		}
-		data = rest
-		id, raw := CutID(line)
+		own, raw := CutID(line)
+		mayHold := own == id || bytes.Contains(raw, quoted)
+		if !mayHold { // almost all lines, so they are not decoded
+			if own == "" {
+				unread++
+			}
+			continue
+		}
 		var c content.Content
-		if err := c.UnmarshalJSON(raw); err != nil {
-			return nil, fmt.Errorf("read the transcript %s: line %d: %w", path, n, err)
+		switch err := c.UnmarshalJSON(raw); {
+		case err != nil:
+			unread++
+		case own == id:
+			return []content.Content{c}, unread, nil
+		case slices.Contains(calls(c), id):
+			found = append(found, c)
 		}
-		ids, entries = append(ids, id), append(entries, c)
+	}
+}
+
+// errTooLong is returned by record for a line that it skipped.
+var errTooLong = errors.New("line too long")
+
+// record reads one whole line. The error is io.EOF at the end of the last one.
+func record(r *bufio.Reader, longest int) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > longest; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil:
+			return nil, err
+		case tooLong:
+			return nil, errTooLong
+		}
+		return bytes.TrimSuffix(line, []byte{'\n'}), nil
 	}
 }

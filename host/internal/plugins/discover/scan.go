@@ -122,6 +122,11 @@ func (c Catalog) Attach(sockets map[string]string) Catalog {
 	return c
 }
 
+// Has reports whether a file has the name of the strategy, usable or not.
+func (c Catalog) Has(name string) bool {
+	return slices.ContainsFunc(c.Candidates, func(f Candidate) bool { return f.Name == name })
+}
+
 // Find returns the usable plugin with the name.
 func (c Catalog) Find(name string) (Candidate, bool) {
 	i := slices.IndexFunc(c.Candidates, func(f Candidate) bool { return f.Usable() && f.Name == name })
@@ -171,7 +176,11 @@ func (c Catalog) Unknown(name string) error {
 	if len(broken) > 0 {
 		b.WriteString("; not usable: " + strings.Join(broken, ", "))
 	}
-	return fmt.Errorf("%w %q: %s", fault.ErrUnknownStrategy, name, b.String())
+	guess := ""
+	if near := text.Nearest(name, names); near != "" {
+		guess = fmt.Sprintf(", did you mean %q?", near)
+	}
+	return fmt.Errorf("%w %q%s: %s", fault.ErrUnknownStrategy, name, guess, b.String())
 }
 
 // scanOne searches one directory.
