@@ -75,7 +75,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			counter, taxonomy, err := a.reading(cmd)
+			counter, taxonomy, root, err := a.reading(cmd)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			}
 			report := countByEntry(t.Entries, counts)
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
-			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries)
+			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Root(root))
 			report.Calibration = calibrate(t, counts)
 			if a.output == "json" {
 				return a.printJSON(report)
@@ -102,20 +102,22 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
-// write which files.
-func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
+// reading returns what the settings say about reading a session: how tokens are counted, which tool calls read or write
+// which files, and the directory that relative paths refer to where the session does not say.
+func (a *app) reading(cmd *cobra.Command) (
+	counter *tokens.Counter, taxonomy *tools.Taxonomy, root string, err error,
+) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	set := c.Settings()
-	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err = tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	taxonomy, err := toolTaxonomy(set.Compression.Density)
-	return counter, taxonomy, err
+	taxonomy, err = toolTaxonomy(set.Compression.Density)
+	return counter, taxonomy, set.Workspace.Root, err
 }
 
 // toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's
@@ -145,11 +147,13 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 }
 
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
-// call and its response count together. A file that a call both reads and writes counts once for that call.
+// call and its response count together. A file that a call both reads and writes counts once for that call. Files are
+// known by their absolute paths, from root on, so that one that is named in two ways is one.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
 	entries []content.Content,
+	root string,
 ) (byTool, byFile []shareTokens) {
 	toolShare, fileShare := map[string]*shareTokens{}, map[string]*shareTokens{}
 	add := func(m map[string]*shareTokens, name string, tokens int) {
@@ -181,9 +185,12 @@ func countByTool(
 			}
 			add(toolShare, call.Name, n)
 			use := taxonomy.Use(call.Name, call.Parameters)
-			files := slices.Clone(use.Reads)
+			var files []string
+			for _, p := range use.Reads {
+				files = append(files, tools.Resolve(root, p))
+			}
 			for _, w := range use.Writes {
-				files = append(files, w.Path)
+				files = append(files, tools.Resolve(root, w.Path))
 			}
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {

@@ -23,7 +23,8 @@ type attribution struct {
 	index    map[string]int // an id in the session's history → the recorded entry
 }
 
-// newAttribution looks at files as the settings say: by the tools that they describe, relative to the workspace.
+// newAttribution looks at files as the settings say: by the tools that they describe. Relative paths are taken from the
+// directory of the recorded session, as in the replay.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
 	d := set.Compression.Density
 	var extra []tools.Rule
@@ -36,7 +37,8 @@ func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attrib
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
 	}
-	return &attribution{rec: rec, taxonomy: taxonomy, root: set.Workspace.Root, sum: sum, index: map[string]int{}}, nil
+	root := rec.Transcript.Root(set.Workspace.Root)
+	return &attribution{rec: rec, taxonomy: taxonomy, root: root, sum: sum, index: map[string]int{}}, nil
 }
 
 // turn adds what a turn changed.
