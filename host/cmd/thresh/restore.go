@@ -162,7 +162,7 @@ type keptEntry struct {
 // listKept prints the list of ids, each with what is needed to recognise an entry. Token counts are those of the
 // current settings, which may differ from those of the session.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
-	counter, taxonomy, _, err := a.reading(cmd)
+	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
 		return err
 	}

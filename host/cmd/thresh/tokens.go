@@ -75,7 +75,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			counter, taxonomy, root, err := a.reading(cmd)
+			counter, taxonomy, err := a.reading(cmd)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			}
 			report := countByEntry(t.Entries, counts)
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
-			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Root(root))
+			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts)
 			if a.output == "json" {
 				return a.printJSON(report)
@@ -102,22 +102,20 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// reading returns what the settings say about reading a session: how tokens are counted, which tool calls read or write
-// which files, and the directory that relative paths refer to where the session does not say.
-func (a *app) reading(cmd *cobra.Command) (
-	counter *tokens.Counter, taxonomy *tools.Taxonomy, root string, err error,
-) {
+// reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
+// write which files.
+func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	set := c.Settings()
-	counter, err = tokens.For(set.Model.Name, set.Model.Encoding)
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
-	taxonomy, err = toolTaxonomy(set.Compression.Density)
-	return counter, taxonomy, set.Workspace.Root, err
+	taxonomy, err := toolTaxonomy(set.Compression.Density)
+	return counter, taxonomy, err
 }
 
 // toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's
@@ -148,7 +146,7 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
 // call and its response count together. A file that a call both reads and writes counts once for that call. Files are
-// known by their absolute paths, from root on, so that one that is named in two ways is one.
+// known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
