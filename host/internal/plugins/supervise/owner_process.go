@@ -9,8 +9,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// What the owner does about processes: it starts them, takes them over, and records their ends.
-
 // This file has what the owner does about processes: it starts them, takes them over, and records their ends.
 //
 // startSoon starts a process once the delay after the last crash is over.
