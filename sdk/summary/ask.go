@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// asker asks the model, and counts how often.
+// asker sends the requests of one Run to the model, one after the other, and counts them. It is for one goroutine.
 type asker struct {
 	host     sdk.Host
 	in       sdk.CompressInput
@@ -19,7 +19,9 @@ type asker struct {
 	repaired bool // the one second attempt was made
 }
 
-// fold has the model write the snapshot part by part; each answer is what the next request updates.
+// fold has the model write the snapshot part by part; each answer is what the next request updates. One failed part
+// fails the Run: a snapshot that lacks a part of the record would silently lose it. An error names the part if there
+// are several.
 func (a *asker) fold(ctx context.Context, parts []part, prior string) (string, error) {
 	snapshot := prior
 	for _, p := range parts {
@@ -34,8 +36,10 @@ func (a *asker) fold(ctx context.Context, parts []part, prior string) (string, e
 	return snapshot, nil
 }
 
-// ask returns the snapshot for one part. An answer that is none is asked for again, once in a Run; an empty one is not:
-// the model had nothing to say.
+// ask returns the snapshot for one part. A reply without a usable snapshot is asked for again, once per Run, because
+// models get the form wrong now and then but rarely twice. An empty reply is not: the model had nothing to say, often
+// because the provider filtered the answer, and a second request costs the whole prompt again. If both fail, the error
+// holds both reasons.
 func (a *asker) ask(ctx context.Context, p part, prior string) (string, error) {
 	snapshot, err := a.try(ctx, p, prior, nil)
 	var reply *ReplyError
@@ -51,13 +55,16 @@ func (a *asker) ask(ctx context.Context, p part, prior string) (string, error) {
 	return again, nil
 }
 
-// try asks for the snapshot of one part once. refused is why the answer before was not taken; nil for the first try.
+// try asks for the snapshot of one part once. refused is why the previous answer was not usable; nil on the first try.
+// Errors about the reply's form become a [*ReplyError] with what the provider reported; the reply itself is not in it,
+// since it may contain anything from the conversation, and errors go to logs.
 func (a *asker) try(ctx context.Context, p part, prior string, refused error) (string, error) {
 	answer, err := a.generate(ctx, a.requests.build(p, prior, refused))
 	if err != nil {
 		return "", err
 	}
 	snapshot, err := extract(answer.Text)
+	// Only a snapshot that another part updates has to fit next to that part.
 	if err == nil && p.number < p.of {
 		err = a.checkCarried(ctx, snapshot)
 	}
@@ -68,7 +75,8 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 	return snapshot, err
 }
 
-// generate makes one request and counts it. Errors name the model, which the person may have to change.
+// generate makes one request and counts it, also if it fails: budgets and reports count attempts. Errors name the
+// model, because the user may have to choose another one.
 func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Completion, error) {
 	a.calls++
 	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries,
@@ -79,7 +87,8 @@ func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Comple
 	return answer, nil
 }
 
-// checkCarried returns an error if a snapshot is too long to go on to the next part.
+// checkCarried returns [ErrTooLong] if a snapshot leaves too little room for the next part. The larger of the host's
+// count and a lower bound is used, because the model may have another tokenizer.
 func (a *asker) checkCarried(ctx context.Context, snapshot string) error {
 	counts, err := measure(ctx, a.host, []sdk.Content{human(snapshot)})
 	if err != nil {
@@ -96,8 +105,9 @@ const (
 	checkLast = `Compare the snapshot with the record. Look for what the agent would miss: requests and corrections of the user, constraints, decisions and their reasons, exact paths, names, commands and messages, what failed, what is still to be done; and for statements that the record does not support. If nothing is missing or wrong, answer with the one word VERIFIED. Otherwise answer with the whole snapshot, completed and corrected, from <state_snapshot> to </state_snapshot>, and nothing else.`
 )
 
-// verify has the model look for what a snapshot lacks, and returns the completed one, or snapshot itself if there is
-// nothing to add or the answer is of no use. The only error is that of a context that ended.
+// verify has the model look for what a snapshot lacks. It returns the completed snapshot, or snapshot itself if nothing
+// is missing or the answer is unusable: verification is an improvement, so its failure must not cost a summary that
+// exists. The only error is that of a context that ended.
 func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (string, error) {
 	counts, err := measure(ctx, a.host, []sdk.Content{human(snapshot), human(checkRule + checkLast)})
 	if err != nil {
@@ -126,6 +136,7 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 		a.in.Log.Warn("the summary is not verified", "reason", err)
 		return snapshot, ctx.Err()
 	}
+	// Models decorate the one word with markup or a full stop.
 	if strings.Trim(answer.Text, " \t\r\n.*`\"'") == "VERIFIED" {
 		return snapshot, nil
 	}
@@ -137,7 +148,7 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 	return revised, nil
 }
 
-// measure counts entries with the host's tokenizer.
+// measure counts the tokens of entries with the host's tokenizer, in one round trip.
 func measure(ctx context.Context, host sdk.Host, entries []sdk.Content) ([]int, error) {
 	counts, err := host.EstimateTokens(ctx, entries)
 	if err != nil {

@@ -7,9 +7,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
+// pointerHead introduces the path of the transcript. Summaries of earlier versions are parsed by these fixed texts, so
+// changing one means that older summaries are no longer taken apart but carried as plain text.
 const pointerHead = "Full pre-compression transcript available at: "
 
-// draft is all that a summary is made of.
+// draft holds everything a summary consists of, before the choice of what fits.
 type draft struct {
 	snapshot string
 	messages []message
@@ -19,8 +21,10 @@ type draft struct {
 	media    []sdk.Block
 }
 
-// compose returns the summary entry: the snapshot, then the chosen messages, as many facts as fit into factBytes, and
-// the pointer to the transcript (REQ-HD-012.2), all in one text. What the person attached to the last message follows.
+// compose returns the summary entry: the snapshot, then the chosen messages, facts up to factBytes bytes, and the
+// pointer to the transcript (requirement: the agent can find the full conversation, REQ-HD-012.2), all in one text
+// block. Attachments of the last message follow as blocks. The metadata marks the entry as a summary, so that it is
+// updated next time instead of being summarised again.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
 	b.WriteString(d.snapshot)
@@ -36,7 +40,8 @@ func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	}
 }
 
-// readPointer reads the pointer to the transcript at the start of text, and returns what follows.
+// readPointer reads the pointer that compose wrote at the start of text, and returns what follows it. path is "" and
+// rest is text if there is none.
 func readPointer(text string) (path, rest string) {
 	after, ok := strings.CutPrefix(strings.TrimLeft(text, "\n"), pointerHead)
 	if !ok {
@@ -46,11 +51,12 @@ func readPointer(text string) (path, rest string) {
 	return strings.TrimSpace(path), rest
 }
 
-// The acknowledgement quotes this much of a message or of a todo, in characters.
+// quoteLength is how much of a message or of a todo the acknowledgement quotes, in characters.
 const quoteLength = 200
 
-// acknowledge returns what the model is made to have answered to the summary. latest is what the person said last, if
-// that does not follow anyway.
+// acknowledge returns the answer that the model supposedly gave to the summary. Roles have to alternate, and naming the
+// request and the task keeps the model from asking what to do next. latest is the user's last message, "" if it follows
+// the range anyway.
 func acknowledge(latest string, todos []sdk.Todo) sdk.Content {
 	text := "Understood."
 	if quote := quoted(latest); quote != "" {
@@ -68,7 +74,8 @@ func acknowledge(latest string, todos []sdk.Todo) sdk.Content {
 	}
 }
 
-// current returns the task that is being worked on, else the first that is to be.
+// current returns the first task in progress, else the first that is not completed, "" if there is none. Statuses are
+// the agent's words; all but two count as "to do".
 func current(todos []sdk.Todo) string {
 	first := ""
 	for _, todo := range todos {
@@ -85,5 +92,5 @@ func current(todos []sdk.Todo) string {
 	return first
 }
 
-// quoted returns the beginning of a text on one line.
+// quoted returns the beginning of a text on one line, so that a quote cannot imitate the structure of the summary.
 func quoted(text string) string { return strings.Join(strings.Fields(clipRun(text, quoteLength)), " ") }

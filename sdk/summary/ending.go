@@ -11,13 +11,16 @@ import (
 // The share of what a snapshot saves that may be spent again on the user's words (a half) and on facts (a quarter): a
 // summary that saves nearly nothing would be asked for again at once.
 const (
+	// A half for the user's words.
 	wordsShare = 2
+	// A quarter for facts.
 	factsShare = 4
-	// mostFacts is the most that facts take, in bytes.
+	// mostFacts is the upper limit for facts, in bytes, however much the snapshot saves.
 	mostFacts = 6000
 )
 
-// ending makes the result of a Run from the model's snapshot.
+// ending builds the result of a Run from the model's snapshot. Its counts are tokens by the host's tokenizer, as the
+// host decides by them whether the answer is a gain.
 type ending struct {
 	in      sdk.CompressInput
 	r       Range
@@ -28,20 +31,22 @@ type ending struct {
 	counts  map[string]int64
 }
 
-// noGain is the result where a summary would count no less than what it replaces.
+// noGain returns the no-op for a summary that takes at least as many tokens as what it replaces. The model may have
+// been called for it; the counts tell.
 func (e *ending) noGain() Result {
 	return Result{Range: e.r, NoOp: sdk.NoOpNoGain, TokensBefore: e.before, Counts: e.counts}
 }
 
-// shortest returns the two entries with only what they must hold besides the snapshot: what the person said last, if
-// it stands in the range, and the pointer to the transcript.
+// shortest returns the two entries with only the mandatory content besides the snapshot: the user's last message, if it
+// is in the range, and the pointer to the transcript. If even this is no gain, no other choice can be.
 func (e *ending) shortest(snapshot string) []sdk.Content {
 	e.s.draft.snapshot = snapshot
 	keep, kept := choose(e.s.draft.messages, 0)
 	return []sdk.Content{e.s.draft.compose(keep, kept, 0), acknowledge("", nil)}
 }
 
-// result returns the result for the first of the snapshots that is a gain.
+// result returns the result for the first snapshot that is a gain. The verified snapshot comes first; it is longer, so
+// the unverified one may be a gain where the other is not.
 func (e *ending) result(ctx context.Context, snapshots []string) (Result, error) {
 	for _, snapshot := range snapshots {
 		r, err := e.with(ctx, snapshot)
@@ -52,7 +57,9 @@ func (e *ending) result(ctx context.Context, snapshots []string) (Result, error)
 	return e.noGain(), nil
 }
 
-// with builds the entries around a snapshot. What must be there is measured first; the rest gets the room that is left.
+// with builds the entries around a snapshot. The mandatory content is measured first, and a share of what is saved pays
+// for the rest. If that turns out too long after all, the shortest form is used: two exact counts suffice, without
+// searching.
 func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 	short := e.shortest(snapshot)
 	counts, err := measure(ctx, e.host, short)
@@ -80,6 +87,7 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 		return Result{}, err
 	}
 	entries, tokens := long, counts[0]+counts[1]
+	// Facts are bounded in bytes, and a tokenizer may need more tokens for them than estimated.
 	if tokens >= e.before {
 		entries, tokens = short, shortTokens
 		_, kept = choose(messages, 0)
@@ -92,7 +100,8 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 	}, nil
 }
 
-// Compressed returns the history with the two entries in the place of the range, or the no-op.
+// Compressed returns the history of in with the two entries in place of the range, or the no-op. in must be the input
+// that the result was made from. in.History is not changed.
 func (r Result) Compressed(in sdk.CompressInput) sdk.CompressResult {
 	if r.NoOp != "" {
 		out := sdk.NoOp(r.NoOp)

@@ -10,13 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// facts are what the tool calls of a range say by themselves, each list newest first and without repeats.
+// facts are what the tool calls of a range reveal without a model, each list newest first and without repeats. They are
+// exact where a model's account may be invented.
 type facts struct {
 	modified, commands, read []string
 }
 
 // The most that is recorded of each, in lines.
 const (
+	// mostModified, mostCommands and mostRead are in lines; a session of hours has thousands of calls.
 	mostModified = 100
 	mostCommands = 30
 	mostRead     = 60
@@ -36,7 +38,8 @@ const (
 	noResult    = "no result"
 )
 
-// collector gathers facts, from the newest call to the oldest.
+// collector gathers facts, from the newest call to the oldest, so that the newest fact about a file or command wins and
+// full lists hold the newest.
 type collector struct {
 	in    sdk.CompressInput
 	facts facts
@@ -44,7 +47,7 @@ type collector struct {
 	modified, commands, read map[string]bool
 }
 
-// gather returns the facts of a range. carried holds those of earlier summaries, by their positions.
+// gather returns the facts of a range. carried holds the facts of earlier summaries in the range, by entry position.
 func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]facts) facts {
 	c := collector{in: in, modified: map[string]bool{}, commands: map[string]bool{}, read: map[string]bool{}}
 	for i := r.To - 1; i >= r.From; i-- {
@@ -78,13 +81,15 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 	return c.facts
 }
 
-// isNews reports whether there may be anything in a call that no newer one says.
+// isNews reports whether a call may tell something that no newer one has told. It avoids judging results, which can be
+// megabytes.
 func (c *collector) isNews(use tools.Use) bool {
 	return use.Command != "" || len(use.Writes) > 0 ||
 		len(c.facts.read) < mostRead && slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
 }
 
-// call records one tool call with its result.
+// call records one tool call with its outcome. Commands are recorded even if they failed: that they failed is worth
+// knowing. Failed reads and writes are not, as they changed and showed nothing.
 func (c *collector) call(use tools.Use, result string) {
 	if use.Command != "" {
 		c.command(clipRun(use.Command, factLength), result)
@@ -100,7 +105,7 @@ func (c *collector) call(use tools.Use, result string) {
 	}
 }
 
-// write records a file that was written or deleted. Facts come newest first, so the newest about a file counts.
+// write records a file that was written or deleted. A file that was deleted and later written again counts as modified.
 func (c *collector) write(p string, deletes bool) {
 	mark := ""
 	if deletes {
@@ -109,12 +114,12 @@ func (c *collector) write(p string, deletes bool) {
 	add(&c.facts.modified, c.modified, mostModified, p, mark)
 }
 
-// command records a command line and how it ended.
+// command records a command line and its outcome.
 func (c *collector) command(line, result string) {
 	add(&c.facts.commands, c.commands, mostCommands, line, " — "+result)
 }
 
-// add records a fact unless a newer one says it, or the list is full.
+// add records a fact unless a newer one has the same key, or the list is full. mark is shown but is no part of the key.
 func add(list *[]string, seen map[string]bool, most int, key, mark string) {
 	if key != "" && !seen[key] && len(*list) < most {
 		seen[key] = true
@@ -122,7 +127,7 @@ func add(list *[]string, seen map[string]bool, most int, key, mark string) {
 	}
 }
 
-// carry records what an earlier summary had recorded.
+// carry records the facts of an earlier summary. It is called at that summary's position, so newer facts win.
 func (c *collector) carry(older facts) {
 	for _, line := range older.modified {
 		name, deleted := strings.CutSuffix(line, deletedMark)
@@ -138,7 +143,8 @@ func (c *collector) carry(older facts) {
 	}
 }
 
-// path returns the name by which a file is shown: within the workspace, relative to it.
+// path returns the name under which a file is shown: relative to the workspace if it is inside. Different spellings of
+// one file thus become one fact.
 func (c *collector) path(p string) string {
 	root := path.Clean(c.in.WorkspaceRoot)
 	p = tools.Resolve(root, p)
@@ -148,7 +154,8 @@ func (c *collector) path(p string) string {
 	return clipRun(p, factLength)
 }
 
-// writeFacts writes as many facts as fit into so many bytes: modified files first, files that were only read last.
+// writeFacts writes as many facts as fit into the given bytes: modified files first, then commands, files that were
+// only read last. Headings count; a heading is written only with a first line below it.
 func writeFacts(b *strings.Builder, f facts, bytes int) {
 	bytes -= len(factsHead)
 	head := factsHead
@@ -171,7 +178,8 @@ func writeFacts(b *strings.Builder, f facts, bytes int) {
 	}
 }
 
-// readFacts reads what writeFacts wrote at the start of text, and returns what follows.
+// readFacts is the inverse of writeFacts. It reads at the start of text and returns what follows. It stops at the first
+// line that writeFacts could not have written, so that nothing of a text made elsewhere is lost.
 func readFacts(text string) (f facts, rest string) {
 	rest, ok := strings.CutPrefix(text, factsHead)
 	if !ok {

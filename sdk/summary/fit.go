@@ -11,26 +11,30 @@ import (
 )
 
 const (
-	// mostParts bounds the number of requests for one range, however large it is.
+	// mostParts bounds the number of requests for one range, however large it is: every request costs money and time.
 	mostParts = 16
-	// leastRoom is the least that must be left for the record in a request, in tokens.
+	// leastRoom is the least room for the record in a request, in tokens. With less, folding would make no progress.
 	leastRoom = 512
-	// leastPiece is what an entry is cut down to at most, in tokens; below it, the oldest entries are left out instead.
+	// leastPiece is the size down to which entries are cut, in tokens. Below it they say nothing; the oldest entries
+	// are left out instead.
 	leastPiece = 64
-	// mostAnswer is asked for when the model's own limit is not known, in tokens.
+	// mostAnswer is the output limit that is requested if the model's own is unknown, in tokens.
 	mostAnswer = 16_384
 )
 
-// window says how a request fits into the model's context window. All in tokens.
+// window divides the model's context window. All fields are in tokens.
 type window struct {
-	size   int
+	size int
+	// Reserved for the answer.
 	answer int // set aside for the answer
-	fixed  int // counted by all that is in every request
-	// carried is the most that a snapshot may count that goes on to the next part.
+	// Taken by what is in every request: the system prompt, the rules and the prompt.
+	fixed int // counted by all that is in every request
+	// carried is the largest snapshot that can go on to the next part.
 	carried int
 }
 
-// newWindow takes the model's own limits. A model whose context limit is not known is taken to have the agent's.
+// newWindow divides the window by the model's limits. A model whose context limit is unknown is assumed to have the
+// agent's. The answer gets at most a quarter of the window, so that small windows still have room for the record.
 func newWindow(in sdk.CompressInput) window {
 	w := window{size: in.Model.ContextLimit}
 	if w.size <= 0 {
@@ -45,11 +49,11 @@ func newWindow(in sdk.CompressInput) window {
 	return w
 }
 
-// room is what the record may count next to a snapshot of so many tokens. A twentieth of the window stays free: the
-// model's tokenizer is not the host's.
+// room returns how many tokens the record may take beside a snapshot of the given size. A twentieth of the window stays
+// free, because the model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 
-// check returns an error if so much room is too little.
+// check returns [ErrWindowTooSmall] if room is below leastRoom.
 func (w window) check(room int) error {
 	if room >= leastRoom {
 		return nil
@@ -59,7 +63,7 @@ func (w window) check(room int) error {
 		ErrWindowTooSmall, w.size, w.fixed, w.answer, leastRoom)
 }
 
-// fitter makes the record small enough.
+// fitter makes the record small enough. Its counters go into the metadata of the answer, so that a loss is visible.
 type fitter struct {
 	in      sdk.CompressInput
 	pairs   *turns.Pairs
@@ -68,8 +72,9 @@ type fitter struct {
 	left    int64 // entries that were left out
 }
 
-// parts divides the pieces over requests: one, if they fit, the oldest results reduced to one line where that is
-// needed. prior is what the snapshot counts that is to be updated.
+// parts divides the pieces over requests. It prefers one request, with the oldest results reduced to one line each if
+// necessary: a model that sees everything at once writes a better snapshot than one that folds. prior is the size of
+// the snapshot that is to be updated. Pieces are changed in place.
 func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	room := w.room(prior)
 	if err := w.check(room); err != nil {
@@ -93,7 +98,8 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	return parts, nil
 }
 
-// pack divides pieces, none of which is larger than room, over at most [mostParts] parts.
+// pack divides pieces, none larger than room, over at most [mostParts] parts. Greedy filling wastes space at the end of
+// parts, so the record is squeezed harder until it fits. It works on a copy of f, or failed tries would be counted.
 func (f *fitter) pack(pieces []piece, room int) [][]piece {
 	packed := fill(pieces, room)
 	// The last try cannot fail: two neighbouring parts together are more than one has room for, or they would be one.
@@ -118,7 +124,8 @@ func total(pieces []piece) (n int) {
 	return n
 }
 
-// reduce turns results into lines, the oldest first, until the pieces fit into room. It returns what they count then.
+// reduce turns results into lines, oldest first, until the pieces fit into room. It returns their total then. Old
+// results are the largest and least needed part of a record.
 func (f *fitter) reduce(pieces []piece, room int) int {
 	sum := total(pieces)
 	for i := range pieces {
@@ -147,6 +154,7 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 			continue
 		}
 		sum -= p.tokens
+		// The estimate of the shorter text may exceed an exact count of the longer one.
 		p.text, p.tokens = text, min(p.tokens, roughTokens(text)+headingTokens)
 		sum += p.tokens
 		f.reduced += n
@@ -154,7 +162,8 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 	return sum
 }
 
-// shorten cuts the middle out of a piece that counts more than room.
+// shorten cuts the middle out of a piece that takes more than room tokens. Beginning and end of an output matter most.
+// It assumes two bytes per token, the least that tokenizers need, and cuts between characters.
 func (f *fitter) shorten(p *piece, room int) {
 	if p.tokens <= room {
 		return
@@ -176,8 +185,9 @@ func (f *fitter) shorten(p *piece, room int) {
 	f.cut++
 }
 
-// squeeze cuts the largest pieces down to the same size so that all fit into room. Where there are too many even for
-// that, the oldest are left out. It returns a new slice.
+// squeeze cuts the largest pieces down to a common size so that all fit into room; small ones, which are mostly what
+// people said, stay whole. If there are too many pieces even for that, the oldest are left out, with a note in their
+// place. It returns a new slice.
 func (f *fitter) squeeze(pieces []piece, room int) []piece {
 	limit := max(levelOf(pieces, room), leastPiece)
 	out := slices.Clone(pieces)
@@ -198,7 +208,8 @@ func (f *fitter) squeeze(pieces []piece, room int) []piece {
 	return append([]piece{newPiece(out[0].entry, "note", fmt.Sprintf(note, n))}, out[n:]...)
 }
 
-// levelOf returns the largest size to which pieces can be cut down so that they fit into room together.
+// levelOf returns the largest size to which pieces must be cut so that they fit into room together. Going through the
+// sizes in ascending order, each small piece leaves its unused share to the larger ones.
 func levelOf(pieces []piece, room int) int {
 	sizes := make([]int, len(pieces))
 	for i, p := range pieces {
@@ -215,7 +226,8 @@ func levelOf(pieces []piece, room int) int {
 	return math.MaxInt // they fit as they are
 }
 
-// fill fills one part after the other. Every piece has room in a part of its own.
+// fill distributes pieces over parts, in order, greedily. Every piece must fit into a part by itself. It returns at
+// least one part.
 func fill(pieces []piece, room int) [][]piece {
 	var parts [][]piece
 	from, sum := 0, 0

@@ -7,9 +7,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Flatten returns an entry as a model may be sent it that has no tools: its text, calls and results as text,
-// attachments as a placeholder like "[Attached image: plan.png]". Thinking is left out. The speaker is human or ai. ok
-// is false if nothing is left.
+// Flatten returns an entry in the form in which a model without tools can be sent it: text, calls and results as text,
+// attachments as a placeholder such as "[Attached image: plan.png]". Providers refuse tool blocks without tool schemas.
+// Thinking is left out: it is not part of the conversation. The speaker is human or ai. ok is false if nothing is left.
 func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	text, _ := flatten(entry, nil)
 	if text == "" {
@@ -22,8 +22,9 @@ func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	return sdk.Content{Speaker: speaker, Blocks: []sdk.Block{sdk.Text{Text: text}}}, true
 }
 
-// flatten returns an entry as text; "" if it says nothing. lines, if not nil, gives what stands for the result of the
-// block at a position; "" leaves the result. dropped reports whether something was left out that counts in the history.
+// flatten returns an entry as text; "" if it says nothing. line, if not nil, returns the replacement for the result at
+// a position; "" keeps the result. dropped reports whether something was left out that counts in the history, which
+// makes the entry's own token count useless for the text.
 func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string) (text string, dropped bool) {
 	var b strings.Builder
 	for j, block := range entry.Blocks {
@@ -59,7 +60,7 @@ func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string)
 	return strings.ToValidUTF8(b.String(), "\ufffd"), dropped
 }
 
-// flatResponse is a tool response as text. line, if it is not "", stands for the result.
+// flatResponse returns a tool response as text. A line other than "" replaces the result. The error is always shown.
 func flatResponse(r sdk.ToolResponse, line string) string {
 	var b strings.Builder
 	b.WriteString("[result of " + lineName(r.ToolName) + "]")
@@ -75,7 +76,7 @@ func flatResponse(r sdk.ToolResponse, line string) string {
 	return b.String()
 }
 
-// placeholder says what an attachment is, without any of its bytes. A URL is left out too: it may carry a key.
+// placeholder describes an attachment without any of its bytes. URLs are left out too: they may carry an access key.
 func placeholder(m sdk.Media) string {
 	kind, _, _ := strings.Cut(m.MimeType, "/")
 	switch {
@@ -88,8 +89,8 @@ func placeholder(m sdk.Media) string {
 	return "[Attached " + kind + ": " + name + "]"
 }
 
-// said returns what a person said in an entry: every text as it stands, attachments as placeholders if asked for. words
-// is false if there is no word in it.
+// said returns what a person said in an entry: every text unchanged, attachments as placeholders if media is set. words
+// is false if there is no text at all, as in an entry with nothing but an image.
 func said(entry sdk.Content, media bool) (text string, words bool) {
 	var parts []string
 	for _, block := range entry.Blocks {

@@ -16,9 +16,10 @@ const (
 	// keyLength is how much of a path or command a line shows, and nameLength of a tool's name, in characters.
 	keyLength  = 120
 	nameLength = 120
-	// lineBytes is more than any line has: name and key with four bytes a character, and what is around them.
+	// lineBytes is an upper bound for the length of a line in bytes: name and key with four bytes per character, and
+	// the rest.
 	lineBytes = 4*(keyLength+nameLength) + 80
-	// shortestLine is less than any line has, in bytes of JSON.
+	// shortestLine is a lower bound for a line's length in bytes of JSON. Shorter results are never replaced.
 	shortestLine = len(`"[ — error, 0 lines]"`)
 )
 
@@ -27,10 +28,10 @@ const (
 	outcomeError   = "error"
 )
 
-// Line returns the one line that stands for a tool result (REQ-HD-008.3), for example "[read_file: src/index.ts —
-// success, 245 lines]". call is the call that r answers, the zero value if it is lost. ok is false if the result should
-// stay as it is: the line would be longer, or the result is such a line already, which says of the original what can be
-// found nowhere else.
+// Line returns the one line that stands for a tool result, for example "[read_file: src/index.ts — success, 245 lines]"
+// (requirement: a reduced result still says what was called, on what, how it ended and how long it was, REQ-HD-008.3).
+// call is the call that r answers, the zero value if unknown. ok is false if the result should stay: the line would be
+// longer, or the result is such a line already, whose information about the original exists nowhere else.
 func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string, ok bool) {
 	if len(r.Result) < shortestLine {
 		return "", false
@@ -47,7 +48,8 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	return line, notLonger(line, r, result)
 }
 
-// outcome tells success from failure, by the response itself or by what the taxonomy knows of the tool's results.
+// outcome tells success from failure by the response's error or by what the taxonomy knows about the tool's results.
+// Some recorders never set an error, for example Codex.
 func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
 	if r.Failed() || t.Failed(r.ToolName, result) {
 		return outcomeError
@@ -55,7 +57,7 @@ func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
 	return outcomeSuccess
 }
 
-// makeLine is the line that stands for a result: tool, what it was about, outcome and length.
+// makeLine returns the line for a result: tool, subject, outcome and length. A last line without newline counts.
 func makeLine(tool, key, outcome, result string) string {
 	lines := strings.Count(result, "\n")
 	if !strings.HasSuffix(result, "\n") && result != "" {
@@ -72,7 +74,8 @@ func makeLine(tool, key, outcome, result string) string {
 	return fmt.Sprintf("[%s — %s, %d %s]", name, outcome, lines, unit)
 }
 
-// IsLine reports whether the result of a tool is a line that [Line] made.
+// IsLine reports whether the result of a tool is a line that [Line] made. It parses strictly: output that merely
+// resembles a line must not be protected from pruning.
 func IsLine(tool, result string) bool {
 	if len(result) > lineBytes || strings.ContainsAny(result, "\r\n") {
 		return false
@@ -95,10 +98,10 @@ func IsLine(tool, result string) bool {
 	return err == nil && (unit == "lines" && n != 1 || unit == "line" && n == 1)
 }
 
+// lineName returns the name of a tool in a line; "tool" if it has none.
 func lineName(tool string) string { return cmp.Or(clip(tool, nameLength), "tool") }
 
-// clip returns the first line of s that is not blank, without characters that cannot be seen, cut to so many
-// characters.
+// clip returns the first line of s that is not blank, without control characters, cut to length characters.
 func clip(s string, length int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
@@ -107,7 +110,7 @@ func clip(s string, length int) string {
 	return clipRun(s, length)
 }
 
-// clipRun is clip for text of which later lines count as well; they are joined.
+// clipRun is clip for text of several lines, which it joins. Commands and todos may span lines that matter.
 func clipRun(s string, length int) string {
 	s = strings.TrimSpace(s)
 	if most := utf8.UTFMax * (length + 1); len(s) > most {
@@ -126,8 +129,8 @@ func clipRun(s string, length int) string {
 	return strings.TrimSpace(s)
 }
 
-// notLonger reports whether line is at most as long as the result whose place it takes: as text, in characters and in
-// bytes, and as JSON.
+// notLonger reports whether line is at most as long as the result that it replaces: as text, in characters and bytes,
+// and as JSON. Each is what some host or provider measures, and a replacement must not grow by any of them.
 func notLonger(line string, r sdk.ToolResponse, result string) bool {
 	return len(line) <= len(result) &&
 		len(sdk.ToolResponse{}.WithResultText(line).Result) <= len(r.Result) &&

@@ -46,7 +46,7 @@ func TestRunProperties(t *testing.T) {
 			}
 		}
 		if err != nil {
-			if strings.Contains(err.Error(), "is no state snapshot") || strings.Contains(err.Error(), "summary is empty") ||
+			if strings.Contains(err.Error(), "is not a state snapshot") || strings.Contains(err.Error(), "summary is empty") ||
 				strings.Contains(err.Error(), "too long") {
 				return // what the model answered, which is an error
 			}

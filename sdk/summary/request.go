@@ -9,9 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// PromptName is the name of the prompt that [Run] asks the host for.
+// PromptName is the name of the prompt that [Run] asks the host for; users override it under this name.
 const PromptName = "compression"
 
+// The texts below are the rules around the prompt. They are separate from it so that a user who replaces the prompt
+// does not lose the protection against instructions in the record.
 const system = "You keep the written memory of a software agent: from the record of a session you write a state snapshot. " +
 	"You answer with the snapshot alone, and you use no tools."
 
@@ -40,7 +42,7 @@ const latestRule = ` The entry marked "most recent message" is what the user ask
 
 const againRule = "\n\nAn earlier answer to this request could not be used: %v. Answer with one complete, closed <state_snapshot> that has content, and nothing else."
 
-// requests makes the requests of one Run.
+// requests builds the requests of one Run.
 type requests struct {
 	nonce      string
 	prompt     string
@@ -49,8 +51,9 @@ type requests struct {
 	latest     bool // the range holds what the user said last
 }
 
-// nonce returns an id for the record's marks. It is a digest of the whole record: a tool's output that wants to forge
-// an entry would have to contain a digest of everything around it.
+// nonce returns an id for the marks in the record: the first 6 hexadecimal digits of a digest over the whole record. To
+// forge an entry, a tool's output would have to contain a digest of everything around it. It is deterministic, so that
+// the same history yields the same request, and replays can be compared.
 func nonce(pieces []piece, prior string) string {
 	h := sha256.New()
 	for _, p := range pieces {
@@ -61,15 +64,16 @@ func nonce(pieces []piece, prior string) string {
 	return hex.EncodeToString(h.Sum(nil)[:3])
 }
 
-// part is one share of the record.
+// part is the share of the record that one request contains.
 type part struct {
 	pieces []piece
 	number int // from 1
 	of     int
 }
 
-// build returns the request for one part. prior is the snapshot to be updated, "" if there is none; refused says why an
-// earlier answer could not be used.
+// build returns the entries of the request for one part. prior is the snapshot to be updated, "" if there is none;
+// refused says why an earlier answer was unusable. Rules come first and last, because models weigh both ends of a long
+// prompt most.
 func (q *requests) build(p part, prior string, refused error) []sdk.Content {
 	entries := []sdk.Content{human(fmt.Sprintf(dataRule, q.nonce)), human(q.prompt)}
 	if prior != "" {
@@ -83,7 +87,7 @@ func (q *requests) build(p part, prior string, refused error) []sdk.Content {
 	return append(entries, q.end(p, refused)...)
 }
 
-// end returns what follows the record.
+// end returns what follows the record: todos, the pointer to the transcript, and the rules that depend on the part.
 func (q *requests) end(p part, refused error) []sdk.Content {
 	var entries []sdk.Content
 	if q.todos != "" {
@@ -105,7 +109,8 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 	return append(entries, human(last))
 }
 
-// record writes the pieces as data: each behind a line with an id that nothing in them can forge.
+// record writes the pieces as data: each behind a line with the nonce, which nothing in them can forge. The final size
+// is reserved at once, since records have megabytes.
 func (q *requests) record(pieces []piece) string {
 	size := 0
 	for _, p := range pieces {
@@ -123,18 +128,20 @@ func (q *requests) record(pieces []piece) string {
 	return b.String()
 }
 
-// human is an entry of the request. Requests have text alone.
+// human returns an entry of the request; requests contain nothing but text.
 func human(text string) sdk.Content {
 	return sdk.Content{Speaker: sdk.Human, Blocks: []sdk.Block{sdk.Text{Text: strings.ToValidUTF8(text, "\ufffd")}}}
 }
 
 // The most that is shown of the todo list.
 const (
+	// mostTodos is in tasks, subtasks included.
 	mostTodos  = 100
 	todoLength = 500 // characters
 )
 
-// listTodos returns the tasks that are not done, subtasks indented (REQ-HD-011.3).
+// listTodos returns the tasks that are not done, subtasks indented (requirement: open todos reach the model with their
+// structure, REQ-HD-011.3). At most five levels are shown; what is left out is counted.
 func listTodos(todos []sdk.Todo) string {
 	var b strings.Builder
 	left, more := mostTodos, 0

@@ -10,14 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Range is the part of a history that a summary stands for: the entries from From up to, but without, To. Both must be
-// safe cuts: see [Cut].
+// Range is the part of a history that a summary replaces: entries From up to, but not including, To. Both must be safe
+// cuts, which separate no call from its response: see [Cut].
 type Range struct{ From, To int }
 
-// Result is what [Run] came to.
+// Result is the outcome of [Run]. Use [Result.Compressed] to apply it.
 type Result struct {
-	// NoOp is not empty if there is nothing to replace the range with: [sdk.NoOpNoGain] if the summary counts at least as
-	// much as the range, [sdk.NoOpTooFew] if nothing in the range says anything.
+	// NoOp is not empty if the range should stay: [sdk.NoOpNoGain] if the summary takes at least as many tokens as the
+	// range, [sdk.NoOpTooFew] if nothing in the range says anything. The entries below are zero then.
 	NoOp  sdk.NoOpReason
 	Range Range
 	// Summary and Acknowledgement stand for the range: an entry of a human and one of the AI.
@@ -91,9 +91,10 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	return e.result(ctx, candidates)
 }
 
-// prepare counts, in one request to the host, all that must be known before the model is asked. It returns what the
-// snapshot counts that is to be updated.
+// prepare counts, in one request to the host, everything that must be known before the model is asked. One round trip
+// matters: each sends the entries through a pipe. It returns the size of the snapshot to be updated, in tokens.
 func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
+	// The longest request that can occur: a middle part, with a prior snapshot, asked again for every possible reason.
 	longest := errors.Join(ErrNoSnapshot, ErrTooLong, ErrEmpty)
 	fixed := a.requests.build(part{number: mostParts - 1, of: mostParts}, " ", longest)
 	entries := slices.Clone(fixed)
@@ -143,4 +144,5 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	return prior, nil
 }
 
+// textOf returns the text of an entry that human made.
 func textOf(entry sdk.Content) string { return entry.Blocks[0].(sdk.Text).Text }

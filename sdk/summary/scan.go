@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// piece is one entry of the range, flattened for the request.
+// piece is one entry of the range, flattened for the request. tokens is an upper bound.
 type piece struct {
 	entry  int // its position in the history
 	label  string
@@ -16,16 +16,17 @@ type piece struct {
 	tokens int // at most so many, with its label
 }
 
-// latestLabel marks what the person said last.
+// latestLabel marks the user's last message in the record; latestRule refers to it.
 const latestLabel = ", most recent message"
 
 // The most that an entry's heading, or the heading of a part of it, counts in tokens.
 const (
+	// headingTokens and labelTokens are upper bounds, in tokens.
 	headingTokens = 16
 	labelTokens   = 8
 )
 
-// scanned is a range, read once.
+// scanned is everything that a Run needs of a range, read in one pass.
 type scanned struct {
 	pieces []piece
 	draft  draft
@@ -39,9 +40,10 @@ type scanned struct {
 	latest string
 }
 
+// priorNote replaces the earlier summary in the record, as the request has it in a section of its own.
 const priorNote = "[The conversation up to this place is also in the snapshot so far.]"
 
-// scan reads History[r.From:r.To].
+// scan reads History[r.From:r.To]: pieces for the request, and messages, facts and attachments for the summary itself.
 func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 	s := scanned{priorAt: -1, priorPiece: -1}
 	last := LastMessage(in.History)
@@ -73,6 +75,7 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 			s.pieces = append(s.pieces, piece{i, speakerLabel(entry.Speaker), text, entryTokens(in, i, text, dropped)})
 		}
 	}
+	// Where the user's last message is: kept in an earlier summary, after the range, in it, or before it.
 	switch n := len(s.draft.messages); {
 	case s.carries && s.priorAt > last:
 		s.draft.messages[n-1].latest, s.latest = true, s.draft.messages[n-1].text
@@ -100,7 +103,8 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 	return s
 }
 
-// take carries on what an earlier summary holds. Of several, the newest is updated; the others are part of the record.
+// take carries on the contents of an earlier summary. Of several, the newest is updated; the others become part of the
+// record. Its messages are kept for the choice of what stays word for word.
 func (s *scanned) take(entry int, p prior) {
 	s.prior, s.priorAt, s.priorPiece = p.snapshot, entry, len(s.pieces)
 	s.pieces = append(s.pieces, newPiece(entry, "earlier snapshot", p.snapshot))
@@ -115,7 +119,8 @@ func (s *scanned) take(entry int, p prior) {
 	s.draft.more = s.draft.more || p.more
 }
 
-// messageTokens is what a message counts; -1 if the host has to be asked.
+// messageTokens returns the tokens of a message; -1 if the host has to count it. The entry's own count includes
+// attachments, of which a summary only keeps the names.
 func messageTokens(in sdk.CompressInput, i int) int {
 	if in.TokensIn == nil || slices.ContainsFunc(in.History[i].Blocks, isMedia) {
 		return -1 // attachments were counted, but only their names are kept
@@ -135,7 +140,7 @@ func attachments(entry sdk.Content) (media []sdk.Block) {
 
 func isMedia(b sdk.Block) bool { _, ok := b.(sdk.Media); return ok }
 
-// speakerLabel is the speaker's name in the record that the model reads.
+// speakerLabel returns the speaker's name in the record, in the words that models know.
 func speakerLabel(s sdk.Speaker) string {
 	switch s {
 	case sdk.Human:
@@ -149,14 +154,14 @@ func speakerLabel(s sdk.Speaker) string {
 	}
 }
 
-// newPiece counts a piece roughly: exact counts would need a request to the host for every one.
+// newPiece makes a piece with an estimated size. Exact counts would need the host for every piece.
 func newPiece(entry int, label, text string) piece {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	return piece{entry, label, text, roughTokens(text) + headingTokens}
 }
 
-// entryTokens is what an entry counts in a request at most, from the count that it came with: counting millions of
-// tokens again would take longer than all else.
+// entryTokens returns an upper bound for the tokens of an entry in a request, derived from the count that it came with:
+// counting millions of tokens again would take longer than everything else.
 func entryTokens(in sdk.CompressInput, i int, text string, dropped bool) int {
 	n := in.Tokens(i, i+1) + labelTokens*len(in.History[i].Blocks)
 	if rough := roughTokens(text); in.TokensIn == nil || dropped && rough < n {
@@ -165,8 +170,9 @@ func entryTokens(in sdk.CompressInput, i int, text string, dropped bool) int {
 	return max(n, leastTokens(text)) + headingTokens
 }
 
-// roughTokens is what a text counts at most, short of the very strangest: tokenizers need two bytes a token or more.
+// roughTokens returns an upper bound for the tokens of a text: practically all text has two bytes per token or more.
 func roughTokens(text string) int { return len(text)/2 + labelTokens }
 
-// leastTokens is what a text counts at least by anybody's count. The model may have another tokenizer than the host.
+// leastTokens returns a lower bound for the tokens of a text under any tokenizer. The model's may differ from the
+// host's, and a host that counts too little must not make a request overflow.
 func leastTokens(text string) int { return (len(text) + 3) / 4 }

@@ -13,11 +13,12 @@ const (
 	closeTag = "</state_snapshot>"
 )
 
-// defuse takes the tags out of the inside of a snapshot: its first closing tag must be its end.
+// defuse removes the tags from the inside of a snapshot: readPrior takes the first closing tag as the snapshot's end,
+// so that a record which quotes one cannot end it early.
 var defuse = strings.NewReplacer(openTag, "[state_snapshot]", closeTag, "[/state_snapshot]")
 
-// extract returns the snapshot in a model's answer: from the first opening tag, preferably one at the start of a line,
-// to the last closing one. Notes before it and prose around it are dropped. The error is [ErrEmpty] or [ErrNoSnapshot].
+// extract returns the snapshot in a model's answer: from the first opening tag, preferably at the start of a line, to
+// the last closing tag. Notes before it and prose around it are dropped. The error is [ErrEmpty] or [ErrNoSnapshot].
 func extract(reply string) (string, error) {
 	if strings.TrimSpace(reply) == "" {
 		return "", ErrEmpty
@@ -40,7 +41,7 @@ func extract(reply string) (string, error) {
 	return openTag + body + closeTag, nil
 }
 
-// hasWords reports whether there is anything in body besides tags and space.
+// hasWords reports whether body contains anything besides tags and white space. Models sometimes return the empty form.
 func hasWords(body string) bool {
 	for body != "" {
 		at := strings.IndexByte(body, '<')
@@ -59,7 +60,7 @@ func hasWords(body string) bool {
 	return false
 }
 
-// withoutNotes cuts off the notes that a model writes for itself before the snapshot: they may hold a draft of it.
+// withoutNotes cuts off the notes that a model writes for itself before the snapshot: they may contain a draft of it.
 func withoutNotes(reply string) string {
 	for _, name := range [...]string{"scratchpad", "thinking", "think"} {
 		at := strings.Index(reply, "<"+name+">")
@@ -76,14 +77,15 @@ func withoutNotes(reply string) string {
 	return reply
 }
 
-// mark is what an entry's metadata says of summaries.
+// mark is what an entry's metadata tells about summaries. Other fields of the metadata are ignored.
 type mark struct {
 	IsSummary bool   `json:"isSummary"`
 	Synthetic bool   `json:"synthetic"`
 	Reason    string `json:"reason"`
 }
 
-// markOf reads the mark of an earlier summary in an entry's metadata; the zero mark if it has none.
+// markOf reads the mark of an entry; the zero mark if it has none, or its metadata uses the names for other things. The
+// search for the names avoids parsing JSON for nearly every entry.
 func markOf(entry sdk.Content) (m mark) {
 	if !bytes.Contains(entry.Metadata, []byte("isSummary")) && !bytes.Contains(entry.Metadata,
 		[]byte(reasonContinuation)) {
@@ -101,7 +103,7 @@ const (
 	reasonContinuation = "compression-continuation"
 )
 
-// priorText returns the text of a summary that was made earlier; ok is false if entry is none.
+// priorText returns the text of an earlier summary; ok is false if entry is not one. See [IsSummary] for the rules.
 func priorText(entry sdk.Content) (text string, ok bool) {
 	if entry.Speaker != sdk.Human && entry.Speaker != sdk.AI {
 		return "", false
@@ -121,7 +123,7 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 	return text, true
 }
 
-// prior is a summary that was made earlier, taken apart.
+// prior is an earlier summary, taken apart so that its parts can be updated separately.
 type prior struct {
 	snapshot   string // what the model wrote; the whole text if another program made it
 	messages   []string
@@ -131,7 +133,8 @@ type prior struct {
 	media      []sdk.Block // of what the person said last
 }
 
-// readPrior takes a summary apart. What does not look as [compose] makes it belongs to the snapshot.
+// readPrior takes a summary apart. Text that compose would not have written stays with the snapshot, so that the
+// summaries of other programs lose nothing.
 func readPrior(entry sdk.Content, text string) prior {
 	p := prior{snapshot: text}
 	for _, block := range entry.Blocks {

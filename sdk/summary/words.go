@@ -14,6 +14,7 @@ type message struct {
 	latest bool // said last in the whole history: kept at any size
 }
 
+// The texts that mark messages in a summary. readMessages parses them.
 const (
 	wordsHead    = "\n\nWhat the user said, word for word, oldest first"
 	wordsAll     = ":"
@@ -22,8 +23,8 @@ const (
 	messageEnd   = " characters]\n"
 )
 
-// choose returns which messages are kept: the latest in any case, then the newest that fit into so many tokens. One
-// that is too large does not keep older ones out: short ones hold the rules that people set.
+// choose decides which messages stay word for word: the latest in any case, then the newest that fit into budget
+// tokens. A message that does not fit does not exclude older ones: short ones often hold the rules that users set.
 func choose(messages []message, budget int) (keep []bool, kept int) {
 	keep = make([]bool, len(messages))
 	for i := len(messages) - 1; i >= 0; i-- {
@@ -42,8 +43,8 @@ func choose(messages []message, budget int) (keep []bool, kept int) {
 	return keep, kept
 }
 
-// writeMessages writes the messages that are kept. Each says how long it is, so that it can be read again whatever is
-// in it.
+// writeMessages writes the kept messages. Each is preceded by its length in characters, so that any text in it, even a
+// copy of these marks, can be read back.
 func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int, more bool) {
 	if kept == 0 {
 		return
@@ -61,8 +62,8 @@ func writeMessages(b *strings.Builder, messages []message, keep []bool, kept int
 	}
 }
 
-// readMessages reads what writeMessages wrote at the start of text, and returns what follows. more reports that others
-// had been left out.
+// readMessages is the inverse of writeMessages. It reads at the start of text and returns what follows. more reports
+// that some messages had been left out.
 func readMessages(text string) (messages []string, more bool, rest string) {
 	after, ok := strings.CutPrefix(text, wordsHead)
 	if !ok {
@@ -89,7 +90,7 @@ func readMessages(text string) (messages []string, more bool, rest string) {
 	}
 }
 
-// runes returns how many bytes the first n characters of s have.
+// runes returns the length in bytes of the first n characters of s.
 func runes(s string, n int) int {
 	if n >= len(s) {
 		return len(s)

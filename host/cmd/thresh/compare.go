@@ -14,15 +14,19 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// comparison is what the flags of compare ask for.
+// comparison holds the flags of compare. [comparison.check] validates what can be validated without a host.
 type comparison struct {
+	// --strategy; empty: all that are found
 	strategies []string
-	vary       []string
-	prices     []string
-	report     string
-	reported   bool // --report was given
-	parallel   int
-	sessions   bool
+	// --vary, unparsed: KEY=V1,V2
+	vary []string
+	// --prices: names of lists; empty: see [priceLists]
+	prices []string
+	// --report: the HTML file to write; "": none
+	report   string
+	reported bool // --report was given
+	parallel int  // sessions replayed at a time; 0: one per processor
+	sessions bool // print a table for each session too
 }
 
 // typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt
@@ -56,6 +60,8 @@ for each list.
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input. A file that cannot be read is
 reported, and the others are still compared. --report writes a self-contained HTML page with charts.`
 
+// compareCommand compares strategies. It defines a --strategy of its own that hides the common one, because here it
+// takes a list, and an -o of its own, because it can also print CSV.
 func compareCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
@@ -99,14 +105,18 @@ func compareCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// compare runs the command. All flags are checked before anything is read or run.
+// compare runs the command. It checks all flags before it reads a file, and all settings before it replays one: a
+// comparison can take many minutes, and none of them should be lost to a typo. The report is printed also if a
+// variant failed or the run was interrupted, marked as incomplete; the exit status is then 1.
 func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	c.reported = cmd.Flags().Changed("report")
 	if err := c.check(a.output, files); err != nil {
 		return usage(cmd, err)
 	}
+	// Create and remove a temporary file there now, to find out whether the directory is writable.
 	if c.report != "" {
-		if err := atomicfile.Check(c.report); err != nil { // fail before the work, not after it
+		// A missing directory must fail the command now, not after minutes of work.
+		if err := atomicfile.Check(c.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
@@ -117,6 +127,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	defer h.Close()
 	o := compare.Options{Parallel: c.parallel}
 	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
+		// An unknown name is a usage error only if it came from --prices; names in settings report their own key.
 		if errors.Is(err, pricing.ErrUnknown) {
 			return usage(cmd, fmt.Errorf("--prices: %w", err))
 		}
@@ -126,6 +137,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	if err != nil {
 		return usage(cmd, err)
 	}
+	// Strategies that lack a model stay in the table as "not run" and do not make the command fail; see variants.
 	var lacking map[string]bool
 	if o.Variants, lacking, err = a.variants(cmd, h, c.strategies, axes); err != nil {
 		return err
@@ -134,10 +146,12 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
+	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
 	bar := newProgress(a.err)
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
 	report, err := compare.Run(cmd.Context(), h, o)
 	bar.clear()
+	// Without a report there is nothing to print: nothing was replayed.
 	if report == nil {
 		return err
 	}
@@ -155,7 +169,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	return failed
 }
 
-// check checks the flags that need no host to be checked.
+// check validates the flags that need no host. files are the positional arguments.
 func (c comparison) check(output string, files []string) error {
 	stdin := 0
 	for _, f := range files {
@@ -178,7 +192,8 @@ func (c comparison) check(output string, files []string) error {
 	return nil
 }
 
-// anyFailed reports whether a variant failed for another reason than that it lacks a model.
+// anyFailed reports whether a variant failed for a reason other than a missing model. A missing model was reported
+// before the run and is expected where only some strategies have one, such as in CI.
 func anyFailed(r *compare.Report, lacking map[string]bool) bool {
 	for i := range r.Totals.Variants {
 		if r.Totals.Variants[i].Error != "" && !lacking[r.Variants[i].Strategy] {
@@ -188,7 +203,8 @@ func anyFailed(r *compare.Report, lacking map[string]bool) bool {
 	return false
 }
 
-// reportStop says why a comparison ended early, and how far it got.
+// reportStop prints why a comparison ended early and how many of the replays (sessions × variants) were complete. The
+// numbers tell whether the partial table is worth reading.
 func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 	done, all := 0, 0
 	for i := range r.Sessions {
@@ -205,7 +221,9 @@ func (a *app) reportStop(ctx context.Context, r *compare.Report, err error) {
 	fmt.Fprintf(a.err, "thresh: after %d of %d replays: %v\n", done, all, err)
 }
 
-// priceLists returns the lists with the given names, else the one in force, else the typical ones.
+// priceLists returns the price lists of a comparison, without duplicates and in the given order, which is the order
+// of columns: the named ones, else the one in force, else [typicalPrices]. priceList "none" falls through to the
+// typical ones: it turns off decisions by price, but a comparison without any cost would be of little use.
 func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	set := c.Settings().Model
 	catalog, err := pricing.Load(set.PriceFile)
@@ -243,7 +261,9 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	return lists, nil
 }
 
-// printComparison prints the report and writes the page.
+// printComparison prints the report in the chosen format, then writes the HTML page. An incomplete comparison gets no
+// page: pages are passed on, and the reader would not see the warning on this terminal. A page from an earlier run
+// stays as it was.
 func (a *app) printComparison(r *compare.Report, c comparison) error {
 	var err error
 	switch a.output {
@@ -264,7 +284,7 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 	return errors.Join(err, writeReport(c.report, r))
 }
 
-// completePrices completes the names of price lists.
+// completePrices completes names of price lists, including those in model.priceFile.
 func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -281,7 +301,8 @@ func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// listOf completes the last of several names that are separated by commas.
+// listOf extends a completion of one name to a comma-separated list: it completes the text after the last comma and
+// puts the names before it back in front. NoSpace lets the user go on with another comma.
 func listOf(names cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		before := given[:strings.LastIndexByte(given, ',')+1]

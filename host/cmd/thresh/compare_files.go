@@ -12,7 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// readAll reads the sessions. What cannot be read is reported, and makes the whole fail at the end.
+// readAll reads the sessions. A file that cannot be read is reported at once, the others are still compared, and the
+// error makes the command fail at the end. A file given twice, as overlapping globs do, counts once: it would have
+// twice the weight in the totals. Sessions are read one at a time, as all of them stay in memory until the comparison
+// ends.
 func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, error) {
 	var sessions []compare.Session
 	var failed error
@@ -42,7 +45,8 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 	return sessions, failed
 }
 
-// sessionNames are the files' names, with their folders where two would be the same.
+// sessionNames returns a display name for each file: the last path element, or the path as given if another file has
+// the same last element. The names are row labels and keys of the JSON form, so they must be unique.
 func sessionNames(files []string) map[string]string {
 	same := map[string]map[string]bool{}
 	for _, f := range files {
@@ -61,7 +65,8 @@ func sessionNames(files []string) map[string]string {
 	return names
 }
 
-// writeReport writes the page.
+// writeReport writes the HTML page atomically, so that a browser or an interrupted run never sees half of one. It is
+// the only place that puts the time and version on the page: htmlreport itself is deterministic.
 func writeReport(path string, r *compare.Report) error {
 	err := atomicfile.Write(path, 0o644, func(w io.Writer) error {
 		return htmlreport.Write(w, r, htmlreport.Options{Made: time.Now(), Version: buildinfo.Version()})

@@ -12,10 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// mostVariant bounds the width that variants' names get before other columns, in characters.
+// mostVariant is the most width that variant names claim before other columns, in characters. Names of variants with
+// several --vary settings get long, and would otherwise push every figure off the screen.
 const mostVariant = 32
 
-// compareColumns are those of a comparison: a cost and a sum in USD for each price list. variant is the longest name.
+// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant
+// is the length of the longest variant name, in characters. Columns of different lists share the names "cost" and
+// "usd", so --columns chooses them together. The first list's cost column survives longest when the table is narrow.
 func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	columns := []table.Column{
 		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
@@ -44,7 +47,8 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	)
 }
 
-// printCompared prints the totals, before them the sessions if they are asked for, and then the warnings.
+// printCompared prints the comparison for people: with sessions a table for each, then the totals, then errors and
+// warnings below the table, where they are still visible after a long output has scrolled by.
 func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	if sessions {
 		for i := range r.Sessions {
@@ -77,6 +81,8 @@ func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	return nil
 }
 
+// compactions describes in a table's title how often the recorder itself compacted the history. It matters for
+// reading the figures: each such point resets what a strategy had achieved.
 func compactions(n int) string {
 	switch n {
 	case 0:
@@ -87,6 +93,8 @@ func compactions(n int) string {
 	return fmt.Sprintf(", compacted %d times by the recorder", n)
 }
 
+// printResults prints one table: the baseline (doing nothing) first, then the variants in the order of the report.
+// sessions is how many the table sums up.
 func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int) error {
 	rows := [][]string{compareRow(r, compare.NothingName, &res.Nothing, sessions, true)}
 	for i := range res.Variants {
@@ -103,7 +111,9 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 	return a.printTable(results)
 }
 
-// compareRow has a cell for each of [compareColumns]. A cost is shown against that of doing nothing, which is in USD.
+// compareRow returns a row with a cell for each of [compareColumns], in their order. Costs are relative to doing
+// nothing; the baseline itself shows USD instead, as 0 % would say nothing. A variant that did not run through all
+// sessions is marked with how many it did, because its sums are not comparable with the others.
 func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
 	if res.Turns == 0 && !res.Done {
 		return []string{name, "not run"}
@@ -135,7 +145,9 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	return append(row, table.Duration(res.HostTime), table.Duration(res.PluginTime))
 }
 
-// twoLines breaks the head of a column near its middle, after a hyphen or at a space.
+// twoLines breaks a column head into two lines near its middle, after a hyphen or at a space: heads with names of
+// price lists are wider than the figures below them, and width is scarce. A head without such a place stays on one
+// line.
 func twoLines(head string) string {
 	best := 0
 	for i, c := range head {
@@ -149,12 +161,14 @@ func twoLines(head string) string {
 	return strings.TrimSuffix(head[:best], " ") + "\n" + head[best:]
 }
 
-// share is a percentage that is 100 only if nothing is missing: it is rounded down.
+// share formats a share as a percentage, rounded down: 99.96 % must not print as 100.0 %, which would claim that
+// nothing was lost.
 func share(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Floor(v*1000)/10)
 }
 
-// usd has as many digits behind the point as the cost of doing nothing needs to have two.
+// usd formats a cost with two significant digits for the baseline, at least two and at most six decimals. All rows of
+// a table use the digits of the baseline, so that they align and can be compared.
 func usd(v, nothing float64) string {
 	digits := 2
 	if nothing > 0 && nothing < 1 {
@@ -163,7 +177,9 @@ func usd(v, nothing float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// against is a cost relative to that of doing nothing.
+// against formats a cost relative to that of doing nothing, with a sign. One decimal below 10 %, none above: more
+// would claim a precision that recorded sessions do not have. Values that round to zero have no sign: "-0.0 %" is
+// noise.
 func against(relative float64) string {
 	switch percent := relative * 100; {
 	case math.Abs(percent) < 0.05:

@@ -16,16 +16,20 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// axis is a setting and the values of it that are tried.
+// axis is a setting and the values of it that are compared, as --vary gives them. Values are the texts that --set
+// would take.
 type axis struct {
 	key    string
 	values []string
 }
 
-// maxCompared bounds the variants: each of them replays every session.
+// maxCompared limits the number of variants. Each replays every session, and the number grows with the product of all
+// axes, so that a typo can ask for days of work.
 const maxCompared = 200
 
-// parseVary takes --vary apart and checks every value, so that nothing runs for an hour and then stops at a typo.
+// parseVary parses --vary and validates each value on its own against the settings, so that a comparison does not run
+// for an hour and then stop at a typo. All errors are usage errors. Values cannot contain commas; no setting that is
+// worth comparing needs one.
 func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	var axes []axis
 	for _, text := range flags {
@@ -39,9 +43,12 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 		if slices.ContainsFunc(axes, func(a axis) bool { return a.key == key }) {
 			return nil, fmt.Errorf("--vary: %s given more than once; give all its values in one --vary", key)
 		}
+		// The strategy decides which other axes apply; as an axis of its own it would multiply variants that make no
+		// sense.
 		if key == "compression.strategy" {
 			return nil, errors.New("--vary: strategies are compared by --strategy NAME,NAME")
 		}
+		// All variants share one host and its plugin processes, so a setting that is read once per host cannot vary.
 		if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
 			return nil, fmt.Errorf(
 				"--vary: %s concerns the whole host and cannot differ between variants; use --set", key,
@@ -62,8 +69,9 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 	return axes, nil
 }
 
-// variants are the strategies in all combinations of the axes that concern each of them. Those that lack a model are
-// among them, and named: that is no failure, as the others can be compared without.
+// variants returns the variants to compare: each strategy with every combination of the axes that apply to it.
+// Strategies that need a model and have none are among them, and listed in lacking: they show up as "not run" instead
+// of failing the comparison, since the others can be compared without them.
 func (a *app) variants(
 	cmd *cobra.Command,
 	h *engine.Host,
@@ -84,6 +92,7 @@ func (a *app) variants(
 			strategies[l.Name] = l
 		}
 	}
+	// Explicitly named strategies must exist; without the flag, broken ones are left out with a message.
 	if cmd.Flags().Changed("strategy") {
 		if err := checkStrategies(names); err != nil {
 			return nil, nil, usage(cmd, err)
@@ -97,7 +106,8 @@ func (a *app) variants(
 			}
 		}
 	} else if names = a.allOf(found); len(names) == 0 {
-		return nil, nil, fmt.Errorf("no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
+		return nil, nil, fmt.Errorf(
+			"no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
 	}
 	tried := map[string]bool{}
 	for _, name := range names {
@@ -107,7 +117,8 @@ func (a *app) variants(
 		}
 		for _, settings := range combinations(own) {
 			v := compare.Variant{Name: variantName(name, settings, axes), Strategy: name, Settings: asMap(settings)}
-			if _, err := h.Config().WithAll(overrides(v.Settings)...); err != nil { // right in themselves, wrong together
+			// Values that are valid one by one can still contradict each other.
+			if _, err := h.Config().WithAll(overrides(v.Settings)...); err != nil {
 				return nil, nil, usage(cmd, err)
 			}
 			if out = append(out, v); len(out) > maxCompared {
@@ -118,6 +129,7 @@ func (a *app) variants(
 		}
 	}
 	for _, a := range axes {
+		// An axis that applies to no strategy would silently compare nothing.
 		if !tried[a.key] {
 			return nil, nil, usage(
 				cmd,
@@ -129,7 +141,8 @@ func (a *app) variants(
 	return out, lacking, err
 }
 
-// checkStrategies refuses what can only be a mistake.
+// checkStrategies rejects a list of names that can only be a mistake: an empty name, as left by a trailing comma, or
+// a name given twice, which would make two rows of the same name.
 func checkStrategies(names []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("--strategy: a name is empty; want NAME,NAME")
@@ -144,7 +157,9 @@ func checkStrategies(names []string) error {
 	return nil
 }
 
-// allOf are the names of the strategies that work, sorted. What does not is named, as it would be missed.
+// allOf returns the names of the strategies that work, sorted. It reports those that do not: their absence from the
+// table would otherwise go unnoticed. Shadowed ones are skipped silently, as the plugin that shadows them is in the
+// list.
 func (a *app) allOf(found []plugins.Listing) []string {
 	var names []string
 	for _, l := range found {
@@ -159,7 +174,9 @@ func (a *app) allOf(found []plugins.Listing) []string {
 	return names
 }
 
-// concerning are the axes that make a difference to a strategy. One that cannot say when it prunes gets them all.
+// concerning returns the axes that make a difference to a strategy. A strategy with a threshold trigger never prunes,
+// so compression.density would yield identical rows; strategies.NAME applies to that strategy alone. A broken plugin
+// has no known trigger and gets all axes of its name, so that its rows are in the table as failed.
 func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 	var own []axis
 	for _, x := range axes {
@@ -174,10 +191,11 @@ func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 	return own
 }
 
-// chosen is one value of an axis.
+// chosen is one value of one axis: a setting of a variant.
 type chosen struct{ key, value string }
 
-// combinations are all choices of one value for each axis, the last axis turning fastest.
+// combinations returns every choice of one value per axis. The last axis varies fastest, so that rows which differ
+// only in it are next to each other. Without axes the result is one empty choice, not none.
 func combinations(axes []axis) [][]chosen {
 	all := [][]chosen{nil}
 	for _, x := range axes {
@@ -187,7 +205,7 @@ func combinations(axes []axis) [][]chosen {
 				next = append(next, append(slices.Clone(c), chosen{x.key, v}))
 			}
 			if len(next) > maxCompared {
-				break // there will be an error; a million combinations need not be made for it
+				break // the caller rejects the number anyway; do not build millions of combinations first
 			}
 		}
 		all = next
@@ -195,7 +213,8 @@ func combinations(axes []axis) [][]chosen {
 	return all
 }
 
-// variantName is short: of a key its last part, or all of it where two axes end alike.
+// variantName returns the row label of a variant: the strategy and each setting, shortened to the last part of its
+// key unless two axes share it (then the labels must tell them apart).
 func variantName(strategy string, settings []chosen, axes []axis) string {
 	name := strategy
 	for _, s := range settings {
@@ -208,8 +227,10 @@ func variantName(strategy string, settings []chosen, axes []axis) string {
 	return name
 }
 
+// lastPart returns a key without its groups: "cadence" of compression.density.cadence.
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
+// asMap returns the settings of a variant by key, nil for none, so that the JSON form omits them.
 func asMap(settings []chosen) map[string]string {
 	if len(settings) == 0 {
 		return nil
@@ -221,7 +242,9 @@ func asMap(settings []chosen) map[string]string {
 	return m
 }
 
-// lackingModels returns the strategies that need a model and have none, and says what to configure.
+// lackingModels returns the strategies that need a model but have none configured, and reports them in one line with
+// the last error, which says what to configure. The model is resolved with the variant's settings: --vary may choose
+// the profile itself. No call is made.
 func (a *app) lackingModels(
 	h *engine.Host,
 	variants []compare.Variant,
@@ -248,7 +271,7 @@ func (a *app) lackingModels(
 	return lacking, nil
 }
 
-// overrides are a variant's settings as the configuration takes them.
+// overrides returns a variant's settings as configuration overrides, sorted by key so that errors are reproducible.
 func overrides(settings map[string]string) []config.Override {
 	var out []config.Override
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// compressResult is what came of a Compress, as JSON.
+// compressResult is the outcome of a Compress as JSON. After a no-op, Reason is set and History is the unchanged
+// history. LLM is absent if the strategy made no model call. Token counts are the host's own, not the plugin's.
 type compressResult struct {
 	Kind         outcome.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
@@ -19,7 +20,8 @@ type compressResult struct {
 	LLM          *outcome.Spent    `json:"llm,omitempty"`
 }
 
-// compressMetadata is a strategy's metadata with what the host knows itself (REQ-HD-008.5).
+// compressMetadata is the metadata of a strategy, extended by what the host knows without asking it (REQ-HD-008.5):
+// the entry counts before and after, and the name of the strategy. A plugin cannot report these wrongly.
 type compressMetadata struct {
 	OriginalMessageCount   int    `json:"originalMessageCount"`
 	CompressedMessageCount int    `json:"compressedMessageCount"`
@@ -27,12 +29,14 @@ type compressMetadata struct {
 	sdk.CompressMetadata
 }
 
+// compressCommand runs one Compress on a recorded session. It uses [engine.Session.Compress], the same path as a
+// manual compression by an agent: the threshold is not consulted, but the result passes the same checks.
 func compressCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compress FILE",
 		Short: "Run one compress step and print the result, as JSON",
-		Long: `Runs one Compress over a whole session, whatever the threshold says, and prints the result as JSON: kind "applied" with
-the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
+		Long: `Runs one Compress over a whole session, regardless of the threshold, and prints the result as JSON: kind "applied"
+with the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh compress --set model.contextLimit=20000 session.jsonl

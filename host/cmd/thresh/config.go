@@ -10,6 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
+// configCommand shows the settings in force. There is no command to change one: settings live in files that the user
+// edits, and the origin shown for each value says which file to edit.
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -51,6 +53,8 @@ the default, the allowed values and the meaning of each as well.`,
 	return cmd
 }
 
+// printSettingsTable prints all settings, one per line. Long values are cut: the table is an overview, and 'config
+// explain KEY' shows them whole.
 func (a *app) printSettingsTable(found []config.Explanation) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
@@ -60,6 +64,8 @@ func (a *app) printSettingsTable(found []config.Explanation) error {
 	return w.Flush()
 }
 
+// printSettings prints all there is to know about each setting. Secrets need no masking here: keys of providers are
+// read from environment variables, and settings hold only the names of those.
 func (a *app) printSettings(found []config.Explanation) {
 	for i, e := range found {
 		if i > 0 {
@@ -80,6 +86,8 @@ func (a *app) printSettings(found []config.Explanation) {
 	}
 }
 
+// settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. For a setting without a
+// value it returns text, in parentheses: a description of the behaviour when nothing is set.
 // settingText is a value as people read it; text says what holds where nothing was set.
 func settingText(v any, text string) string {
 	if v == nil {
@@ -92,6 +100,7 @@ func settingText(v any, text string) string {
 	return string(raw)
 }
 
+// clip shortens s to at most most characters (not bytes), the last one "…" if anything was cut.
 func clip(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

@@ -9,6 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
+// convertCommand converts sessions between formats. Unlike other commands it reports every note of the reader and
+// writer, including routine ones: conversion is where silent loss would hurt.
 func convertCommand(a *app) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// doctorReport is what doctor prints for programs.
+// doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure.
 type doctorReport struct {
 	System    string          `json:"system"`
 	Isolation string          `json:"isolation"`
@@ -21,31 +21,34 @@ type doctorReport struct {
 	Checks    []isolate.Check `json:"checks"`
 }
 
-// keptFrom says in words what a measure keeps plugins from.
+// keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
 var keptFrom = map[isolate.Measure]string{
-	isolate.Privileges: "gaining rights",
-	isolate.Files:      "files of yours",
+	isolate.Privileges: "gaining privileges",
+	isolate.Files:      "your files",
 	isolate.Network:    "the network",
 	isolate.Processes:  "starting other programs",
 	isolate.Signals:    "signals, abstract sockets",
-	isolate.Memory:     "private memory without end",
+	isolate.Memory:     "unlimited private memory",
 	isolate.Limits:     "open files, core dumps",
 }
 
+// doctorCommand shows which isolation measures work on this machine. It asks the kernel for each of them instead of
+// guessing from its version: containers and security modules disable what the kernel could do.
 func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show what this machine can keep plugins from",
-		Long: `Shows, measure by measure, whether this machine can isolate plugins, and the settings that are about that. It starts no plugin.
+		Short: "Show how well this machine can isolate plugins",
+		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation. It starts no
+plugin.
 
-Not limited anywhere: processor time, the number of threads (but for the memory that they take), memory that is made to be
-shared (the limit is on private memory), and sockets of other programs that lie in the file system and that your user may connect
-to by their path. Run thresh as a user who can reach none that matter.
+Not limited on any system: CPU time, the number of threads (except by the memory that they take), shared memory (the
+limit is on private memory), and connections to Unix sockets in the file system that your user may open. Run thresh as
+a user without access to any that matter.
 
-A plugin that was started by hand (--attach) is not isolated, and the socket over which it asks the host lies in the
+A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
 temporary directory (TMPDIR), not in the host's private one.
 
-What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.network, .processes and .read.`,
+Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := a.configOptions(cmd)
@@ -71,8 +74,12 @@ What one plugin needs beyond that, it is granted by name: plugins.grants.<name>.
 	return cmd
 }
 
+// printReport prints the settings, the table of measures and, in full, the reason for each one that does not work. A
+// missing measure is no error: the command reports on the machine, and plugins.isolation decides what follows from
+// it.
 func (a *app) printReport(r doctorReport) error {
-	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n", r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
+		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
 	t := table.New(table.Column{Name: "measure"}, table.Column{Name: "keeps plugins from"}, table.Column{Name: "works"},
 		table.Column{Name: "how", Min: 20})
 	var missing []isolate.Check

@@ -11,29 +11,32 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// explained is one session's explanation.
+// explained is the JSON form of the command: the explanation of one session, with the file it came from.
 type explained struct {
 	File   string            `json:"file"`
 	Format transcript.Format `json:"format"`
 	explain.Explanation
 }
 
-// statusMade is what --only calls the entries that a strategy made.
+// statusMade is the name that --only uses for entries that the strategy made. It is not a status of the explanation:
+// such an entry is kept, trimmed or removed later, like any other.
 const statusMade = "made"
 
+// explainCommand shows what happened to each entry and why. It answers the question that users of a pruning tool ask
+// first: "why is the model no longer aware of X?"
 func explainCommand(a *app) *cobra.Command {
 	var only []string
 	var turn int
 	cmd := &cobra.Command{
 		Use:   "explain FILE",
-		Short: "Show what became of each entry of a session, and why",
-		Long: `Replays a recorded session as 'thresh replay' does, and shows what became of each entry: whether it is kept, or
+		Short: "Show what happened to each entry of a session, and why",
+		Long: `Replays a recorded session as 'thresh replay' does, and shows what happened to each entry: whether it was kept, or
 before which turn it was trimmed or removed, by which rule of the strategy, which entry superseded it, and its
-tokens at first and now. A step other than pruning (compress, a rung of the ladder) is named with the rule. Entries
+tokens before and after. A step other than pruning (compress, a rung of the ladder) is named with the rule. Entries
 that the strategy made, such as summaries, are shown where it put them and marked with +. An entry that a provider
-would refuse is shown with the reason why it is withheld. The second table adds up what each rule saved.
+would refuse is shown with the reason why it was withheld. The second table adds up what each rule saved.
 
-Entries are counted from 0, as in all of thresh. With --turn N the table shows the request of turn N.
+Entries are counted from 0, as everywhere in thresh. With --turn N the table shows the request of turn N.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh explain session.jsonl
@@ -46,7 +49,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 					return usage(cmd, fmt.Errorf("--only takes %s, not %q", strings.Join(statuses(), ", "), status))
 				}
 			}
-			if turn < 0 || turn == 0 && cmd.Flags().Changed("turn") {
+			if turn < 0 || turn == 0 && cmd.Flags().Changed("turn") { // 0 as the default means "to the end"
 				return usage(cmd, fmt.Errorf("--turn counts from 1, got %d", turn))
 			}
 			x, err := a.explain(cmd, args[0], turn)
@@ -70,10 +73,13 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
+// statuses returns the values that --only takes.
 func statuses() []string {
 	return []string{string(explain.Kept), string(explain.Trimmed), string(explain.Removed), statusMade}
 }
 
+// explain replays the session with a recorder attached. The taxonomy is the session's own: the descriptions of
+// entries name the files that tool calls touch, by the same rules by which strategies prune them.
 func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, error) {
 	h, err := a.open(cmd)
 	if err != nil {
@@ -100,7 +106,8 @@ func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, err
 	return explained{File: file, Format: t.Format, Explanation: x}, nil
 }
 
-// show leaves only the entries with some statuses; none means all.
+// show reduces the entries to those with the given statuses; none means all. The rules are left as they are: their
+// sums are about the session, not about the selection.
 func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// explainColumns are those of the table of entries.
+// explainColumns are the columns of the table of entries. "line" is the line in the file, for formats with one record
+// per line.
 var explainColumns = []table.Column{
 	{Name: "entry", Right: true},
 	{Name: "line", Right: true, Rank: 3},
@@ -24,13 +25,16 @@ var explainColumns = []table.Column{
 	{Name: "became", Head: "WHAT BECAME OF IT", Min: 36},
 }
 
+// printExplanation prints the entries in the order of the history, with entries that the strategy made at the place
+// where it put them, and then the rules. Made.After is the position in the file after which such an entry stands, -1
+// for one before the first entry.
 func (a *app) printExplanation(x explained) error {
 	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", displayName(x.File), x.Format, x.Strategy,
 		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
 	entries := table.New(explainColumns...)
 	made := slices.Clone(x.Made)
 	slices.SortStableFunc(made, func(a, b explain.Made) int { return cmp.Compare(a.After, b.After) })
-	addMade := func(before int) { // those that the strategy put before an entry of the file
+	addMade := func(before int) { // prints the made entries that stand before the file's entry of this position
 		for len(made) > 0 && made[0].After < before {
 			entries.Row(madeRow(made[0])...)
 			made = made[1:]
@@ -55,6 +59,8 @@ func (a *app) printExplanation(x explained) error {
 	return a.printRules(x.Rules)
 }
 
+// madeRow returns the row of an entry that the strategy made. It is numbered +1, +2, …, which cannot be confused with
+// positions in the file.
 func madeRow(m explain.Made) []string {
 	how := fmt.Sprintf("made at turn %d (%s)", m.Turn, m.Step)
 	if m.Status != explain.Kept {
@@ -65,6 +71,8 @@ func madeRow(m explain.Made) []string {
 	}
 }
 
+// printRules prints what each rule did and saved, in tokens. A rule that made entries may have saved a negative
+// number.
 func (a *app) printRules(rules []explain.Rule) error {
 	sums := table.New(
 		table.Column{Name: "step"}, table.Column{Name: "rule", Min: 16},
@@ -80,10 +88,12 @@ func (a *app) printRules(rules []explain.Rule) error {
 	return a.printSmallTable(sums)
 }
 
-// mostEvents is how many events of one entry the table shows, the last ones; JSON has all.
+// mostEvents is the most events and problems of one entry that the table shows, the latest ones. The JSON form has
+// all of them.
 const mostEvents = 3
 
-// became says in words what became of an entry, the last event first: a narrow table cuts off the others.
+// became describes what happened to an entry, the latest event first, because a narrow table cuts off the end. An
+// entry without events gets its status.
 func became(s explain.State) string {
 	var parts []string
 	for i, e := range slices.Backward(s.Events) {
@@ -102,7 +112,8 @@ func became(s explain.State) string {
 	return strings.Join(parts, "; ")
 }
 
-// why names the rule behind an event, the step if it was not pruning, and what superseded the entry.
+// why names the rule behind an event, with the step unless it was ordinary pruning, and the entry that superseded
+// this one. Events without a rule, and the recorder's own compactions, are named by their step alone.
 func why(e explain.Event) string {
 	var parts []string
 	switch {
@@ -122,7 +133,7 @@ func why(e explain.Event) string {
 	return strings.Join(parts, ", ")
 }
 
-// problem says in words why an entry was not sent as it is.
+// problem describes why a provider would have refused an entry as it was, and what the host did about it.
 func problem(p explain.Problem) string {
 	how := "withheld"
 	if p.Kind == outcome.UnansweredCall {

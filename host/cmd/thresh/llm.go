@@ -10,7 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 )
 
-// llmCheck is what a check of a profile found.
+// llmCheck is the result of a model call as 'llm check -o json' prints it. CostUSD is 0 for a profile without prices,
+// ContextLimit and MaxOutput are in tokens. Answered is the model that the provider reports, which may be a dated
+// version of the requested Model or, behind a gateway, another model.
 type llmCheck struct {
 	Profile      string        `json:"profile"`
 	Kind         string        `json:"kind"`
@@ -27,6 +29,8 @@ type llmCheck struct {
 	MaxOutput    int           `json:"maxOutput"`
 }
 
+// llmCommand groups commands about the model that strategies use. A profile with a wrong key or model would otherwise
+// show up only at the first Compress, hours into a session.
 func llmCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "llm",
@@ -36,13 +40,14 @@ func llmCommand(a *app) *cobra.Command {
 	}
 	check := &cobra.Command{
 		Use:   "check [PROFILE]",
-		Short: "Make one tiny call and say what came of it",
-		Long: `Calls the model of a profile with one sentence and says what answered, how long it took and what it cost. Without PROFILE it is
-the profile that compression uses: compression.profile or, without it, the profile in force.`,
+		Short: "Make one tiny call and show the answer, time and cost",
+		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and what it cost.
+Without PROFILE it uses the profile that compression uses: compression.profile or, without it, the profile in force.`,
 		Example: `  thresh llm check
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
+			// As an override, the profile is validated and resolved exactly as in a session: same keys, same errors.
 			if len(names) == 1 {
 				a.sets = append(a.sets, "compression.profile="+names[0])
 			}
@@ -55,6 +60,8 @@ the profile that compression uses: compression.profile or, without it, the profi
 			if err != nil {
 				return err
 			}
+			// No streaming callback: the answer is one word. 64 output tokens leave room for models that think before
+			// they answer; some count their thinking as output and would return an empty text with a lower limit.
 			r, err := client.Generate(cmd.Context(), llm.Request{
 				Messages:  []llm.Message{{Role: llm.User, Text: "Answer with the one word: ready"}},
 				MaxOutput: 64,
@@ -65,6 +72,7 @@ the profile that compression uses: compression.profile or, without it, the profi
 			p := client.Profile()
 			c := llmCheck{
 				Profile: p.Name, Kind: p.Kind, Model: p.Model, Answered: r.Model, Text: r.Text, FinishReason: r.FinishReason,
+				// Attempts above 1 mean that the call was retried after a rate limit or a network error.
 				InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts, Time: r.Duration,
 				ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
 			}
@@ -80,6 +88,8 @@ the profile that compression uses: compression.profile or, without it, the profi
 	return cmd
 }
 
+// printCheck prints the result for people. Any answer counts as working, not only the requested word: the check is
+// about the connection, the key and the model name, not about obedience.
 func (a *app) printCheck(c llmCheck) {
 	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
 	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))

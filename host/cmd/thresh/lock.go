@@ -9,16 +9,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// lockCommand records the hashes of plugins in the lock file. This is the user's statement of trust; with
+// plugins.integrity=locked nothing else lets a plugin start. Locking several plugins is not atomic: those that were
+// locked before an error stay locked and are printed along with the error.
 func lockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock [NAME]...",
-		Short: "Say that plugins are good as they are",
-		Long: `Starts the plugins with these names, or all that were found, and writes the SHA-256 of each file and what it says about
-itself to the lock file (plugins.lockFile), by its path. From then on a plugin whose file has changed is refused until it is
-locked again; a file that was moved is what it was. Plugins of the same name in two directories are two.
+		Short: "Trust plugins in their present state",
+		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the description of each one to
+the lock file (plugins.lockFile). From then on a plugin whose file has changed is refused until it is locked again. A
+plugin that was moved without a change stays locked. Plugins of the same name in two directories are locked separately.
 
-What came with thresh, in the folder plugins beside its executable and of the same owner, is trusted without being locked,
-except with plugins.integrity=locked.`,
+Plugins that came with thresh, in the folder "plugins" next to its executable and with the same owner, are trusted
+without being locked, unless plugins.integrity is "locked".`,
 		Example: `  thresh plugins lock high-density
   thresh plugins lock --plugin-dir ./plugins`,
 		RunE: func(cmd *cobra.Command, names []string) error {

@@ -17,7 +17,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
 
+// main sets up signals and streams, runs one command, and exits with its status. Signals cancel the command's context
+// instead of ending the process, so deferred shutdown code runs: it stops plugins, removes sockets and flushes
+// transcript logs.
 func main() {
+	// Must come first. With host/early imported, a launcher never gets here; this call stays for builds that drop
+	// that import, because isolation silently disappears without it.
 	engine.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
@@ -27,11 +32,15 @@ func main() {
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])
 	err := cmd.ExecuteContext(ctx)
+	// Read before stop(): stop cancels ctx itself, and every error would then look like an interruption.
 	interrupted := ctx.Err() != nil
 	stop()
 	os.Exit(a.exit(err, interrupted))
 }
 
+// exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
+// everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that
+// it causes. A panic is not caught: its stack trace is worth more than a status.
 // exit reports err and returns the exit status.
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
@@ -39,9 +48,10 @@ func (a *app) exit(err error, interrupted bool) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for how it is used.\n", err, usage.command)
+		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for usage.\n", err, usage.command)
 		return 2
-	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE): // the reader of our output has exited
+	// EPIPE means that the reader of our output has exited, as in 'thresh … | head'. There is no reader left to tell.
+	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return 1
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")
@@ -52,11 +62,14 @@ func (a *app) exit(err error, interrupted bool) int {
 	}
 }
 
-// errReported says that everything there is to say has been printed.
+// errReported makes the exit status 1 without printing anything: the command has already printed what failed, usually
+// one line per file, or the result itself is the failure (a failed check, for example).
 var errReported = errors.New("already reported")
 
-// usageError says that the command was called wrongly.
+// usageError marks an error as a mistake in the command line: exit status 2, with a pointer to --help of the command
+// named in it. An error in a settings file is not one: the call itself was right.
 type usageError struct {
+	// the full command path, such as "thresh plugins verify"
 	command string
 	err     error
 }

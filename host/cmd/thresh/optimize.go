@@ -13,13 +13,16 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// densityResult is a DensityResult as JSON (REQ-HD-001.5).
+// densityResult is the JSON form of an Optimize's result (REQ-HD-001.5 defines the three fields). Positions refer to
+// the history as given. Removals is [] rather than null when nothing was removed, for the sake of scripts.
 type densityResult struct {
 	Removals     []int                   `json:"removals"`
 	Replacements map[int]content.Content `json:"replacements"`
 	Metadata     sdk.DensityMetadata     `json:"metadata"`
 }
 
+// optimizeCommand runs one Optimize on a recorded session. It computes the plan and commits nothing: the output is
+// either the plan (positions and replacements) or, with --apply, the history that the plan would produce.
 func optimizeCommand(a *app) *cobra.Command {
 	var apply bool
 	cmd := &cobra.Command{
@@ -57,7 +60,8 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// load opens a host with one session that holds a recorded one. The caller closes the host.
+// load opens a host with one session that holds a recorded session. The caller closes the host, which ends the
+// session as well.
 func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Session, error) {
 	h, err := a.open(cmd)
 	if err != nil {
@@ -71,7 +75,10 @@ func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Sessi
 	return h, s, nil
 }
 
+// loadSession reads a session from a file into a new session of h. Todo lists are reconstructed from the recorded
+// tool calls first, as strategies get them along with the history: a live agent would have set them.
 func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*engine.Session, error) {
+	// The file is read first, so that a missing file starts no plugin.
 	t, err := a.read(ctx, name)
 	if err != nil {
 		return nil, err
@@ -92,9 +99,10 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	return s, err
 }
 
-// writeHistory prints entries in the native form.
+// writeHistory prints entries in the native form. It buffers the output, so that an error leaves no partial file that
+// looks complete. Notes on what the form cannot hold go to standard error under the input's name.
 func (a *app) writeHistory(name string, entries []content.Content) error {
-	var out bytes.Buffer // nothing half-written
+	var out bytes.Buffer
 	notes, err := transcript.Write(&out, &transcript.Transcript{Entries: entries}, transcript.Native)
 	if err != nil {
 		return err

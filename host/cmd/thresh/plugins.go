@@ -12,6 +12,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
+// pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every plugin, because
+// only the plugin itself can tell its version, trigger and needs. A plugin that is not trusted is listed without
+// being started.
 func pluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugins",
@@ -21,9 +24,9 @@ func pluginsCommand(a *app) *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the plugins in the plugin directories, the broken ones with the reason",
-		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each to ask what it is, and stops it
-again. A broken one is listed with the reason and does not affect the others.`,
+		Short: "List the plugins in the plugin directories, broken ones with the reason",
+		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for its
+description, and stops it again. A broken one is listed with the reason and does not affect the others.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: args(cobra.NoArgs),
@@ -49,7 +52,9 @@ again. A broken one is listed with the reason and does not affect the others.`,
 	return cmd
 }
 
-// listed leaves out default directories that do not exist: few people have all of them.
+// listed drops default plugin directories that do not exist. Few users have all of them, and a warning about a
+// directory that the user never named is noise. A missing directory that the user configured stays in the list: it is
+// likely a typo. The result is never nil, so that JSON shows [] rather than null.
 func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error) {
 	dirs, err := c.Explain("plugins.dirs")
 	if err != nil {
@@ -64,7 +69,7 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
-// pluginColumns are those of 'plugins list'.
+// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits.
 var pluginColumns = []table.Column{
 	{Name: "name"},
 	{Name: "state"},
@@ -76,7 +81,9 @@ var pluginColumns = []table.Column{
 	{Name: "path", Rank: 1, Min: 28, Middle: true},
 }
 
-// printPlugins prints the table, then what is wrong with each plugin.
+// printPlugins prints the table, then the reason of each broken plugin and each isolation measure that is missing, in
+// full: a table cell would cut off the path or error number that matters. Finding nothing is not an error, so that
+// scripts can list an empty directory.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
@@ -92,6 +99,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
+			// 12 of 64 digits tell files apart; the JSON form has all of them
 			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
 	}
 	if err := a.printTable(t); err != nil {
@@ -108,7 +116,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	return nil
 }
 
-// underHome writes a path below the user's home directory as shells do, with ~.
+// underHome abbreviates the user's home directory to ~, as shells do. It affects display only.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
@@ -117,6 +125,7 @@ func underHome(path string) string {
 	return path
 }
 
+// dash returns "-" for an empty string, so that an empty cell is visibly empty and columns stay parseable.
 func dash(s string) string {
 	if s == "" {
 		return "-"

@@ -12,6 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
+// pricesCommand shows price lists. It has an -o flag of its own, as it can also print YAML in the format that
+// model.priceFile reads: the quickest way to a list of one's own is to edit a built-in one.
 func pricesCommand(a *app) *cobra.Command {
 	var output string
 	formats := []string{"text", "json", "yaml"}
@@ -20,10 +22,10 @@ func pricesCommand(a *app) *cobra.Command {
 		Short: "Show the price lists that decisions and comparisons use",
 		Long: `Shows the built-in price lists and those of model.priceFile, which take precedence over built-in ones of the same name.
 Prices are in USD per million tokens: INPUT without the prompt cache, READ from it, WRITE to it, and OUTPUT. TTL is how
-long the cache keeps a prompt, MINIMUM the tokens below which it keeps none. With names, only those lists are
+long the cache keeps a prompt; a prompt of fewer tokens than MINIMUM is not cached. With names, only those lists are
 shown, with notes. "*" marks the list in force: the one that model.priceList names, or that of model.name.
 
-Prices change. Each list has the day on which it was looked up and the page it was looked up on.`,
+Prices change. Each list has the date on which it was looked up and the page that it was taken from.`,
 		Example: `  thresh prices
   thresh prices anthropic-sonnet openai-gpt-5
   thresh prices -o yaml no-cache > prices.yaml    # as a start for your own file
@@ -72,7 +74,9 @@ Prices change. Each list has the day on which it was looked up and the page it w
 	return cmd
 }
 
-// inForce is the list that the settings choose, nil if they choose none.
+// inForce returns the price list that the settings choose: by name, or for "auto" by the model's name. Nil without an
+// error means that there is none, either by choice ("none") or because no list covers the model. Callers compare the
+// pointer with lists of the same catalog.
 func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	switch set.PriceList {
 	case "none":
@@ -87,7 +91,7 @@ func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	return l, err
 }
 
-// pricesColumns are those of the table of price lists.
+// pricesColumns are the columns of the table of price lists. The mark has a blank head: one character needs no title.
 var pricesColumns = []table.Column{
 	{Name: "in-force", Head: " "},
 	{Name: "name"},
@@ -101,7 +105,8 @@ var pricesColumns = []table.Column{
 	{Name: "source", Min: 24, Middle: true, Rank: 5},
 }
 
-// printPrices prints a table, and with notes what else there is to know of each list.
+// printPrices prints the table and, with notes, the source and the remarks of each list. A provider without a cache
+// price shows "-": it does not cache, which is not the same as a price of 0.
 func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool) error {
 	prices := table.New(pricesColumns...)
 	for _, l := range lists {

@@ -9,14 +9,19 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a long operation is, on one line of a terminal. If the output is not a terminal, it shows
-// nothing.
+// progress shows how far a long operation is, on one line of a terminal that it redraws. If the output is not a
+// terminal it shows nothing, so logs and pipes stay clean. It is not safe for concurrent use: whatever runs in
+// parallel reports from one goroutine at a time.
 type progress struct {
-	out  io.Writer
+	// nil: not a terminal
+	out io.Writer
+	// when the line was last drawn by show
 	last time.Time
+	// the line is on the screen and must be cleared before anything else is printed
 	used bool
 }
 
+// newProgress returns a progress line on out. cobra may hand over any writer, so the check is on the type first.
 func newProgress(out io.Writer) *progress {
 	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		out = nil
@@ -24,9 +29,11 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out}
 }
 
-// progressEvery bounds how often the line is drawn.
+// progressEvery is the shortest time between two updates: drawing for each of thousands of entries would take longer
+// than the replay itself.
 const progressEvery = 100 * time.Millisecond
 
+// show draws the line unless it was drawn a moment ago. "\r\x1b[K" returns to the first column and erases the line.
 func (p *progress) show(name string, done, of int) {
 	if p.out == nil || time.Since(p.last) < progressEvery {
 		return
@@ -35,6 +42,8 @@ func (p *progress) show(name string, done, of int) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s: entry %d of %d", name, done, of)
 }
 
+// clear erases the line. Call it before printing to standard error, or the message is appended to the line. Calling
+// it again, or without a line, does nothing.
 func (p *progress) clear() {
 	if p.used {
 		fmt.Fprint(p.out, "\r\x1b[K")

@@ -9,10 +9,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prompts"
 )
 
+// promptsCommand groups the commands about prompts that strategies use for summaries.
 func promptsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts",
-		Short: "Show the prompts for summaries, and take them over to edit",
+		Short: "Show the prompts for summaries, or copy them for editing",
 		Args:  args(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -20,14 +21,16 @@ func promptsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// promptsShow prints the prompt that a strategy would get. The text goes to standard output and its origin to
+// standard error, so that redirecting the output yields a file that can be used as a prompt.
 func promptsShow(a *app) *cobra.Command {
 	var model string
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Print the prompt in force for the strategy in force",
-		Long: `Prints the prompt that a strategy gets: the one that comes with thresh, or the file in prompts.dir that takes its place. Files are
-looked for as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md. Where it came from is said on standard
-error. NAME is compression unless given.`,
+		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides it. Files are looked
+up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in this order. The source is printed on
+standard error. NAME defaults to "compression".`,
 		Example: `  thresh prompts show
   thresh prompts show --strategy one-shot --model gpt-4o-mini`,
 		Args:      args(cobra.MaximumNArgs(1)),
@@ -42,7 +45,9 @@ error. NAME is compression unless given.`,
 				name = names[0]
 			}
 			if model == "" {
-				p, _ := c.Provider(set.Compression.Profile) // without one, the model is unknown
+				// Without a provider there is no model name to look up; the resolver then skips the model's own
+				// files.
+				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
 			p, err := prompts.Resolver{Dir: set.Prompts.Dir}.Resolve(name, set.Compression.Strategy, model)
@@ -54,10 +59,12 @@ error. NAME is compression unless given.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "show it for the model `NAME`, not for the one of compression.profile")
+	cmd.Flags().StringVar(&model, "model", "", "show the prompt for the model `NAME` instead of that of compression.profile")
 	return cmd
 }
 
+// promptsEject copies the built-in prompts to a directory as a starting point for edits. It never overwrites a file,
+// which may hold edits; it fails instead, and names the file. It prints the files written.
 func promptsEject(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "eject [DIR]",

@@ -7,11 +7,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// maxFile bounds a session's file, in bytes: counting tokens takes about a second for every two million of them.
+// maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
+// larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory.
 const maxFile = 128 << 20
 
-// read reads a session from a file or, for "-", from standard input. It ends with ctx, so that Ctrl-C works while
-// standard input is a terminal.
+// read reads a session from a file or, for "-", from standard input. It returns when ctx is done, so that Ctrl-C
+// works while a terminal or a pipe delivers nothing. A blocked read cannot be interrupted: the goroutine then lives
+// until the process exits, which follows at once. done is buffered so that a late result does not block it.
 func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, error) {
 	type result struct {
 		t   *transcript.Transcript
@@ -33,6 +35,8 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 	}
 }
 
+// readQuietly reads a session and prints nothing; the notes are in the result. Errors name the source once: those of
+// transcript.ReadFile already carry the file name.
 func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 	o := transcript.Options{MaxBytes: maxFile}
 	if name == "-" {
@@ -45,7 +49,8 @@ func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 	return transcript.ReadFile(name, o)
 }
 
-// warnings prints what a user should know of a file that was read, and in one line that there is more.
+// warnings prints notes on a file that was read. Routine notes, such as those on bookkeeping records that every
+// session of some agents has, are summarised in one line: dozens of them would hide the one that matters.
 func (a *app) warnings(name string, notes []transcript.Note) {
 	var shown []transcript.Note
 	for _, n := range notes {
@@ -62,7 +67,7 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 // mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines.
 const mostNotes = 20
 
-// notes prints what a reader or writer has to say about a file.
+// notes prints notes on a file to standard error, up to a limit, each prefixed with the file as compilers do.
 func (a *app) notes(name string, notes []transcript.Note) {
 	for _, n := range notes[:min(len(notes), mostNotes)] {
 		fmt.Fprintf(a.err, "%s: %s\n", displayPath(name), n)
@@ -72,7 +77,7 @@ func (a *app) notes(name string, notes []transcript.Note) {
 	}
 }
 
-// displayPath is a file's name as messages show it.
+// displayPath returns a file's name for messages: the path as given, so that it can be copied.
 func displayPath(name string) string {
 	if name == "-" {
 		return "standard input"

@@ -12,7 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// replayed is one file's report.
+// replayed is the report on one file. After an error, Report holds the turns up to it. Format is "" if the file could
+// not be read.
 type replayed struct {
 	File   string            `json:"file"`
 	Format transcript.Format `json:"format,omitempty"`
@@ -20,6 +21,8 @@ type replayed struct {
 	Error string `json:"error,omitempty"`
 }
 
+// replayCommand replays recorded sessions. It is the quickest way to see what a strategy does to one's own sessions,
+// so it accepts many files and goes on after one that fails.
 func replayCommand(a *app) *cobra.Command {
 	var turnTable bool
 	cmd := &cobra.Command{
@@ -50,6 +53,7 @@ replayed is reported, and the others are still replayed.`,
 				return err
 			}
 			defer h.Close()
+			// Print what there is before reporting the failure.
 			results, failed := a.replayAll(cmd.Context(), h, files)
 			if a.output == "json" {
 				err = a.printJSON(struct {
@@ -67,7 +71,9 @@ replayed is reported, and the others are still replayed.`,
 	return cmd
 }
 
-// replayAll replays one file after the other. A failure is reported in its place, and the command fails at the end.
+// replayAll replays one file after the other, so that times are not distorted by other replays. A failure is reported
+// in its place, and the command fails at the end. An interruption stops after the current file with the results so
+// far; the error that it causes in that file is not printed as one of the file.
 func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]replayed, error) {
 	results := make([]replayed, 0, len(files))
 	bar := newProgress(a.err)

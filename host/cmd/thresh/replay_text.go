@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 )
 
-// replayColumns are those of the table of sessions.
+// replayColumns are the columns of the table of sessions, tokens unless named otherwise. The model's columns are
+// last: rows of strategies without a model leave them empty, and a column without content is not shown.
 var replayColumns = []table.Column{
 	{Name: "session", Min: 16, Middle: true},
 	{Name: "strategy", Rank: 4},
@@ -33,8 +34,8 @@ var replayColumns = []table.Column{
 	{Name: "model-time", Head: "MODEL\nTIME", Right: true, Rank: 5},
 }
 
-// printReplays prints a row for each session and one for all, before them the turns of each session if they are asked
-// for.
+// printReplays prints a row for each session and, for several, one with the sums ("all"). With turns, it prints the
+// turns of each session first. Files that could not be read have no row; their errors are on standard error.
 func (a *app) printReplays(results []replayed, turns bool) error {
 	results = slices.DeleteFunc(slices.Clone(results), func(r replayed) bool { return !hasRow(r) })
 	if len(results) == 0 {
@@ -59,6 +60,7 @@ func (a *app) printReplays(results []replayed, turns bool) error {
 	return a.printTable(sessions)
 }
 
+// replayRow returns a row with a cell for each of [replayColumns], in their order.
 func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 	row := []string{
 		name, strategy, table.Int(entries), table.Int(t.Turns), table.Short(t.Sent), table.Short(t.Unpruned),
@@ -73,7 +75,8 @@ func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 	return row
 }
 
-// hasRow reports whether there is anything to show of a session.
+// hasRow reports whether there is anything to show of a session. One that failed in the middle has a row for its
+// part.
 func hasRow(r replayed) bool { return r.Error == "" || len(r.Turns) > 0 }
 
 // rowName marks a session that was not replayed to its end.
@@ -84,6 +87,8 @@ func rowName(r replayed) string {
 	return displayName(r.File)
 }
 
+// printTurns prints one row per turn. "unpruned" is the request that the agent would have sent without a strategy,
+// "before" the history before this turn's steps, "optimized" after pruning, and "sent" after everything else.
 func (a *app) printTurns(r replayed) error {
 	fmt.Fprintf(a.out, "%s (%s, %s)\n", rowName(r), r.Format, r.Strategy)
 	turns := table.New(
@@ -106,7 +111,8 @@ func (a *app) printTurns(r replayed) error {
 	return nil
 }
 
-// turnNote says in words what was special about a turn, the most important first.
+// turnNote describes what was special about a turn, the most important first, because a narrow table cuts off the
+// end.
 func turnNote(t replay.Turn) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -141,7 +147,8 @@ func turnNote(t replay.Turn) string {
 	return strings.Join(notes, ", ")
 }
 
-// dollars is a cost in USD; "-" for a profile without prices.
+// dollars formats a cost in USD, "-" for a profile without prices. Four decimals: a summary by a small model costs
+// fractions of a cent.
 func dollars(usd float64) string {
 	if usd == 0 {
 		return "-"

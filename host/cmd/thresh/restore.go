@@ -17,6 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// restoreCommand prints entries that pruning removed. Nothing is ever lost for good as long as there is a transcript:
+// this is how a person gets it back. Agents use the method history.recorded of the JSON-RPC interface instead.
 func restoreCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
@@ -69,7 +71,8 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 	return cmd
 }
 
-// readKept reads a transcript. One that a running host writes to may end in the middle of a line.
+// readKept reads a transcript. The last line of a transcript log may be incomplete while a host is writing to it, so
+// a truncated file is read again without its last line. Standard input cannot be read twice; there the error stands.
 func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
 	t, err := a.read(ctx, name)
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
@@ -78,21 +81,23 @@ func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript
 	return t, err
 }
 
-// kept is a transcript whose entries can be found by id.
+// kept is a transcript with an index of its ids.
 type kept struct {
 	*transcript.Transcript
 	ids *transcriptlog.Index
 }
 
-// mostGuesses bounds the similar ids that an error suggests for an unknown one, and mostUnknown the unknown ones that
-// it names.
+// Limits on the error for unknown ids. A whole list of ids may be wrong, for example those of another session.
 const (
+	// similar ids that an error suggests for an unknown one
 	mostGuesses = 3
+	// unknown ids that an error names
 	mostUnknown = 5
 )
 
-// find returns the positions of the entries with the given ids, each once and in that order; all of them if none are
-// given.
+// find returns the positions of the entries with the given ids, each once and in the order of the ids; without ids,
+// all positions. The id of a tool call finds the entry with the call and the entries with its responses. If any id is
+// unknown, nothing is returned: half of what was asked for is easily taken for all of it.
 func (k kept) find(ids []string) ([]int, error) {
 	var found []int
 	if len(ids) == 0 {
@@ -121,7 +126,7 @@ func (k kept) find(ids []string) ([]int, error) {
 	return found, nil
 }
 
-// unknown is the error for ids that the transcript does not have.
+// unknown returns the error for ids that the transcript does not have, with suggestions.
 func (k kept) unknown(ids []string) error {
 	var parts []string
 	for _, id := range ids[:min(len(ids), mostUnknown)] {
@@ -142,7 +147,8 @@ func (k kept) unknown(ids []string) error {
 	)
 }
 
-// keptEntry is one line of the list.
+// keptEntry is one line of the list and its JSON form. Index counts entries from 0, Line lines of the file from 1 (0
+// for formats without lines), and Calls are the ids of the tool calls in the entry.
 type keptEntry struct {
 	ID      string          `json:"id"`
 	Index   int             `json:"index"`
@@ -153,6 +159,8 @@ type keptEntry struct {
 	Calls   []string        `json:"calls,omitempty"`
 }
 
+// listKept prints the list of ids, each with what is needed to recognise an entry. Token counts are those of the
+// current settings, which may differ from those of the session.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
@@ -182,13 +190,14 @@ func (a *app) listKept(cmd *cobra.Command, k kept) error {
 	return a.printTable(list)
 }
 
-// listColumns are those of restore --list.
+// listColumns are the columns of restore --list.
 var listColumns = []table.Column{
 	{Name: "id"}, {Name: "line", Rank: 1}, {Name: "speaker", Rank: 1}, {Name: "tokens", Right: true},
 	{Name: "what", Head: "WHAT IT IS", Min: 24}, {Name: "calls", Min: 12},
 }
 
-// printKept prints the entries at some positions.
+// printKept prints the entries at the given positions. The JSON form uses the entry's own encoder, which reproduces
+// the recorded bytes; encoding/json would reorder and escape. Output is written once, so an error leaves none of it.
 func (a *app) printKept(k kept, found []int) error {
 	var out []byte
 	for n, i := range found {
@@ -210,7 +219,8 @@ func (a *app) printKept(k kept, found []int) error {
 	return err
 }
 
-// readable is a block as a person reads it, whole.
+// readable returns a block as people read it, in full except for attachments, whose base64 data is of no use on a
+// screen.
 func readable(b content.Block) string {
 	switch b := b.(type) {
 	case content.Text:
@@ -234,7 +244,8 @@ func readable(b content.Block) string {
 	}
 }
 
-// printable replaces what would make a terminal do something. -o json has the text as it is.
+// printable replaces characters that could control the terminal. Recorded tool results contain escape sequences, and
+// hostile ones could retitle the window or rewrite what was printed before. -o json has the text unchanged.
 func printable(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {

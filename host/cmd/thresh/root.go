@@ -15,11 +15,15 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
-// app is what all commands share: the streams and the common flags.
+// app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
+// outside world only through in, out and err, never through os.Stdin and the like, so tests can run them in process.
+// A process runs one command, so the fields are set once while flags are parsed and need no lock.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
 
+	// Flags of the root command. They apply to every command, except that compare defines its own --strategy, which
+	// takes a list and leaves the field here empty.
 	configFile string
 	profile    string
 	pluginDirs []string
@@ -27,8 +31,9 @@ type app struct {
 	sets       []string
 	strategy   string
 	logLevel   string
-	output     string
-	columns    []string // --columns
+	// -o; which formats are allowed depends on the command. Checked before the command does any work.
+	output  string
+	columns []string // --columns
 }
 
 const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run as plugins:
@@ -38,6 +43,8 @@ Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… varia
 'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from a stranger's repository, so
 it cannot decide which plugins run, how they are isolated, or where conversations and keys are sent.`
 
+// newRoot builds the command tree. cobra's own reports of errors and usage are off: [app.exit] prints errors in one
+// format and prints no usage text, which would bury the error under a page of flags.
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "thresh",
@@ -46,7 +53,9 @@ func newRoot(a *app) *cobra.Command {
 		Version:       buildinfo.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.ArbitraryArgs,
+		// Without this, cobra answers an unknown command itself, with exit status 1. RunE reports it as a usage
+		// error.
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage(cmd, fmt.Errorf("unknown command %q", args[0]))
@@ -62,26 +71,34 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.configFile, "config", "", "read settings from `FILE` instead of the user's file and ./thresh.yaml")
 	f.StringVar(&a.profile, "profile", "", "use the settings of profiles.`NAME`")
 	f.StringArrayVar(&a.pluginDirs, "plugin-dir", nil, "look for plugins in `DIR` instead of plugins.dirs (repeatable)")
-	f.StringArrayVar(&a.attached, "attach", nil, "use a strategy process that was started by hand with --attach, without isolation: `NAME=SOCKET` (repeatable)")
+	// StringArray, not StringSlice: values and paths may contain commas.
+	f.StringArrayVar(&a.attached, "attach", nil,
+		"use a strategy process that you started yourself with --attach, without isolation: `NAME=SOCKET` (repeatable)")
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
-	f.StringVar(&a.logLevel, "log-level", "", "short for --set log.level=`LEVEL`: trace, debug, info, warn or error")
-	_ = root.RegisterFlagCompletionFunc("set", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-	})
+	f.StringVar(&a.logLevel, "log-level", "",
+		"short for --set log.level=`LEVEL`: trace, debug, info, warn or error")
+	// Registration fails only for a flag that does not exist, which every test of the command would reveal. NoSpace
+	// lets the user type the value right after "KEY=".
+	_ = root.RegisterFlagCompletionFunc("set",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
-	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a), compareCommand(a),
-		tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
+	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a),
+		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a), versionCommand(a))
 	return root
 }
 
-// usage marks err as a wrong call of cmd.
+// usage marks err as a usage error of cmd: exit status 2 instead of 1. It has the signature of cobra's flag error
+// function and is one.
 func usage(cmd *cobra.Command, err error) error {
 	return &usageError{command: cmd.CommandPath(), err: err}
 }
 
-// args wraps a check of the arguments so that a failure is a wrong call.
+// args turns a failure of cobra's check of positional arguments into a usage error. Commands without it accept any
+// number of arguments.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if err := check(cmd, given); err != nil {
@@ -91,7 +108,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// oneFile is for commands that read one session.
+// oneFile is the argument check of commands that read exactly one session.
 func oneFile(cmd *cobra.Command, given []string) error {
 	if len(given) != 1 {
 		return usage(cmd, fmt.Errorf("needs one FILE ('-' is standard input), got %d", len(given)))
@@ -99,7 +116,8 @@ func oneFile(cmd *cobra.Command, given []string) error {
 	return nil
 }
 
-// addOutput gives a command the flag -o.
+// addOutput gives a command the flag -o with the formats text and json. It wraps RunE, so call it after RunE is set.
+// The JSON forms are stable: scripts depend on them, and fields are only ever added.
 func (a *app) addOutput(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json for programs")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -112,12 +130,15 @@ func (a *app) addOutput(cmd *cobra.Command) {
 	}
 }
 
-// configOptions turns the common flags into a configuration.
+// configOptions translates common flags into configuration options. Of several overrides of one key the last one
+// wins, so the order here is the precedence: --strategy beats --set compression.strategy=…, and --set beats
+// --log-level and --plugin-dir.
 func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	o := config.Options{ConfigFile: a.configFile, Profile: a.profile}
 	override := func(key string, value any, flag string) {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: flag})
 	}
+	// Changed, not len > 0: --plugin-dir replaces plugins.dirs rather than adding to it.
 	if cmd.Flags().Changed("plugin-dir") {
 		override("plugins.dirs", a.pluginDirs, "--plugin-dir")
 	}
@@ -137,8 +158,9 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 	return o, nil
 }
 
-// loadConfig loads the configuration that the common flags and everything below them make. more are flags of the
-// command that stand for a setting. A command calls it once.
+// loadConfig loads the configuration: common flags over environment variables, profile, ./thresh.yaml and the user's
+// file. more are flags of the command that stand for a setting; they win over all others. A command calls it once: a
+// second load could see a file that has changed in between.
 func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.Config, error) {
 	o, err := a.configOptions(cmd)
 	if err != nil {
@@ -148,7 +170,8 @@ func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.C
 	return config.Load(o)
 }
 
-// open opens a host for a command. The caller closes it.
+// open opens a host for a command, with its log on standard error. Opening starts no plugin; they start when first
+// used. The caller closes the host, which stops the plugins.
 func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -158,30 +181,36 @@ func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Open(engine.Options{Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log.Level), Attach: attach})
+	return engine.Open(engine.Options{
+		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log.Level), Attach: attach,
+	})
 }
 
-// attach parses --attach. It is a flag only: a settings file from a stranger could name any socket.
+// attach parses --attach into sockets by strategy name. It is a flag only, not a setting: an attached process is
+// neither verified nor isolated, and a ./thresh.yaml from an untrusted repository could name any socket.
 func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 	sockets := make(map[string]string)
 	for _, text := range a.attached {
 		name, socket, ok := strings.Cut(text, "=")
 		if !ok || name == "" || socket == "" {
-			return nil, usage(cmd, fmt.Errorf("--attach is NAME=SOCKET, as a plugin that was started with --attach prints it, not %q", text))
+			return nil, usage(cmd, fmt.Errorf(
+				"--attach is NAME=SOCKET, as printed by a plugin that was started with --attach, not %q", text))
 		}
 		sockets[name] = socket
 	}
 	return sockets, nil
 }
 
-// printJSON prints v as one line of JSON.
+// printJSON prints v as one line of JSON. HTML characters are not escaped: conversations are full of <, > and &, and
+// the output goes to jq, not into a page.
 func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// displayName is a file's name as tables show it.
+// displayName returns a file's name for table rows: the last path element only, as tables must fit 80 columns.
+// Messages use [displayPath], which is unambiguous.
 func displayName(name string) string {
 	if name == "-" {
 		return "(stdin)"
@@ -189,6 +218,7 @@ func displayName(name string) string {
 	return filepath.Base(name)
 }
 
+// completeKeys returns all setting keys for shell completion, each followed by suffix.
 func completeKeys(suffix string) []string {
 	var keys []string
 	for _, key := range config.Keys() {
@@ -197,7 +227,8 @@ func completeKeys(suffix string) []string {
 	return keys
 }
 
-// completeStrategies completes the names of the plugin files, without starting any.
+// completeStrategies completes strategy names from file names alone. Completion runs on every press of Tab, so it
+// starts no plugin; a broken one is offered as well. Errors complete to nothing: the shell has no place to show them.
 func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -205,7 +236,7 @@ func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]st
 	}
 	var names []string
 	for _, dir := range c.Settings().Plugins.Dirs {
-		files, _ := os.ReadDir(dir) // a directory that is not there completes nothing
+		files, _ := os.ReadDir(dir) // a missing directory completes nothing
 		for _, f := range files {
 			if name, ok := strings.CutPrefix(f.Name(), "thresh-strategy-"); ok {
 				names = append(names, name)

@@ -15,6 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// runCommand serves the JSON-RPC interface, which agents in languages other than Go use. Standard output carries the
+// protocol and nothing else; anything for people goes to standard error.
 func runCommand(a *app) *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
@@ -32,7 +34,11 @@ func runCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// serve serves a host over JSON-RPC and, with the setting metrics.listen, its measurements over HTTP.
+// serve runs a host behind JSON-RPC until the input ends or a signal arrives and, with the setting metrics.listen, a
+// metrics endpoint over HTTP. The endpoint is opened first, so that an address already in use fails the command
+// before any session exists. Deferred calls run in reverse: the host closes, then the endpoint, which thus still
+// serves the metrics of the shutdown. It uses the public package host like any embedding program, which keeps that
+// API complete.
 func (a *app) serve(cmd *cobra.Command, listen string) error {
 	var more []config.Override
 	if cmd.Flags().Changed("metrics") {
@@ -72,7 +78,8 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	return stdio.Serve(cmd.Context(), h, a.in, a.out)
 }
 
-// runHelp describes the protocol, with the table of methods.
+// runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
+// out of date.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of

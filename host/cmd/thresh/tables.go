@@ -8,7 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 )
 
-// addColumns gives a command the flag --columns, which chooses columns of its main table.
+// addColumns gives a command the flag --columns, which selects columns of its main table. Like [app.addOutput] it
+// wraps RunE, so call it after RunE is set. columns serve for names and completion only; the command may print a
+// table with more columns of the same names, as compare does for each price list.
 func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
 	names := table.Names(columns)
 	cmd.Flags().StringSliceVar(&a.columns, "columns", nil,
@@ -19,19 +21,20 @@ func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
 		}))
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := table.Check(columns, a.columns); err != nil { // before any work is done
+		if err := table.Check(columns, a.columns); err != nil { // a typo must not cost a replay of several minutes
 			return usage(cmd, err)
 		}
 		return run(cmd, args)
 	}
 }
 
-// printTable prints a command's main table, with the columns that --columns chose.
+// printTable prints a command's main table: the columns that --columns chose, or those that fit the terminal. Output
+// that is not a terminal gets 80 columns, which tests and documentation rely on.
 func (a *app) printTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out), Columns: a.columns})
 }
 
-// printSmallTable prints a further table of a command, to which --columns does not apply.
+// printSmallTable prints a secondary table of a command. --columns does not apply to it: the names would be unknown.
 func (a *app) printSmallTable(t *table.Table) error {
 	return t.Write(a.out, table.Options{Width: table.Width(a.out)})
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// tokenReport says where a session's tokens are.
+// tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
+// one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
 	Encoding string        `json:"encoding"`
 	Exact    bool          `json:"exact"`
@@ -28,6 +29,7 @@ type tokenReport struct {
 	Calibration []modelCalibration `json:"calibration"`
 }
 
+// entryTokens is the count of one entry. Index counts from 0.
 type entryTokens struct {
 	Index   int             `json:"index"`
 	Speaker content.Speaker `json:"speaker"`
@@ -54,6 +56,8 @@ type modelCalibration struct {
 	Overhead        int     `json:"overhead"`
 }
 
+// tokensCommand counts tokens without a host or a plugin: it only reads. The calibration table answers how far the
+// counts can be trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
@@ -98,7 +102,8 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// reading is what the settings say about how a session is counted, and what its tool calls mean.
+// reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
+// write which files.
 func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -113,7 +118,8 @@ func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, err
 	return counter, taxonomy, err
 }
 
-// toolTaxonomy is the one that a session would use.
+// toolTaxonomy returns the tool taxonomy that a session with these settings would use: the presets, then the user's
+// own rules from compression.density.tools.
 func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 	var extra []tools.Rule
 	if len(d.Tools) > 0 {
@@ -128,6 +134,7 @@ func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 	return made, nil
 }
 
+// countByEntry starts the report with the counts per entry and their sum.
 func countByEntry(entries []content.Content, counts []int) tokenReport {
 	r := tokenReport{Entries: make([]entryTokens, len(entries))}
 	for i, c := range entries {
@@ -137,7 +144,8 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 	return r
 }
 
-// countByTool counts calls and their responses block by block: entries hold those of several tools.
+// countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
+// call and its response count together. A file that a call both reads and writes counts once for that call.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
@@ -151,6 +159,8 @@ func countByTool(
 		m[name].Calls++
 		m[name].Tokens += tokens
 	}
+	// The cost of one block is the count of an entry with only that block, less that of an empty entry, which is the
+	// fixed overhead of a message.
 	blockTokens := func(speaker content.Speaker, b content.Block) int {
 		return counter.Entry(
 			content.Content{Speaker: speaker, Blocks: []content.Block{b}},
@@ -184,7 +194,8 @@ func countByTool(
 	return largestFirst(toolShare), largestFirst(fileShare)
 }
 
-// calibrate walks the requests of a session as they were recorded, each model's for itself.
+// calibrate replays the calibration of a session over the recorded requests, separately for each model, since the
+// ratio between its tokens and ours is a property of the model. Models are in the order of their first use.
 func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
@@ -207,6 +218,7 @@ func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
 	return out
 }
 
+// largestFirst returns the shares by size, largest first, ties by name so that the output is reproducible.
 func largestFirst(m map[string]*shareTokens) []shareTokens {
 	out := make([]shareTokens, 0, len(m))
 	for _, s := range m {

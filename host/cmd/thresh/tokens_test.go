@@ -53,7 +53,7 @@ func TestTokensComparesItsCountsWithWhatWasReported(t *testing.T) {
 	table := p.run("tokens", "s.json").done(t).stdout
 	_, tail, _ := strings.Cut(table, "REPORTED FOR")
 	if lines := strings.Split(strings.TrimSpace(tail), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], "m ") ||
-		!strings.HasPrefix(lines[2], "(no model told) ") {
+		!strings.HasPrefix(lines[2], "(unknown model) ") {
 		t.Errorf("the table:\n%s", table)
 	}
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 )
 
-// mostShares is how many tools, files and entries a table shows; JSON has all.
+// mostShares is the most rows of each table: tools, files, entries and models. Sessions touch hundreds of files, and
+// the tail adds nothing. The JSON form has all of them.
 const mostShares = 15
 
+// printTokens prints the sum and then a table each for tools, files, the largest entries and the calibration. A table
+// without rows is left out.
 func (a *app) printTokens(name string, r tokenReport) error {
 	exact := ""
 	if !r.Exact {
@@ -43,7 +46,8 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	return a.printCalibration(r.Calibration)
 }
 
-// printShares prints the largest of a list of tools or files, with their shares of total.
+// printShares prints the largest of a list of tools or files, with their shares of total. paths shortens names in the
+// middle, since both ends of a path carry information.
 func (a *app) printShares(title string, paths bool, list []shareTokens, total int) error {
 	if len(list) == 0 {
 		return nil
@@ -62,6 +66,8 @@ func (a *app) printShares(title string, paths bool, list []shareTokens, total in
 	return a.printSmallTable(shares)
 }
 
+// printCalibration prints how far counts were from what the provider reported. "-" means that nothing could be
+// compared: the first request of a model only sets the baseline.
 func (a *app) printCalibration(list []modelCalibration) error {
 	if len(list) == 0 {
 		return nil
@@ -79,7 +85,7 @@ func (a *app) printCalibration(list []modelCalibration) error {
 			plain, calibrated = table.Percentage(100*c.PlainError), table.Percentage(100*c.CalibratedError)
 		}
 		models.Row(
-			cmp.Or(c.Model, "(no model told)"), table.Int(c.Requests), table.Int(c.PeakPrompt), plain, calibrated,
+			cmp.Or(c.Model, "(unknown model)"), table.Int(c.Requests), table.Int(c.PeakPrompt), plain, calibrated,
 			fmt.Sprintf("%.2f", c.Ratio), table.Int(c.Overhead),
 		)
 	}

@@ -13,15 +13,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
+// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host and loads no
+// settings: the result must be the same on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
 	var only []string
 	var junit string
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
-		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on histories made for the purpose and with
-a model that is scripted: no conversation, no setting and no money of yours is used. It takes some seconds. The exit status
-is 1 if a check failed. --log-level debug shows what the plugin logs.
+		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories and with a
+scripted model. It uses none of your conversations and settings and costs nothing. It takes some seconds. The exit
+status is 1 if a check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),
@@ -40,7 +42,9 @@ The checks:
 				return err
 			}
 			bar := newProgress(a.err)
-			report, err := verify.Run(cmd.Context(), given[0], verify.Options{Only: only, Logger: logger, Progress: bar.step})
+			report, err := verify.Run(cmd.Context(), given[0], verify.Options{
+				Only: only, Logger: logger, Progress: bar.step,
+			})
 			bar.clear()
 			switch {
 			case errors.Is(err, verify.ErrUnknownCheck):
@@ -58,6 +62,8 @@ The checks:
 			} else {
 				err = a.printVerified(report)
 			}
+			// A failed check is a result, not an error: the report is already printed, and only the exit status is
+			// left.
 			if err == nil && !report.OK() {
 				err = errReported
 			}
@@ -71,7 +77,7 @@ The checks:
 	return cmd
 }
 
-// printVerified prints the report: a table that fits, then in full what is wrong.
+// printVerified prints a table that fits the terminal, then each failure in full: the table cuts off details.
 func (a *app) printVerified(r *verify.Report) error {
 	t := table.New(table.Column{Name: "check"}, table.Column{Name: "result"}, table.Column{Name: "time", Right: true},
 		table.Column{Name: "detail", Min: 20})
@@ -90,7 +96,8 @@ func (a *app) printVerified(r *verify.Report) error {
 	return err
 }
 
-// verifyLogger logs only if --log-level asks for it: a plugin under test causes many complaints.
+// verifyLogger returns a logger only if --log-level asks for one. The suite provokes hundreds of errors on purpose,
+// and their log lines would look like findings. hclog would treat an unknown level as "no level", hence the check.
 func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 	if a.logLevel == "" {
 		return nil, nil
@@ -102,6 +109,8 @@ func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: level, Output: a.err}), nil
 }
 
+// writeJUnit writes the report as JUnit XML for CI systems. The error of Close counts: on a full disk it may be the
+// first to fail.
 func writeJUnit(path string, report *verify.Report) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -113,6 +122,7 @@ func writeJUnit(path string, report *verify.Report) error {
 	return nil
 }
 
+// checkNames returns the names of all checks, for completion of --only.
 func checkNames() []string {
 	var names []string
 	for _, c := range verify.Checks() {
@@ -121,6 +131,7 @@ func checkNames() []string {
 	return names
 }
 
+// listChecks returns the list of checks for the help text, so that it cannot go out of date.
 func listChecks() string {
 	var b strings.Builder
 	for _, c := range verify.Checks() {
@@ -129,7 +140,8 @@ func listChecks() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// step shows which of a few long steps is being taken.
+// step shows which of a few long steps is running. Unlike show it draws every time: steps take long enough. done
+// counts the steps that are complete, so the line shows done+1.
 func (p *progress) step(name string, done, of int) {
 	if p.out == nil {
 		return

@@ -9,6 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
+// versionCommand prints what a bug report needs. --version prints the version alone. The commit is unknown if the
+// build had no version control data, as with 'go build' from an unpacked archive.
 func versionCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",

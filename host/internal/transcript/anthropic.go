@@ -9,15 +9,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// flaggedError is the error of a response that has only a flag (is_error). What went wrong is in the result.
+// flaggedError is the error of a response that has only a flag (is_error). An entry marks a failed response by a
+// non-empty error, and what went wrong is in the result.
 const flaggedError = "the tool reported an error"
 
-// pieces are the blocks of a provider's message; ofTool says which of them are a tool's answer.
+// pieces are the blocks of one provider message. ofTool has one flag per block: whether it belongs to a tool's answer.
+// Media of a result are of the tool, media of a person are not, and the block alone does not tell.
 type pieces struct {
 	blocks []content.Block
 	ofTool []bool
 }
 
+// add appends blocks that all have the same origin.
 func (p *pieces) add(ofTool bool, blocks ...content.Block) {
 	for _, b := range blocks {
 		p.blocks = append(p.blocks, b)
@@ -26,7 +29,8 @@ func (p *pieces) add(ofTool bool, blocks ...content.Block) {
 }
 
 // messageContent reads the content of a provider's message: a string, or blocks of any provider. The blocks are never
-// nil.
+// nil, because nil means an entry without blocks, which is an oddity of its own. Content of another type, such as a
+// number, becomes an opaque block with a note.
 func (b *builder) messageContent(line int, raw []byte) pieces {
 	p := pieces{blocks: []content.Block{}}
 	if text, ok := rawjson.Text(raw); ok {
@@ -44,13 +48,15 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 	for _, raw := range list {
 		blocks := anthropicBlock(raw)
 		_, isResponse := blocks[0].(content.ToolResponse)
+		// A result's media follow it in blocks and share its origin.
 		p.add(isResponse, blocks...)
 	}
 	return p
 }
 
-// anthropicBlock reads one block. It reads OpenAI's too, since recorders mix them. A tool result with images becomes a
-// response and, behind it, the images. A block that is not understood is carried unchanged.
+// anthropicBlock reads one block of Anthropic or OpenAI, since recorders mix them in one file. It returns at least one
+// block: a tool result with images becomes a response followed by the images. A block that lacks a required field or
+// has an unknown type is carried unchanged, so that nothing of the recording is lost.
 func anthropicBlock(raw []byte) []content.Block {
 	o := asObject(raw)
 	switch o.text("type") {
@@ -64,6 +70,7 @@ func anthropicBlock(raw []byte) []content.Block {
 				Thought: thought, Signature: o.text("signature"), Extra: o.without("type", "thinking", "signature"),
 			})
 		}
+	// Fields other than the known ones, such as cache_control, travel in Extra and are written back.
 	case "tool_use":
 		if id, ok := rawjson.Text(o.raw("id")); ok {
 			return one(content.ToolCall{
@@ -90,10 +97,11 @@ func anthropicBlock(raw []byte) []content.Block {
 	return one(content.Opaque{JSON: bytes.Clone(raw)})
 }
 
-// one returns a list of one block.
+// one returns a list of one block. It saves composite literals at its many callers.
 func one(b content.Block) []content.Block { return []content.Block{b} }
 
-// anthropicResult reads a result of the call id. Some recorders add the tool's name, which the API does not have.
+// anthropicResult reads the result of the call id. Some recorders add the tool's name, which the API does not have;
+// otherwise [builder.pair] completes it from the call.
 func anthropicResult(id string, o object) []content.Block {
 	r := content.ToolResponse{
 		CallID: id, ToolName: o.text("name"), Extra: o.without("type", "tool_use_id", "content", "is_error", "name"),
@@ -106,8 +114,9 @@ func anthropicResult(id string, o object) []content.Block {
 	return append(one(r), media...)
 }
 
-// resultOf reads a tool's result. Parts of text become one text, and images and documents become media. A list with
-// anything else in it is the tool's own JSON and is kept as it is.
+// resultOf reads a tool's result. Text parts are joined into one text with newlines; images and documents become media.
+// A list with anything else in it is the tool's own JSON and is kept as it is, because joining it would change what the
+// model saw. readMedia is the provider's reader of media parts.
 func resultOf(
 	raw []byte,
 	readMedia func(object) (content.Media, bool),
@@ -132,7 +141,8 @@ func resultOf(
 	return content.String(strings.Join(texts, "\n")), media
 }
 
-// anthropicMedia reads an image or a document; ok is false without data. The API allows a URL without a type.
+// anthropicMedia reads an image or a document; ok is false if there is no data. The API allows a URL without a MIME
+// type. The type is then guessed from the block's type, because token counting and other providers need one.
 func anthropicMedia(o object) (content.Media, bool) {
 	source := o.object("source")
 	m := content.Media{
@@ -150,9 +160,10 @@ func anthropicMedia(o object) (content.Media, bool) {
 	return m, m.Data != ""
 }
 
-// userEntries adds the entries of a user message. Anthropic has no role for tools: results are blocks of a user
-// message, possibly mixed with text. Each run of results becomes an entry of the tool, each run of other blocks one
-// of the human, in their order. like has the metadata and extra fields of all of them.
+// userEntries adds the entries of a user message. Anthropic has no tool role: results are blocks of a user message,
+// possibly mixed with text. Each run of results becomes one entry of the tool, each run of other blocks one of the
+// human, in their order. Strategies treat what a person said differently from tool output, so the two must not share an
+// entry. like provides metadata and extra fields for all of them. A message without blocks still becomes one entry.
 func (b *builder) userEntries(line int, p pieces, like content.Content) {
 	for start := 0; start == 0 || start < len(p.blocks); {
 		c := like
@@ -164,6 +175,7 @@ func (b *builder) userEntries(line int, p pieces, like content.Content) {
 		if start < end && p.ofTool[start] {
 			c.Speaker = content.Tool
 		}
+		// The capacity is cut, so that a later extend of this entry does not overwrite the next entry's blocks.
 		c.Blocks = p.blocks[start:end:end]
 		b.add(line, c)
 		start = max(end, 1) // a message without blocks is one entry

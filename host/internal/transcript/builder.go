@@ -9,20 +9,23 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// builder puts a transcript together.
+// builder assembles a transcript: the readers of all formats add entries and notes to it. It is used by one goroutine
+// and for one file. A reader calls finish at the end.
 type builder struct {
 	t     Transcript
 	match turns.Matcher
 	names map[string]string // the tool that the latest call with an id called
-	// exact: responses that do not say which tool they are from are left so.
+	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
 	exact bool
 	tally tally
 	shown map[string]int // notes of each class of oddities
 }
 
+// newBuilder returns an empty builder.
 func newBuilder() *builder { return &builder{names: map[string]string{}, shown: map[string]int{}} }
 
-// add appends an entry and returns its position.
+// add appends an entry and returns its position. line is the line where the entry begins, counted from 1. Entries and
+// Lines must have the same length, so all entries are added here.
 func (b *builder) add(line int, c content.Content) int {
 	b.t.Entries = append(b.t.Entries, c)
 	b.t.Lines = append(b.t.Lines, line)
@@ -31,16 +34,16 @@ func (b *builder) add(line int, c content.Content) int {
 	return entry
 }
 
-// extend appends blocks to an entry.
+// extend appends blocks to an entry, for formats that spread one message over several records.
 func (b *builder) extend(entry int, blocks []content.Block) {
 	from := len(b.t.Entries[entry].Blocks)
 	b.t.Entries[entry].Blocks = append(b.t.Entries[entry].Blocks, blocks...)
 	b.pair(entry, from)
 }
 
-// pair takes in the calls and responses of an entry from a block on. It completes responses that do not say which tool
-// they are from, for formats whose results do not: with the name of the call that they answer, or of the latest one
-// with their id if it is answered already.
+// pair registers the calls and responses of an entry, beginning with block from. It also completes responses that do
+// not name their tool, because strategies classify results by tool name: with the name of the call that they answer, or
+// of the latest call with their id if that call is answered already. Models repeat ids, so position decides before id.
 func (b *builder) pair(entry, from int) {
 	c := b.t.Entries[entry]
 	for j := from; j < len(c.Blocks); j++ {
@@ -66,24 +69,28 @@ func (b *builder) pair(entry, from int) {
 	}
 }
 
+// boundary notes a compaction before the next entry that will be added. meta must be a copy; nil is allowed.
 func (b *builder) boundary(kind string, meta []byte) {
 	b.t.Boundaries = append(b.t.Boundaries, Boundary{Index: len(b.t.Entries), Kind: kind, Meta: meta})
 }
 
+// note adds a warning. line is 0 and entry -1 if the note concerns none.
 func (b *builder) note(line, entry int, format string, args ...any) {
 	b.t.Notes = append(b.t.Notes, Note{Line: line, Entry: entry, Message: fmt.Sprintf(format, args...)})
 }
 
-// remark is a note of [Note.Routine].
+// remark adds a note that needs no attention; see [Note.Routine].
 func (b *builder) remark(line, entry int, format string, args ...any) {
 	b.note(line, entry, format, args...)
 	b.t.Notes[len(b.t.Notes)-1].Routine = true
 }
 
-// maxShown is how many oddities of one class are noted one by one. A broken file has one in every entry.
+// maxShown is how many oddities of one class are noted one by one. A broken file has one in every entry, and thousands
+// of notes would hide all others.
 const maxShown = 10
 
-// oddity notes something odd, or counts it if enough of its class were noted.
+// oddity notes something odd. Beyond maxShown of one class it only counts them. class must be a fixed text, never a
+// name from the file, or a file could fill the map.
 func (b *builder) oddity(line, entry int, class, format string, args ...any) {
 	if b.shown[class]++; b.shown[class] > maxShown {
 		b.tally.count(line, entry, "further "+class)
@@ -92,7 +99,9 @@ func (b *builder) oddity(line, entry int, class, format string, args ...any) {
 	b.note(line, entry, format, args...)
 }
 
-// unread notes the fields of o that known does not know: nobody reads them. of says what o is.
+// unread tallies the fields of o that no reader uses, so that data of a newer version of a recorder is not dropped
+// silently. known lists the fields that are read or known to hold no conversation; of names the kind of record in the
+// note.
 func (b *builder) unread(line int, of string, o object, known func(name string) bool) {
 	for _, f := range o {
 		if !known(f.name) && !rawjson.IsNull(f.value) {
@@ -101,8 +110,10 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 	}
 }
 
-// beside remarks which fields of a file that is one object are not read.
+// beside remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
+// object per file.
 func (b *builder) beside(top object, known func(name string) bool) {
+	// At most this many are named.
 	const most = 20 // by name
 	var left []string
 	more := 0
@@ -119,11 +130,12 @@ func (b *builder) beside(top object, known func(name string) bool) {
 		left = append(left, fmt.Sprintf("and %d more", more))
 	}
 	if len(left) > 0 {
-		b.remark(0, -1, "fields beside the messages left out: %s", strings.Join(left, ", "))
+		b.remark(0, -1, "top-level fields left out: %s", strings.Join(left, ", "))
 	}
 }
 
-// finish looks for oddities in the history and returns the transcript.
+// finish inspects the whole history, collects usage, and returns the transcript. Nothing may be added afterwards.
+// Checks that need later entries, such as the pairing of calls and responses, are only possible here.
 func (b *builder) finish() *Transcript {
 	for i, c := range b.t.Entries {
 		b.inspect(i, c)
@@ -134,7 +146,8 @@ func (b *builder) finish() *Transcript {
 	return &b.t
 }
 
-// inspect notes what strategies will leave alone because it is not well-formed.
+// inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
+// should know why an entry is never pruned.
 func (b *builder) inspect(i int, c content.Content) {
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
@@ -150,7 +163,8 @@ func (b *builder) inspect(i int, c content.Content) {
 		}
 		switch k := o.Kind(); k {
 		case "":
-			b.oddity(line, i, "value that is no block", "block %d is %s, not a block; it is carried unchanged", j, clip(o.JSON))
+			b.oddity(line, i, "value that is not a block", "block %d is %s, not a block; it is carried unchanged", j, clip(o.JSON))
+		// A known kind that could not be decoded as such: a required field is missing or has the wrong type.
 		case content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking, content.KindCode:
 			b.oddity(line, i, "malformed block", "block %d of kind %q is malformed; it is carried unchanged", j, k)
 		default:
@@ -159,8 +173,9 @@ func (b *builder) inspect(i int, c content.Content) {
 	}
 }
 
-// inspectPairs notes ids that repeat, and responses that a provider would refuse: those without a call, and those that come
-// after the AI spoke again.
+// inspectPairs notes repeated call ids, and responses that a provider would refuse: those without an open call before
+// them, and those that come after the AI spoke again. It only reports. A replay must show what was recorded; [Write]
+// repairs the order for providers.
 func (b *builder) inspectPairs() {
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {

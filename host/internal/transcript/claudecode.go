@@ -6,9 +6,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// isClaudeBookkeeping knows the record types that are never conversation. They are most of a file's bytes: "progress"
-// repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. The conversation is in "user"
-// and "assistant"; "system" records what happened to it, such as a compaction.
+// isClaudeBookkeeping reports whether a record type never holds conversation. Such records are most of a file's bytes:
+// "progress" repeats what sub-agents and hooks print, "file-history-snapshot" holds copies of files. The conversation
+// is in "user" and "assistant"; "system" records events such as a compaction.
 func isClaudeBookkeeping(t string) bool {
 	switch t {
 	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
@@ -18,9 +18,9 @@ func isClaudeBookkeeping(t string) bool {
 	return false
 }
 
-// isClaudeField knows the fields of user and assistant records. The first group is read. The second holds nothing of
-// the conversation: where and how the session ran, and what the screen shows. toolUseResult looks like a result, but
-// is a copy of it with the whole file before and after an edit, which the model never saw.
+// isClaudeField reports whether a field of user and assistant records is known. The first group is read. The second
+// holds no conversation: where and how the session ran, and what the screen shows. toolUseResult looks like a result,
+// but it is a copy of the result plus the whole file before and after an edit, which the model never saw.
 func isClaudeField(name string) bool {
 	switch name {
 	case "type", "message", "uuid", "timestamp", "sessionId", "isSidechain", "isMeta", "isCompactSummary",
@@ -33,7 +33,8 @@ func isClaudeField(name string) bool {
 	return false
 }
 
-// isClaudeMessageField knows the fields of the message in a record, which is one of the Anthropic API.
+// isClaudeMessageField reports whether a field of the message in a record is known. The message is one of the Anthropic
+// API.
 func isClaudeMessageField(name string) bool {
 	switch name {
 	case "id", "type", "role", "model", "content", "usage", "stop_reason", "stop_sequence":
@@ -42,8 +43,8 @@ func isClaudeMessageField(name string) bool {
 	return false
 }
 
-// isClaudeRecord reports whether a record of type t is one of Claude Code. Its types are common words, so a second
-// field has to agree where there is one.
+// isClaudeRecord reports whether a record of type t is one of Claude Code. Its types are common words that other agents
+// use too, so a second field has to agree where there is one.
 func isClaudeRecord(t string, o object) bool {
 	switch {
 	case t == "user" || t == "assistant":
@@ -58,13 +59,15 @@ func isClaudeRecord(t string, o object) bool {
 }
 
 // claudeCode reads a session of Claude Code. Records are in the order in which they happened, which is the order of the
-// conversation. The chain of parentUuid is not followed, although it looks like the right one: where results arrive in
-// parallel it branches, and walking from the last record to the first would lose all branches but one. Parents may also
-// be bookkeeping records, or be in the file of an earlier session.
+// conversation.
+//
+// The chain of parentUuid is not followed, although it looks like the right order. It branches where results arrive in
+// parallel, and walking from the last record to the first would lose all branches but one. Parents may also be
+// bookkeeping records, or be in the file of an earlier session.
 type claudeCode struct {
 	main *claudeThread
-	// side holds what sub-agents said inline (isSidechain), as older versions record it. The main agent's model never
-	// saw it, so that it is not merged into the conversation. A file with nothing else is the transcript of a
+	// side holds messages of sub-agents recorded inline (isSidechain), as older versions do. The main agent's model
+	// never saw them, so they are not merged into the conversation. A file with nothing else is the transcript of a
 	// sub-agent.
 	side      *claudeThread
 	sideLines int
@@ -72,13 +75,15 @@ type claudeCode struct {
 	seed      maphash.Seed
 }
 
-// claudeThread is a conversation in the making.
+// claudeThread is one conversation while it is read: the main agent's, or the sub-agents'.
 type claudeThread struct {
 	b    *builder
 	open map[string]int  // message.id → entry, since the last compaction
 	old  map[string]bool // the ids of messages that began before it; their usage is counted already
 }
 
+// newClaude returns a reader that adds to b. The side thread has a builder of its own, because its entries are used
+// only if the main thread stays empty.
 func newClaude(b *builder) *claudeCode {
 	return &claudeCode{
 		main: newThread(b),
@@ -87,6 +92,7 @@ func newClaude(b *builder) *claudeCode {
 	}
 }
 
+// newThread returns an empty thread that adds to b.
 func newThread(b *builder) *claudeThread {
 	return &claudeThread{b: b, open: map[string]int{}, old: map[string]bool{}}
 }
@@ -100,6 +106,7 @@ func (c *claudeThread) forget() {
 	clear(c.open)
 }
 
+// record reads one line. It is called in the order of the file.
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
 	if b.t.ID == "" {
@@ -111,15 +118,15 @@ func (c *claudeCode) record(r record) error {
 	case t == "system":
 		c.system(r)
 	case isClaudeBookkeeping(t):
-		b.tally.routine(r.line, -1, "record of type "+t+", which is no part of the conversation, left out")
+		b.tally.routine(r.line, -1, "record of type "+t+", which is not part of the conversation, left out")
 	default:
 		b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
 	}
 	return nil
 }
 
-// system reads what happened to the conversation. A microcompaction names results that were cleared from the context;
-// the file still has them in full, and so has the history.
+// system reads events of the conversation. A microcompaction names results that were cleared from the context. The file
+// still has them in full, so the history keeps them: replaying it shows what pruning would do.
 func (c *claudeCode) system(r record) {
 	b := c.main.b
 	switch sub := r.text("subtype"); sub {
@@ -130,12 +137,13 @@ func (c *claudeCode) system(r record) {
 		b.boundary(sub, r.copyOf("microcompactMetadata"))
 	default:
 		b.tally.routine(
-			r.line, -1, "record of type system/"+clip([]byte(sub))+", which is no part of the conversation, left out",
+			r.line, -1, "record of type system/"+clip([]byte(sub))+", which is not part of the conversation, left out",
 		)
 	}
 }
 
-// message reads one line of a user or assistant message.
+// message reads one line of a user or assistant message. A resumed session starts with copies of earlier records; those
+// are dropped by uuid and content. The hash saves memory: keeping the messages would hold the file twice.
 func (c *claudeCode) message(r record, t string) error {
 	b := c.main.b
 	message := r.object.object("message")
@@ -166,9 +174,12 @@ func (c *claudeCode) message(r record, t string) error {
 	return nil
 }
 
-// assistant reads one line of a message of the model. One message of the API is spread over several lines with the
-// same message.id, one block each, and results of its first calls may come between them. They become one entry, as
-// providers want the calls of one message together.
+// assistant reads one line of a message of the model. One API message is spread over several lines with the same
+// message.id, one block each, and results of its first calls may come between them. The lines become one entry, because
+// providers want all calls of one message together and a replay must not see several requests.
+//
+// The entry keeps the timestamp of its first line, but usage and model of its last: output tokens are complete only
+// there.
 func (c *claudeThread) assistant(r record, message object) {
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
@@ -192,8 +203,9 @@ func (c *claudeThread) assistant(r record, message object) {
 	c.open[id] = c.b.add(r.line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
 }
 
-// user reads a line of what was sent to the model: what a person typed, results of tools, and what the agent put in
-// (isMeta), which the model saw as well. The summary after a compaction is such a line, too.
+// user reads a line of what was sent to the model: a person's input, tool results, and what the agent inserted
+// (isMeta), which the model saw as well. The summary after a compaction is such a line too. isVisibleInTranscriptOnly
+// on other lines is kept as metadata, since the model may not have seen them.
 func (c *claudeThread) user(r record, message object) {
 	var meta metadata
 	meta.raw("timestamp", r.raw("timestamp"))
@@ -203,6 +215,7 @@ func (c *claudeThread) user(r record, message object) {
 	c.b.userEntries(r.line, c.b.messageContent(r.line, message.raw("content")), content.Content{Metadata: meta.json()})
 }
 
+// end decides what the sub-agents' lines are: all of the conversation, or something to be left out with a remark.
 func (c *claudeCode) end() error {
 	b := c.main.b
 	b.t.Format = ClaudeCode
@@ -219,7 +232,7 @@ func (c *claudeCode) end() error {
 	}
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
 	if len(b.t.Entries) == 0 {
-		return fail(ErrEmpty, "it is a session of Claude Code without a single message")
+		return fail(ErrEmpty, "it is a Claude Code session without any message")
 	}
 	return nil
 }

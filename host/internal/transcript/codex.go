@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isCodexType knows the record types of Codex rollouts. Only response_item is the model's history. event_msg repeats
-// it for the screen: reading both would double every message.
+// isCodexType reports whether t is a record type of Codex rollouts. Only response_item is the model's history.
+// event_msg repeats it for the screen: reading both would double every message.
 func isCodexType(t string) bool {
 	switch t {
 	case "session_meta", "response_item", "event_msg", "turn_context", "compacted":
@@ -20,9 +20,13 @@ func isCodexType(t string) bool {
 	return false
 }
 
-// codex reads a rollout of Codex. The file has items of the Responses API, which are smaller than messages:
-// reasoning, text and each call are items of their own. Items of the model in a row become one entry, and so do
-// outputs in a row, so that calls that were made in parallel are in one entry, as are their results.
+// codex reads a rollout of Codex. The file has items of the Responses API, which are smaller than messages: reasoning,
+// text and each call are separate items. Consecutive items of the model become one entry, and so do consecutive
+// outputs. Calls made in parallel thus share an entry, as do their results, which is what providers and strategies
+// expect.
+//
+// The int fields are positions in the entries. They are a small state machine: any item of another speaker ends the
+// entry at hand.
 type codex struct {
 	b     *builder
 	calls int  // made so far, for ids of calls that have none
@@ -34,7 +38,8 @@ type codex struct {
 	after bool // the items at hand are the context after a compaction
 }
 
-// codexFields returns which fields of an item are read; nil for an item that is carried whole, so that nothing is lost.
+// codexFields returns the fields of an item of type t that are read. nil means that the item is carried whole, so that
+// no field of it can be lost.
 func codexFields(t string, item object) []string {
 	switch {
 	case t == "message":
@@ -53,7 +58,7 @@ func codexFields(t string, item object) []string {
 	return nil
 }
 
-// isCodexBookkeeping knows the fields of items that hold nothing of the conversation.
+// isCodexBookkeeping reports whether a field of an item holds nothing of the conversation.
 func isCodexBookkeeping(name string) bool {
 	switch name {
 	case "type", "id", "status", "phase", "execution", "metadata":
@@ -62,8 +67,10 @@ func isCodexBookkeeping(name string) bool {
 	return false
 }
 
+// newCodex returns a reader that adds to b. -1 stands for "no entry", since 0 is a valid position.
 func newCodex(b *builder) *codex { return &codex{b: b, ai: -1, tool: -1, reply: -1, told: -1} }
 
+// record reads one line: an envelope with timestamp, type and payload.
 func (c *codex) record(r record) error {
 	payload := r.object.object("payload")
 	if payload == nil {
@@ -83,16 +90,17 @@ func (c *codex) record(r record) error {
 			return nil
 		}
 		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
-			", which repeats the conversation or tells of its course, left out")
+			", which repeats the conversation or reports its progress, left out")
 	case "turn_context":
-		c.b.tally.routine(r.line, -1, "record of type turn_context, which is no part of the conversation, left out")
+		c.b.tally.routine(r.line, -1, "record of type turn_context, which is not part of the conversation, left out")
 	default:
 		c.b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
 	}
 	return nil
 }
 
-// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
+// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text. It
+// becomes an entry, unlike with Claude Code, which does not record it.
 func (c *codex) session(line int, stamp []byte, payload object) {
 	if c.b.t.ID == "" {
 		c.b.t.ID = payload.text("id")
@@ -110,8 +118,8 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 }
 
-// item reads one item of the model's history. Unknown ones, such as the encrypted summary of a compaction, are carried
-// unchanged as what the model said.
+// item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
+// unchanged as blocks of the model: providers accept them only from there.
 func (c *codex) item(line int, stamp []byte, item object) {
 	t := item.text("type")
 	if read := codexFields(t, item); read != nil {
@@ -135,7 +143,8 @@ func (c *codex) item(line int, stamp []byte, item object) {
 	}
 }
 
-// meta returns the metadata of an entry that is recorded now.
+// meta returns the metadata of an entry recorded at stamp. fromCompaction marks the context after a compaction: its
+// entries repeat older ones and are no new turns.
 func (c *codex) meta(stamp []byte) metadata {
 	var meta metadata
 	meta.raw("timestamp", stamp)
@@ -143,7 +152,8 @@ func (c *codex) meta(stamp []byte) metadata {
 	return meta
 }
 
-// say adds a block of the model.
+// say adds blocks of the model: to the entry at hand, or to a new one. The first entry after an answered request is the
+// one that usage will be attached to.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
 	if c.ai >= 0 {
@@ -157,14 +167,15 @@ func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	}
 }
 
+// call adds a tool call. All calls count, so that ids made for calls without one are unique.
 func (c *codex) call(line int, stamp []byte, id, name string, arguments json.RawMessage) {
 	c.calls++
 	c.say(line, stamp, content.ToolCall{ID: id, Name: name, Parameters: arguments})
 }
 
-// otherCall reads calls of built-in tools. One without a call id, such as a web search, was executed by the provider,
-// which records no result. It gets an id and an empty result, since a call without a result would look as if it were
-// still running.
+// otherCall reads calls of built-in tools. A call without a call id, such as a web search, was executed by the
+// provider, which records no result. It gets an id and an empty result, because a call without a result would look as
+// if it were still running, and strategies never touch running calls.
 func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	arguments := item.copyOf("action")
 	if arguments == nil {
@@ -187,8 +198,8 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 	})
 }
 
-// output reads a tool's result. Codex has no flag for errors: that a command failed is only in the text, which is
-// left to those who know the tool.
+// output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
+// with code 1". Interpreting that is left to the tool taxonomy, which knows the tool.
 func (c *codex) output(line int, stamp []byte, item object) {
 	c.ai, c.done = -1, true
 	raw := item.raw("output")
@@ -205,8 +216,8 @@ func (c *codex) output(line int, stamp []byte, item object) {
 	c.tool = c.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
 }
 
-// message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer
-// here.
+// message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer.
+// The developer role is kept in metadata.role, because a history has no such speaker.
 func (c *codex) message(line int, stamp []byte, item object) {
 	blocks := c.b.messageContent(line, item.raw("content")).blocks
 	role := item.text("role")
@@ -222,9 +233,9 @@ func (c *codex) message(line int, stamp []byte, item object) {
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
 }
 
-// compacted reads a compaction. replacement_history is the model's whole context from there on: messages of the user
-// that were kept, instructions, and often a summary that only the provider can decrypt. A text summary is used only
-// if there is no such list.
+// compacted reads a compaction. replacement_history is the model's whole context from there on: kept user messages,
+// instructions, and often a summary that only the provider can decrypt. A summary in plain text is used only if there
+// is no such list. The entries before stay in the history, behind a [Boundary].
 func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool = -1, -1
 	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
@@ -249,10 +260,10 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool, c.reply = -1, -1, -1
 }
 
-// usage adds what the provider counted to the first entry that answered the request. It is reported when the request
-// is over, which may be after the results of its calls, and repeated when nothing was asked since. Several requests
-// whose answers follow each other directly are one entry: then the first report is kept, whose prompt ended before
-// that entry.
+// usage attaches the provider's counts to the first entry that answered the request. Codex reports them when the
+// request is over, which may be after the results of its calls, and repeats the report when nothing was asked since.
+// Several requests whose answers follow each other directly share an entry. The first report is kept then, because its
+// prompt ended right before that entry.
 func (c *codex) usage(payload object) {
 	usage := payload.object("info").raw("last_token_usage")
 	if c.reply < 0 || rawjson.IsNull(usage) {
@@ -272,15 +283,18 @@ func (c *codex) usage(payload object) {
 	entry.Metadata = meta.json()
 }
 
+// end sets the format. A file with bookkeeping alone is an error, not an empty history: the user has named the wrong
+// file.
 func (c *codex) end() error {
 	c.b.t.Format = Codex
 	if len(c.b.t.Entries) == 0 {
-		return fail(ErrEmpty, "it is a rollout of Codex without a single message")
+		return fail(ErrEmpty, "it is a Codex rollout without any message")
 	}
 	return nil
 }
 
-// codexReasoning reads reasoning: the summary is often empty, and the thoughts themselves are encrypted.
+// codexReasoning reads a reasoning item. The summary is often empty and the thoughts are encrypted; the ciphertext is
+// kept, because it counts tokens and the provider wants it back.
 func codexReasoning(item object) content.Block {
 	var texts []string
 	list, _ := elements(item.raw("summary"))
@@ -296,7 +310,8 @@ func codexReasoning(item object) content.Block {
 	return block
 }
 
-// codexArguments reads the arguments of a call: JSON in a string, or the raw text that a custom tool takes.
+// codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch. The
+// text is wrapped as {"input": …}, so that parameters are an object for every tool.
 func codexArguments(item object) json.RawMessage {
 	if input := item.raw("input"); input != nil {
 		return append(append([]byte(`{"input":`), input...), '}')

@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// document is a file that is one JSON value. Its JSON is valid.
+// document is a file that is one JSON value, held in memory whole. Its JSON is valid, so the readers of formats need no
+// checks of the syntax. It is used by one goroutine.
 type document struct {
 	data   []byte
 	line   int   // of the first byte
@@ -18,12 +19,14 @@ type document struct {
 	mark, markLine int
 }
 
+// newDocument indexes the fields of the document. line and offset are where data begins in the file: after a byte order
+// mark and blank lines.
 func newDocument(data []byte, line int, offset int64) *document {
 	return &document{data: data, line: line, offset: offset, top: asObject(data), markLine: line}
 }
 
-// lineAt returns the line of a byte. If it is asked in ascending order, it looks at each byte once; counting from the
-// beginning for each message would take time in the square of the file's size.
+// lineAt returns the line of the byte at. In ascending order it looks at each byte once; counting from the beginning
+// for every message would take quadratic time, minutes for a file of 100 MB. Going back is allowed and slow.
 func (d *document) lineAt(at int) int {
 	if at < d.mark {
 		d.mark, d.markLine = 0, d.line
@@ -36,8 +39,8 @@ func (d *document) lineAt(at int) int {
 // at returns where the value of a top-level field begins, 0 if there is none.
 func (d *document) at(name string) int { return d.top.field(name).at }
 
-// each calls element for each element of the list in the field name, or of the document itself if name is "".
-// A list that is missing or no array is an error.
+// each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
+// list or another value is [ErrMalformed]. An error of element ends the walk.
 func (d *document) each(name string, element func(i, line int, raw []byte) error) error {
 	list := field{name: "the file", value: d.data}
 	if name != "" {
@@ -58,7 +61,8 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 	})
 }
 
-// firstObject returns the first object in a list, nil if there is none or raw is no list.
+// firstObject returns the first object in a list; nil if there is none, or raw is not a list. It stops there, because
+// format detection needs one element of lists that may have a hundred thousand.
 func firstObject(raw []byte) object {
 	var found object
 	errFound := errors.New("found")

@@ -12,6 +12,7 @@ import (
 
 // The reasons for which a file cannot be read. Every [*Error] wraps one of them.
 var (
+	// The file has no transcript: nothing but white space, or bookkeeping without messages.
 	ErrEmpty             = errors.New("empty file")
 	ErrBinary            = errors.New("binary file")
 	ErrDirectory         = errors.New("is a directory")
@@ -23,7 +24,7 @@ var (
 	ErrMalformed         = errors.New("malformed transcript")
 )
 
-// Error says why a transcript cannot be read, and where.
+// Error says why a transcript cannot be read, and where. errors.Is finds its Reason.
 type Error struct {
 	// Path of the file; "" when a reader was given.
 	Path string
@@ -39,6 +40,7 @@ type Error struct {
 	Detail string
 }
 
+// Error returns "path: line n (byte b), entry e: reason: detail", without the parts that are unknown.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Path != "" {
@@ -64,17 +66,18 @@ func (e *Error) Error() string {
 // Unwrap returns e.Reason.
 func (e *Error) Unwrap() error { return e.Reason }
 
-// fail returns an Error on the file as a whole.
+// fail returns an Error about the file as a whole. -1 marks Offset and Entry as absent, since 0 is a valid place.
 func fail(reason error, format string, args ...any) error {
 	return &Error{Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// failAt returns an Error on one line.
+// failAt returns an Error about one line.
 func failAt(line int, reason error, format string, args ...any) error {
 	return &Error{Line: line, Offset: -1, Entry: -1, Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// locate turns an error of rawjson on text, which begins at the given line and byte of the file, into an Error.
+// locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends
+// too early is [ErrTruncated], because the remedy differs: the file was cut, not written wrongly.
 func locate(err error, text []byte, line int, offset int64) error {
 	var syntax *rawjson.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Format is the name of a transcript format.
+// Format is the name of a transcript format. The names occur in -o json output and in native files, so they never
+// change.
 type Format string
 
 // The formats that can be read. [Native], [OpenAIChat] and [AnthropicMessages] can be written too.
@@ -18,14 +19,15 @@ const (
 	AnthropicMessages Format = "anthropic-messages"
 )
 
-// FormatInfo describes a format for people.
+// FormatInfo describes a format for people, in `thresh` help and -o json.
 type FormatInfo struct {
 	Format      Format `json:"format"`
 	Description string `json:"description"`
 	Writes      bool   `json:"writes"`
 }
 
-// Formats lists the formats that can be read, and which of them can be written.
+// Formats lists the formats that can be read, and which of them can be written. The recordings of other agents are read
+// only: they need fields that a history does not have.
 func Formats() []FormatInfo {
 	return []FormatInfo{
 		{Native, "thresh's own: a list of entries, {\"history\": [...]}, or one entry a line", true},
@@ -56,6 +58,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("%w %q; known: %s", ErrUnknownFormat, name, formatNames(false))
 }
 
+// formatNames returns the names for error messages, of all formats or only of those that can be written.
 func formatNames(writable bool) string {
 	var names []string
 	for _, f := range Formats() {

@@ -41,10 +41,10 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			notes: []string{
 				`line 10: 1 × record of the unknown type from-the-future left out`,
-				`~ line 1: 1 × record of type summary, which is no part of the conversation, left out`,
+				`~ line 1: 1 × record of type summary, which is not part of the conversation, left out`,
 				`~ line 2: 1 × field "planContent" of a record of type user left out`,
 				`~ line 2: 1 × field "mood" of the message in a record of type user left out`,
-				`~ line 5: 2 × record of type progress, which is no part of the conversation, left out (the first is here)`,
+				`~ line 5: 2 × record of type progress, which is not part of the conversation, left out (the first is here)`,
 			},
 		},
 		"claude code: compactions, meta messages, sub-agents, repeated records": {
@@ -120,7 +120,7 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			notes: []string{
 				`line 14, entry 7: block 1 is of the unknown kind "ghost_snapshot"; it is carried unchanged`,
-				`~ line 4: 1 × record of type event_msg/user_message, which repeats the conversation or tells of its course, left out`,
+				`~ line 4: 1 × record of type event_msg/user_message, which repeats the conversation or reports its progress, left out`,
 				`~ line 7: 1 × field "namespace" of an item of type function_call left out`,
 			},
 		},
@@ -167,7 +167,7 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"human","blocks":[{"type":"text","text":"see"},{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64"}]}`,
 			},
 			notes: []string{
-				`~ fields beside the messages left out: mood`,
+				`~ top-level fields left out: mood`,
 				`line 8: 1 × message of the unknown type oracle left out`,
 				`~ line 3: 1 × field "mood" of a gemini message left out`,
 				`~ line 3: 1 × field "mood" of a call left out`,
@@ -200,9 +200,9 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"human","blocks":[{"type":"text","text":"bye"}],"metadata":{"role":"exit"}}`,
 			},
 			notes: []string{
-				`line 4, entry 2: the arguments of the call "2" are no JSON; they are kept as text`,
-				`line 10, entry 8: unknown role "exit"; it is read as the human's and kept in metadata.role`,
-				`~ fields beside the messages left out: model`,
+				`line 4, entry 2: the arguments of the call "2" are not JSON; they are kept as text`,
+				`line 10, entry 8: unknown role "exit"; read as the human's, kept in metadata.role`,
+				`~ top-level fields left out: model`,
 				`~ line 7: 1 × field "extra" of a message left out`,
 			},
 		},

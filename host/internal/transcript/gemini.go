@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// isGeminiType knows the message types of Gemini CLI. The conversation is "user" and "gemini"; the others are only
-// shown to the user and never sent to the model.
+// isGeminiType reports whether t is a message type of Gemini CLI. The conversation is "user" and "gemini"; the others
+// are only shown to the user and never sent to the model.
 func isGeminiType(t string) bool {
 	switch t {
 	case "user", "gemini", "info", "error", "warning":
@@ -20,12 +20,13 @@ func isGeminiType(t string) bool {
 	return false
 }
 
-// isGeminiField knows the fields of every message: those that are read, and the id, which nothing refers to.
+// isGeminiField reports whether a field of every message is known: those that are read, and the id, which nothing
+// refers to.
 func isGeminiField(name string) bool {
 	return name == "id" || name == "type" || name == "timestamp" || name == "content"
 }
 
-// isGeminiCallField knows the fields of calls: those that are read, and those for the screen.
+// isGeminiCallField reports whether a field of a call is known: first those that are read, then those for the screen.
 func isGeminiCallField(name string) bool {
 	switch name {
 	case "id", "name", "args", "result", "status":
@@ -36,8 +37,9 @@ func isGeminiCallField(name string) bool {
 	return false
 }
 
-// readGemini reads a chat of Gemini CLI. One message holds calls together with their results: it becomes two entries,
-// one of the model with the calls and one of the tool with the results.
+// readGemini reads a chat of Gemini CLI. One message holds calls together with their results. It becomes two entries,
+// because providers and strategies expect results in a tool's entry: one of the model with the calls, one of the tool
+// with the results. Gemini CLI rewrites its file as a whole, so it is always complete.
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
@@ -75,8 +77,9 @@ func readGemini(b *builder, d *document) error {
 	})
 }
 
-// geminiMessage reads a message of the model: thoughts, then text, then calls. The usage is that of the request,
-// whose prompt is tokens.input.
+// geminiMessage reads a message of the model: thoughts, then text, then calls, in the order in which the model produces
+// them. The usage is that of the request; its prompt is tokens.input. The tool's entry has only the timestamp, so that
+// usage is not counted twice.
 func (b *builder) geminiMessage(line int, m object) {
 	var meta metadata
 	meta.raw("timestamp", m.raw("timestamp"))
@@ -114,7 +117,8 @@ func (b *builder) geminiMessage(line int, m object) {
 	}
 }
 
-// geminiAnswer reads what a call returned; nothing if it was never run.
+// geminiAnswer reads the response to a call; nil if the call was never run. A tool can return several parts. One
+// functionResponse is unwrapped; several become a JSON array. Parts that are not understood are kept inside it.
 func geminiAnswer(call object) []content.Block {
 	r := content.ToolResponse{CallID: call.text("id"), ToolName: call.text("name")}
 	parts, ok := elements(call.raw("result"))
@@ -141,6 +145,8 @@ func geminiAnswer(call object) []content.Block {
 	switch status := call.text("status"); status {
 	case "", "success":
 	case "error", "cancelled":
+		// The message is in the result. A cancelled call may have none, and a failed response needs some text to be
+		// seen as such.
 		if r.Error = asObject(r.Result).text("error"); r.Error == "" {
 			r.Error = "status: " + status
 		}
@@ -155,7 +161,8 @@ func geminiAnswer(call object) []content.Block {
 	return append(one(r), media...)
 }
 
-// geminiContent reads a message's content: a string, or parts.
+// geminiContent reads a message's content: a string, or a list of parts. Other values and unknown parts are carried
+// unchanged. The result is never nil.
 func (b *builder) geminiContent(line int, raw []byte) []content.Block {
 	if text, ok := rawjson.Text(raw); ok {
 		return one(content.Text{Text: text})
@@ -178,6 +185,7 @@ func (b *builder) geminiContent(line int, raw []byte) []content.Block {
 	return blocks
 }
 
+// geminiMedia reads a part with inline or referenced data; ok is false for other parts.
 func geminiMedia(part object) (content.Media, bool) {
 	if data := part.object("inlineData"); data.has("data") {
 		return content.Media{MimeType: data.text("mimeType"), Data: data.text("data"), Encoding: "base64"}, true

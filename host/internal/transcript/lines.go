@@ -7,19 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// A lineReader reads a format of one JSON object a line.
+// A lineReader reads a format of one JSON object per line. Calls are in the order of the file, on one goroutine; the
+// first error ends the reading.
 type lineReader interface {
-	// record reads one record. What it keeps of it, it must copy: the next line takes its place.
+	// record reads one record. It must copy what it keeps: the buffer is reused for the next line.
 	record(record) error
-	// end is called after the last line.
+	// end is called once after the last line, to complete what only the whole file decides.
 	end() error
 }
 
-// maxUndecided bounds the records at the beginning of a file that may leave its format open. They are held in memory
-// until the format is known.
+// maxUndecided bounds how many records at the beginning of a file may leave its format open. They are copied and held
+// until the format is known. 100 covers the bookkeeping that newer versions put first; without a bound, a large file of
+// an unknown format would be read into memory whole.
 const maxUndecided = 100
 
-// lineFile is a file of one object a line.
+// lineFile is a file of one object per line while it is read.
 type lineFile struct {
 	s *source
 	o Options
@@ -33,7 +35,8 @@ type record struct {
 	object
 }
 
-// readLines reads a file of one object a line. The first line was read already, and there is a second one.
+// readLines reads a file of one object per line. The first line has been read already, and a second one exists. Records
+// that do not reveal the format wait, and are replayed to the reader once it is known.
 func readLines(s *source, o Options, first []byte, line int, offset int64) (*Transcript, error) {
 	f := lineFile{s: s, o: o, b: newBuilder()}
 	rec, err := f.parse(first, line, offset)
@@ -77,7 +80,8 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 	return f.b.finish(), nil
 }
 
-// next reads the next record, io.EOF at the end. Unless keep is set, it is valid until the next call.
+// next reads the next record; io.EOF at the end. Unless keep is set, the record is valid only until the next call. With
+// [Options.AllowPartialLine], a last line that is cut off ends the file too, with a note.
 func (f *lineFile) next(keep bool) (record, error) {
 	line, complete, err := f.s.next()
 	if err != nil {
@@ -94,6 +98,8 @@ func (f *lineFile) next(keep bool) (record, error) {
 	return rec, err
 }
 
+// parse parses one line. Bytes that are not UTF-8 are replaced and noted: recorders copy command output, which may be
+// cut within a character, and refusing a session for this would help no user.
 func (f *lineFile) parse(line []byte, number int, offset int64) (record, error) {
 	if !utf8.Valid(line) {
 		line = bytes.ToValidUTF8(line, []byte("\ufffd"))

@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// readMessages reads a list of provider messages from the field name, or from the document itself. There is one
-// reader for OpenAI's and Anthropic's messages, since recorders mix them in one file. What was found in the messages
-// decides which of the two formats is reported.
+// readMessages reads a list of provider messages from the field name, or from the document itself if name is "". One
+// reader serves OpenAI's and Anthropic's messages, since recorders mix them in one file. The messages themselves decide
+// which of the two formats is reported.
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
@@ -28,13 +28,14 @@ func readMessages(name string) documentReader {
 		if err != nil {
 			return err
 		}
+		// The response belongs after all messages, and head must know whether it was used.
 		m.answer(d)
 		m.head(d.top, name)
 		return m.end()
 	}
 }
 
-// messageLines reads one message a line.
+// messageLines reads one message per line.
 type messageLines struct {
 	b *builder
 	m messages
@@ -47,7 +48,7 @@ func (l *messageLines) record(r record) error {
 
 func (l *messageLines) end() error { return l.m.end() }
 
-// messages reads provider messages one after the other.
+// messages reads provider messages one after the other and collects what tells the two providers apart.
 type messages struct {
 	b         *builder
 	anthropic bool     // something was found that only Anthropic has
@@ -57,7 +58,8 @@ type messages struct {
 	answered  bool     // the provider's response was read as the last message
 }
 
-// isMessageField knows the fields of messages that are read, and those that hold nothing more.
+// isMessageField reports whether a field of a message is known: those that are read, and those without content of their
+// own.
 func isMessageField(name string) bool {
 	switch name {
 	case "role",
@@ -82,8 +84,9 @@ func isMessageField(name string) bool {
 	return false
 }
 
-// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's: nothing
-// that the file holds should be lost because of a name.
+// message reads one message. An unknown role, such as the "exit" of mini-swe-agent, is read as the human's, so that
+// nothing of the recording is lost because of a name. The error is always nil; the signature is that of
+// [document.each].
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
@@ -100,7 +103,7 @@ func (m *messages) message(line int, o object) error {
 		if role != "user" && role != "system" && role != "developer" {
 			b.oddity(
 				line, len(b.t.Entries), "unknown role",
-				"unknown role %q; it is read as the human's and kept in metadata.role", clip([]byte(role)),
+				"unknown role %q; read as the human's, kept in metadata.role", clip([]byte(role)),
 			)
 		}
 		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
@@ -108,7 +111,7 @@ func (m *messages) message(line int, o object) error {
 	return nil
 }
 
-// learn notices what only one of the providers has.
+// learn notices features that only one of the providers has. Plain text with the roles user and assistant fits both.
 func (m *messages) learn(o object) {
 	role := o.text("role")
 	if o.has("tool_calls") || o.has("function_call") || role == "tool" || role == "system" || role == "developer" ||
@@ -126,7 +129,8 @@ func (m *messages) learn(o object) {
 	}
 }
 
-// metadata collects timestamp, model and usage from the places in which recorders keep them.
+// metadata collects timestamp, model and usage from the places where recorders keep them. Roles that a history has no
+// speaker for are kept in "role".
 func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
@@ -139,7 +143,7 @@ func (m *messages) metadata(o object) []byte {
 	return meta.json()
 }
 
-// firstOf returns the first value that is there and not null.
+// firstOf returns the first value that is present and not null.
 func firstOf(values ...[]byte) []byte {
 	for _, v := range values {
 		if !rawjson.IsNull(v) {
@@ -149,7 +153,8 @@ func firstOf(values ...[]byte) []byte {
 	return nil
 }
 
-// extra keeps the fields of a provider's message that an entry has no place for.
+// extra keeps fields of a provider's message that an entry has no place for. In a tool's message "name" is the tool and
+// goes into the response.
 func (m *messages) extra(o object) content.Fields {
 	var out content.Fields
 	for _, name := range []string{"name", "refusal"} {
@@ -160,7 +165,9 @@ func (m *messages) extra(o object) content.Fields {
 	return out
 }
 
-// assistant returns the blocks of an answer: thoughts, then text, then calls.
+// assistant returns the blocks of an answer: thoughts, then text, then calls. body holds the blocks of the content
+// field. Calls of the old function_call form have no id; they get one, which the next result without an id then
+// answers.
 func (m *messages) assistant(line int, o object, body []content.Block) []content.Block {
 	blocks := []content.Block{}
 	if thought := o.text("reasoning_content"); thought != "" {
@@ -180,8 +187,8 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 	return append(append(blocks, body...), calls...)
 }
 
-// tool reads a tool's result, with c's metadata. In the old function form it has no id and answers the oldest open
-// call.
+// tool reads a tool's result into c, which has the metadata. In the old function form it has no id and answers the
+// oldest open call.
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
@@ -192,7 +199,8 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	m.b.add(line, c)
 }
 
-// system reads a system prompt outside of the messages: Anthropic's, or Cline's.
+// system reads a system prompt outside of the messages: Anthropic's "system", or Cline's "system_prompt". It becomes a
+// human entry with metadata.role "system", like a system message of OpenAI, so that all formats agree.
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
@@ -208,8 +216,8 @@ func (m *messages) system(line int, top object) {
 	}
 }
 
-// answer reads the provider's response from a log of one request, as OpenHands writes it: the messages are what was
-// sent, and the response is the last message of the conversation.
+// answer reads the provider's response from a log of one request, as OpenHands writes it: messages is the request, and
+// the response is the last message of the conversation. Only the first choice counts; agents continue with that one.
 func (m *messages) answer(d *document) {
 	response := d.top.object("response")
 	choices, _ := elements(response.raw("choices"))
@@ -230,7 +238,7 @@ func (m *messages) answer(d *document) {
 	_ = m.message(line, message) // it returns an error only if the message is not an object
 }
 
-// head keeps the tool schemas and notes the other fields of the document.
+// head keeps the tool schemas and the session's id, and notes the other fields of the document.
 func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")
@@ -241,6 +249,7 @@ func (m *messages) head(top object, list string) {
 	})
 }
 
+// firstText returns the first text that is not empty.
 func firstText(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -250,6 +259,8 @@ func firstText(texts ...string) string {
 	return ""
 }
 
+// end sets the format. A file with features of both providers, or of neither, is reported as OpenAI chat, whose
+// messages are the more common ones.
 func (m *messages) end() error {
 	m.b.t.Format = OpenAIChat
 	if m.anthropic && !m.openAI {

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// readNative reads a list of entries, or an object with the list in "history".
+// readNative reads a list of entries, or an object with the list in "history". Unknown fields of the object are kept
+// and written back by [Write], so that a native file survives a round trip unchanged.
 func readNative(b *builder, d *document) error {
 	b.t.Format = Native
 	list := "history"
@@ -50,7 +51,7 @@ func (b *builder) nativeBoundaries(top object) {
 	raw := top.raw("boundaries")
 	list, ok := elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
-		b.note(0, -1, "boundaries is no list; it is carried unchanged and not used")
+		b.note(0, -1, "boundaries is not a list; it is carried unchanged and not used")
 	}
 	for i, raw := range list {
 		boundary, err := parseBoundary(raw, len(b.t.Entries))
@@ -62,16 +63,18 @@ func (b *builder) nativeBoundaries(top object) {
 	}
 }
 
+// parseBoundary reads one boundary. Its index may equal the number of entries: a compaction after the last of them.
 func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	o := asObject(raw)
 	index, ok := wholeNumber(o.raw("index"))
 	if !ok || index > entries {
-		return Boundary{}, errors.New("its index is no position in the history")
+		return Boundary{}, errors.New("its index is not a position in the history")
 	}
 	return Boundary{Index: index, Kind: o.text("kind"), Meta: o.copyOf("meta")}, nil
 }
 
-// wholeNumber reads a number without sign, fraction and exponent, below a billion: a position, or ok is false.
+// wholeNumber reads a position: digits only, without sign, fraction and exponent, below a billion. The limit keeps it
+// from overflowing an int of 32 bits. ok is false for everything else.
 func wholeNumber(raw []byte) (n int, ok bool) {
 	if len(raw) == 0 || len(raw) > 9 {
 		return 0, false
@@ -85,7 +88,7 @@ func wholeNumber(raw []byte) (n int, ok bool) {
 	return n, true
 }
 
-// nativeLines reads one entry a line.
+// nativeLines reads one entry per line, as the host's transcript log writes them.
 type nativeLines struct{ b *builder }
 
 func (n *nativeLines) record(r record) error {

@@ -122,8 +122,8 @@ func TestOddEntriesAreReadAndNoted(t *testing.T) {
 ],"boundaries":[{"index":2,"kind":"compact_boundary","meta":{"preTokens":9}},{"index":6},"x"]}`
 	tr := read(t, in)
 	want := []string{
-		`boundaries[1] is not used: its index is no position in the history`,
-		`boundaries[2] is not used: its index is no position in the history`,
+		`boundaries[1] is not used: its index is not a position in the history`,
+		`boundaries[2] is not used: its index is not a position in the history`,
 		`line 2, entry 0: unknown speaker "narrator"; the entry is carried unchanged`,
 		`line 3, entry 1: the entry has no blocks; it is carried unchanged`,
 		`line 4, entry 2: block 0 is null, not a block; it is carried unchanged`,
@@ -158,7 +158,7 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 		"only a byte order mark":  {"\ufeff", transcript.ErrEmpty, "empty file"},
 		"NUL bytes":               {"\x7fELF\x00\x00", transcript.ErrBinary, "NUL"},
 		"UTF-16":                  {"\xff\xfe[\x00]\x00", transcript.ErrBinary, "NUL"},
-		"not UTF-8":               {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "not text"},
+		"not UTF-8":               {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "not UTF-8;"},
 		"prose":                   {"# aider chat started", transcript.ErrUnknownFormat, "aider"},
 		"number":                  {"42", transcript.ErrUnknownFormat, "supported: native, claude-code"},
 		"unknown object":          {`{"foo":1,"bar":{}}`, transcript.ErrUnknownFormat, `fields "foo", "bar"`},
@@ -185,7 +185,7 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 		"several conversations":   {`{"messages":[]}` + "\n" + `{"messages":[]}`, transcript.ErrMalformed, "one conversation at a time"},
 		"list of conversations":   {`[{"messages":[]},{"messages":[]}]`, transcript.ErrMalformed, "one conversation at a time"},
 		"list and more":           {"[]\n[]\n", transcript.ErrMalformed, "line 2"},
-		"bookkeeping only":        {`{"type":"summary","leafUuid":"x","summary":"y"}`, transcript.ErrEmpty, "without a single message"},
+		"bookkeeping only":        {`{"type":"summary","leafUuid":"x","summary":"y"}`, transcript.ErrEmpty, "without any message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, err := transcript.Read(strings.NewReader(tt.in), transcript.Options{})

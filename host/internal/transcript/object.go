@@ -9,19 +9,21 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// object is a JSON object with its fields in their order, as raw JSON. It is used in place of a map so that what is
-// carried along is written back in the same order, and with the same digits. Of a name that occurs twice the last
-// value counts, as in most parsers, at the place of the first. The values are slices of the text that was parsed:
-// what is kept must be copied.
+// object is a JSON object with its fields in order, as raw JSON. Unlike a map it writes back carried fields in the same
+// order and with the same digits; float64 would change large numbers. If a name occurs twice, the last value counts, as
+// in most parsers, at the place of the first. The values are slices of the parsed text: copy what you keep.
 type object []field
 
+// field is one name and value of an object. The zero field means "absent".
 type field struct {
 	name  string
 	value []byte
-	at    int // where the value begins in that text
+	// Where the value begins in the parsed text, in bytes; for line numbers.
+	at int // where the value begins in that text
 }
 
-// parseObject reads an object with nothing but white space behind it.
+// parseObject reads an object that is followed by nothing but white space. Up to 16 fields are searched linearly, which
+// is faster than a map for the usual record; beyond that an index keeps hostile files from taking quadratic time.
 func parseObject(raw []byte) (object, error) {
 	var o object
 	var index map[string]int // only of a long object: looking through a list of a million names for each name takes hours
@@ -58,8 +60,8 @@ func parseObject(raw []byte) (object, error) {
 	return o, err
 }
 
-// asObject returns the fields of raw, nil if it is not an object. A nil object has no fields, so that lookups in nested
-// objects need no checks.
+// asObject returns the fields of raw; nil if it is not an object. Lookups in a nil object find nothing, so reading
+// nested objects needs no checks in between.
 func asObject(raw []byte) object {
 	if kind(raw) != '{' {
 		return nil
@@ -71,7 +73,7 @@ func asObject(raw []byte) object {
 	return o
 }
 
-// elements returns the elements of an array; ok is false if raw is not an array.
+// elements returns the elements of an array; ok is false if raw is not an array. They are slices of raw.
 func elements(raw []byte) (list [][]byte, ok bool) {
 	s := rawjson.New(raw)
 	err := s.Array(func(int) error {
@@ -82,8 +84,8 @@ func elements(raw []byte) (list [][]byte, ok bool) {
 	return list, err == nil
 }
 
-// field returns the field of that name, an empty one if there is none. It looks through the whole list: it is for the
-// few fields that a format knows.
+// field returns the field of that name, or the zero field. The search is linear; use it for the few fields that a
+// format defines.
 func (o object) field(name string) field {
 	for i := range o {
 		if o[i].name == name {
@@ -105,8 +107,10 @@ func (o object) text(name string) string {
 	return s
 }
 
+// object returns the object in a field; nil if there is none.
 func (o object) object(name string) object { return asObject(o.raw(name)) }
 
+// isTrue reports whether a field is the JSON true. Other values count as false.
 func (o object) isTrue(name string) bool { return string(o.raw(name)) == "true" }
 
 // copyOf returns a copy of a field's value, nil if there is none or it is null.
@@ -117,7 +121,7 @@ func (o object) copyOf(name string) json.RawMessage {
 	return nil
 }
 
-// without returns copies of the fields except those with the given names and those that are null.
+// without returns copies of all fields except the named ones and those that are null. It collects what goes into Extra.
 func (o object) without(names ...string) content.Fields {
 	var out content.Fields
 	for _, f := range o {
@@ -128,7 +132,7 @@ func (o object) without(names ...string) content.Fields {
 	return out
 }
 
-// jsonOf returns fields as a JSON object, {} if there are none.
+// jsonOf returns fields as a JSON object; {} if there are none.
 func jsonOf(fields content.Fields) json.RawMessage {
 	var m metadata
 	for _, f := range fields {
@@ -140,10 +144,11 @@ func jsonOf(fields content.Fields) json.RawMessage {
 	return m.json()
 }
 
-// kind returns the first byte of a value, 0 if there is none.
+// kind returns the first byte of a value, which tells its JSON type; 0 if there is none.
 func kind(raw []byte) byte { return rawjson.New(raw).Kind() }
 
-// metadata builds a metadata object in the order in which its fields are set.
+// metadata builds a JSON object in the order in which its fields are set. The closing brace is missing until json is
+// called. A name must be set only once.
 type metadata []byte
 
 // raw sets a field to a JSON value. null and nil set nothing.
@@ -175,7 +180,8 @@ func (m *metadata) flag(name string, set bool) {
 	}
 }
 
-// json returns the object, nil if nothing was set.
+// json returns the object; nil if nothing was set, which means an entry without metadata. The capacity is cut, so that
+// the builder can go on without changing the object that was returned.
 func (m *metadata) json() json.RawMessage {
 	if len(*m) == 0 {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// openAIPart reads a part of an OpenAI message; ok is false for a part of another kind.
+// openAIPart reads a part of an OpenAI message; ok is false for other parts. Plain "text" parts look like Anthropic's
+// and are read there. annotations and logprobs describe the text for the screen and are dropped.
 func openAIPart(o object) (block content.Block, ok bool) {
 	switch o.text("type") {
 	case "input_text", "output_text":
@@ -24,8 +25,8 @@ func openAIPart(o object) (block content.Block, ok bool) {
 	return nil, false
 }
 
-// openAIMedia reads an image or a file; ok is false without data. Data is a data: URL or a link; the Chat API and the
-// Responses API nest it differently.
+// openAIMedia reads an image or a file; ok is false if there is no data. Data is a data: URL or a link. The Chat API
+// nests it in an object, the Responses API does not.
 func openAIMedia(o object) (content.Media, bool) {
 	var link string
 	var m content.Media
@@ -49,7 +50,8 @@ func openAIMedia(o object) (content.Media, bool) {
 	return m, link != ""
 }
 
-// openAICalls reads the tool calls of an assistant message.
+// openAICalls reads the tool calls of an assistant message. The ids may repeat within a conversation: some models do
+// this, and pairing works by position. A call without a function is carried unchanged.
 func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	var blocks []content.Block
 	list, _ := elements(raw)
@@ -70,8 +72,8 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 		parameters, ok := argumentsOf(arguments)
 		if !ok {
 			b.oddity(
-				line, len(b.t.Entries), "call whose arguments are no JSON",
-				"the arguments of the call %q are no JSON; they are kept as text", clip([]byte(o.text("id"))),
+				line, len(b.t.Entries), "call whose arguments are not JSON",
+				"the arguments of the call %q are not JSON; they are kept as text", clip([]byte(o.text("id"))),
 			)
 		}
 		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
@@ -79,8 +81,9 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 	return blocks
 }
 
-// argumentsOf reads a call's arguments, which are JSON inside of a string. ok is false if the string is not JSON,
-// because the model wrote it wrongly or the tool takes plain text, such as a patch: then the string is kept.
+// argumentsOf reads a call's arguments, which are JSON inside a string. ok is false if the string is not JSON, because
+// the model wrote invalid JSON or the tool takes plain text, such as a patch. The string itself is kept then. Empty
+// arguments are nil.
 func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 	text, isText := rawjson.Text(raw)
 	switch {

@@ -17,7 +17,7 @@ const (
 	roleAssistant = "assistant"
 )
 
-// turn is one message as providers want it, with the responses to its calls directly behind it.
+// turn is one message in the form that providers accept, directly followed by the responses to its calls.
 type turn struct {
 	entry   int // the entry that it was made from
 	role    string
@@ -27,7 +27,8 @@ type turn struct {
 	name    []byte    // the field "name" of the message, as raw JSON; nil if there is none
 }
 
-// call is a tool call of a turn.
+// call is a tool call of a turn. It is shared between the turn and its answer, so that an id which is changed for the
+// provider changes in both.
 type call struct {
 	content.ToolCall
 	turn  int    // its position in [planner.turns]
@@ -42,9 +43,9 @@ type answer struct {
 	media []content.Media
 }
 
-// planner lays a history out for a provider, whose rules are stricter than real histories: every call must be
-// answered in the next message, and every response must have its call. What has to be moved, added or left out for it
-// is tallied.
+// planner arranges a history for a provider. Provider rules are stricter than real histories: every call must be
+// answered in the next message, and every response must have its call. Whatever must be moved, added or left out for
+// this is tallied, so that a conversion never loses something silently. A planner serves one transcript.
 type planner struct {
 	tally tally
 	turns []turn
@@ -52,10 +53,12 @@ type planner struct {
 	calls []*call
 }
 
-// missingResult is what an unanswered call is answered with, because providers refuse a call without a response.
+// missingResult is the result given to an unanswered call, because providers refuse a call without a response. It says
+// so in words, so that the model does not take it for output of the tool.
 const missingResult = "[no result was recorded]"
 
-// plan lays out a transcript.
+// plan arranges the entries of a transcript in order. The whole history is written, across compactions: the summaries
+// of the recorder are part of it, and which part a model should see is the caller's decision.
 func plan(t *Transcript) *planner {
 	p := &planner{}
 	for i, c := range t.Entries {
@@ -74,11 +77,13 @@ func plan(t *Transcript) *planner {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
 	}
 	for _, f := range t.Extra {
-		p.tally.routine(0, -1, fmt.Sprintf("field %q beside the history left out", clip([]byte(f.Name))))
+		p.tally.routine(0, -1, fmt.Sprintf("top-level field %q left out", clip([]byte(f.Name))))
 	}
 	return p
 }
 
+// metadata tallies what an entry holds besides its blocks and no provider has a place for. "role" and "name" are
+// written.
 func (p *planner) metadata(i int, c content.Content) {
 	for _, f := range asObject(c.Metadata) {
 		if f.name != "role" {
@@ -93,6 +98,8 @@ func (p *planner) metadata(i int, c content.Content) {
 	}
 }
 
+// entry turns one entry into a turn. Responses leave it and go to the turn of their call. An entry that held nothing
+// else makes no turn.
 func (p *planner) entry(i int, c content.Content) {
 	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name")}
 	switch role := Role(c); {
@@ -137,16 +144,18 @@ func (p *planner) entry(i int, c content.Content) {
 	p.turns = append(p.turns, t)
 }
 
-// answer puts a response behind the call that it answers. It returns nil if there is none.
+// answer attaches a response to the call that it answers; nil if there is no open call with its id. With repeated ids
+// the latest open call is taken, as the recorder's model did. A response that comes later than the next turn moves up,
+// because providers accept it only there.
 func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 	at, ok := p.match.Response(r.CallID, r.ToolName)
 	if !ok {
-		p.tally.count(0, entry, "result without a call before it written as the user's text")
+		p.tally.count(0, entry, "result without a call before it written as user text")
 		return nil
 	}
 	c := p.calls[at.Block]
 	if c.turn != len(p.turns)-1 {
-		p.tally.count(0, entry, "result moved up to right behind its call")
+		p.tally.count(0, entry, "result moved up to directly follow its call")
 	}
 	c.done = true
 	a := &answer{ToolResponse: r, call: c}
@@ -154,8 +163,8 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 	return a
 }
 
-// close adds a response to every call that has none. The calls of the last turn are left open if none of them is
-// answered: they are still running, and an agent will add the responses.
+// close adds a response to every call that has none. The calls of the last turn stay open if none of them is answered:
+// they are still running, and an agent that continues the conversation will add their responses.
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
@@ -175,7 +184,7 @@ func (p *planner) close() {
 	}
 }
 
-// resultText returns what a model reads of a tool's result: the error if there is nothing else.
+// resultText returns what a model reads of a tool's result: the result, or the error if there is no result.
 func resultText(r content.ToolResponse) string {
 	if rawjson.IsNull(r.Result) && r.Failed() {
 		return r.Error
@@ -183,9 +192,9 @@ func resultText(r content.ToolResponse) string {
 	return r.ResultText()
 }
 
-// uniqueIDs gives each call the id to be written. Every provider wants the ids within one message to differ. With
-// everywhere set, as Anthropic wants it, they differ in the whole conversation and consist of letters, digits, '_'
-// and '-'.
+// uniqueIDs gives each call the id that is written. Every provider requires different ids within one message. With
+// everywhere set, as Anthropic requires, ids differ in the whole conversation and consist of letters, digits, '_' and
+// '-'. Without it, ids stay as recorded wherever that is possible.
 func (p *planner) uniqueIDs(everywhere bool) {
 	used, suffix := map[string]bool{}, map[string]int{}
 	for _, t := range p.turns {
@@ -208,20 +217,20 @@ func (p *planner) uniqueIDs(everywhere bool) {
 			used[id] = true
 			c.outID = id
 			if id != c.ID {
-				p.tally.count(0, t.entry, "call id changed, for providers want ids that differ and are plain")
+				p.tally.count(0, t.entry, "call id changed: providers require unique ids of plain characters")
 			}
 		}
 	}
 }
 
-// toolName returns a name that providers accept.
+// toolName returns a name that providers accept; "unknown" for a call without one.
 func (p *planner) toolName(c *call, entry int) string {
 	name := safeName(c.Name)
 	if name == "" {
 		name = "unknown"
 	}
 	if name != c.Name {
-		p.tally.count(0, entry, "tool name changed, for providers accept letters, digits, '_' and '-' only")
+		p.tally.count(0, entry, "tool name changed: providers accept only letters, digits, '_' and '-'")
 	}
 	return name
 }

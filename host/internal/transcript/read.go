@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// DefaultMaxBytes is the largest file that is read unless [Options] say otherwise: 1 GiB.
+// DefaultMaxBytes is the largest file that is read unless [Options] set another limit: 1 GiB. It is far above real
+// sessions (tens of megabytes) and keeps a file named by mistake from exhausting the memory.
 const DefaultMaxBytes = 1 << 30
 
 // Options change how a transcript is read. The zero value is right for finished files.
@@ -24,7 +25,7 @@ type Options struct {
 	AllowPartialLine bool
 }
 
-// ReadFile reads the transcript in a file. See [Read].
+// ReadFile reads the transcript in a file. See [Read]. Errors name the path.
 func ReadFile(path string, o Options) (*Transcript, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,12 +38,12 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	}
 	if info.IsDir() {
 		return nil, &Error{
-			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name the transcript file in it",
+			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name a transcript file inside it",
 		}
 	}
 	if limit := o.limit(); info.Size() > limit {
 		return nil, &Error{Path: path, Offset: -1, Entry: -1, Reason: ErrTooLarge,
-			Detail: fmt.Sprintf("it has %d bytes, the limit is %d", info.Size(), limit)}
+			Detail: fmt.Sprintf("it is %d bytes long, the limit is %d", info.Size(), limit)}
 	}
 	s := newSource(f, o.limit())
 	s.size = info.Size()
@@ -58,21 +59,21 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	return t, nil
 }
 
-// Read reads a transcript in any of the [Formats], which it finds out from the content. What is wrong with the content
-// is an [*Error]; other errors are those of r.
+// Read reads a transcript in any of the [Formats], which it detects from the content. Problems of the content are an
+// [*Error]; other errors are those of r.
 func Read(r io.Reader, o Options) (*Transcript, error) {
 	return read(newSource(r, o.limit()), o)
 }
 
-// read decides by the first line what kind of file this is. If the line is complete JSON and another line follows, the
-// file has one record a line and is read line by line. Otherwise it is one JSON value, which is held in memory whole.
+// read decides by the first line what kind of file it is. If this line is complete JSON and another line follows, the
+// file has one record per line and is read line by line. Otherwise it is one JSON value, which is held in memory whole.
 func read(s *source, o Options) (*Transcript, error) {
 	if err := s.head(); err != nil {
 		return nil, err
 	}
 	first, complete, err := s.next()
 	if errors.Is(err, io.EOF) {
-		return nil, fail(ErrEmpty, "there is no transcript in it")
+		return nil, fail(ErrEmpty, "the file contains no transcript")
 	}
 	if err != nil {
 		return nil, err
@@ -81,6 +82,7 @@ func read(s *source, o Options) (*Transcript, error) {
 	switch err := checkJSON(first); {
 	case err == nil:
 		first = bytes.Clone(first)
+	// The value goes on in the next line: a document that was printed with indentation.
 	case complete && errors.Is(err, io.ErrUnexpectedEOF):
 		all, err := s.rest()
 		if err != nil {
@@ -98,10 +100,12 @@ func read(s *source, o Options) (*Transcript, error) {
 	case kind(first) != '{':
 		return nil, failAt(s.line, ErrMalformed, "something follows the list that ended on line %d", line)
 	}
+	// The second line belongs to the reader of lines.
 	s.again = true
 	return readLines(s, o, first, line, offset)
 }
 
+// limit returns the largest size in bytes; negative values count as 0.
 func (o Options) limit() int64 {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
@@ -109,7 +113,7 @@ func (o Options) limit() int64 {
 	return DefaultMaxBytes
 }
 
-// checkJSON reports whether data is exactly one JSON value.
+// checkJSON returns nil if data is exactly one JSON value, else a [*rawjson.SyntaxError].
 func checkJSON(data []byte) error {
 	s := rawjson.New(data)
 	if _, err := s.Skip(); err != nil {
@@ -118,7 +122,7 @@ func checkJSON(data []byte) error {
 	return s.Rest()
 }
 
-// readDocument reads a file that is one JSON value, which begins at the given line and byte.
+// readDocument reads a file that is one JSON value, which begins at the given line and byte of the file.
 func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
 	b := newBuilder()
 	if !utf8.Valid(data) { // recorders copy the output of commands, which may be cut within a character

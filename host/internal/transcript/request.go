@@ -6,7 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Request is one time that the recorded agent called its model.
+// Request is one request of the recorded agent to its model. Recordings do not contain requests; they follow from who
+// spoke.
 type Request struct {
 	// Entry is the first entry that answers it; the number of entries if nothing does.
 	Entry int
@@ -15,15 +16,16 @@ type Request struct {
 	From int
 	// Boundary says that the recorder had compacted since the request before.
 	Boundary bool
-	// At is when the last entry before it that has a time was recorded; zero if none has.
+	// At is when the last entry in the request that has a time was recorded; zero if none has. Replays derive from it
+	// whether the prompt cache had expired.
 	At time.Time
 	// Reported is the recorder's count of the prompt, in tokens; 0 if it has none.
 	Reported int
 }
 
-// Requests returns the requests that the recorded agent made, in order: one before each run of entries of the AI, and
-// one at the end if the last entry is not the AI's, which was never answered. It is the one place that says when the
-// recorded agent called its model: replays, comparisons and explanations all go by it.
+// Requests returns the requests of the recorded agent, in order: one before each run of entries of the AI, and one at
+// the end if the last entry is not the AI's; that one was never answered. Replays, comparisons and explanations all use
+// this function, so that they agree on when the model was called.
 func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
@@ -58,7 +60,8 @@ func (t *Transcript) Requests() []Request {
 	return out
 }
 
-// Replaced returns the entries before which the recorder's compactions took everything out of the context.
+// Replaced returns the positions of the entries before which a compaction of the recorder emptied the context. A key
+// may equal the number of entries.
 func (t *Transcript) Replaced() map[int]bool {
 	out := map[int]bool{}
 	for _, b := range t.Boundaries {

@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// Formats are detected from what records look like. File names and labels are not asked: recorders are known to label
+// Formats are detected from the shape of their records. File names and labels are ignored: recorders are known to label
 // a file as another agent's. Formats that are recognised but cannot be read get an error that names them, which helps
 // more than "unknown format".
-
+//
 // A documentReader reads a file that is one JSON value.
 type documentReader func(*builder, *document) error
 
-// sniffDocument detects the format of a file that is one JSON value.
+// sniffDocument detects the format of a file that is one JSON value. The most specific shapes come first: "history" and
+// "messages" occur in several formats, so the first element of the list decides. An object that fits none of them may
+// be a file of records with a single line.
 func sniffDocument(d *document) (documentReader, error) {
 	if kind(d.data) == '[' {
 		return sniffList(d)
@@ -57,6 +59,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	}, nil
 }
 
+// sniffList detects the format of a file that is one list. An empty list is an empty native history.
 func sniffList(d *document) (documentReader, error) {
 	first := firstObject(d.data)
 	switch {
@@ -73,8 +76,8 @@ func sniffList(d *document) (documentReader, error) {
 	}
 }
 
-// sniffLine detects the format of a file that has one record a line. It returns nil if this record does not tell, and
-// the next one is asked: a file may begin with records of a type that is not known yet.
+// sniffLine detects the format of a file with one record per line. It returns nil, nil if this record does not tell,
+// and the caller tries the next one: a file may begin with records of a type that is not known yet.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
 	case isEntry(r.object):
@@ -108,7 +111,8 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 	return nil, nil
 }
 
-// isEntry reports whether o is meant to be an entry of the native form.
+// isEntry reports whether o is meant to be an entry of the native form. One of the fields suffices, so that a malformed
+// entry gets an error about itself instead of "unknown format".
 func isEntry(o object) bool { return o.raw("speaker") != nil || o.raw("blocks") != nil }
 
 // isConversation reports whether o holds a list of messages or entries.
@@ -121,8 +125,8 @@ func isOpenHandsEvent(o object) bool {
 	return strings.HasSuffix(o.text("kind"), "Event") && o.has("source")
 }
 
-// isGemini reports whether top is a chat of Gemini CLI, of which first is the first message. Its messages have a type
-// and no role; an empty chat is recognised by a field of the file.
+// isGemini reports whether top is a chat of Gemini CLI; first is its first message. The messages have a type and no
+// role. An empty chat is recognised by a field of the file.
 func isGemini(top, first object) bool {
 	t := first.text("type")
 	return !first.has("role") && (isGeminiType(t) || first == nil && top.has("projectHash"))
@@ -135,7 +139,8 @@ func unsupported(what string) error {
 	)
 }
 
-// unknownObject says what was seen instead of a known format.
+// unknownObject is the error for an unknown format. It lists up to 8 of the fields that were found, so that users see
+// whether they named the wrong file.
 func unknownObject(r record) error {
 	var names []string
 	for _, f := range r.object {

@@ -12,8 +12,8 @@ import (
 )
 
 // source returns the lines of a file and knows where each begins, so that errors can name line and byte. Lines end at
-// '\n' only: JSON strings may hold U+2028 and other characters that some line readers split at. There is no limit on
-// the length of a line, only on that of the file: one tool result can be many megabytes.
+// '\n' only: JSON strings may contain U+2028 and other characters at which some line readers split. Only the file's
+// size is limited, not a line's: one tool result can be many megabytes.
 type source struct {
 	r      *bufio.Reader
 	max    int64
@@ -26,12 +26,13 @@ type source struct {
 	whole  bool // the line that was read last had an end
 }
 
+// newSource returns a source that fails with [ErrTooLarge] beyond limit bytes.
 func newSource(r io.Reader, limit int64) *source {
 	return &source{r: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
 
-// head checks that the file looks like JSON and skips a byte order mark, without reading more than a few bytes. A
-// file that was named by mistake, such as a binary or a Markdown file, is thus refused at once, however large it is.
+// head checks that the file looks like JSON and skips a byte order mark. It peeks at the first 4 KiB only: a file named
+// by mistake, such as a binary or a Markdown file, is refused at once, however large it is.
 func (s *source) head() error {
 	const most = 4096
 	head, err := s.r.Peek(most)
@@ -49,7 +50,7 @@ func (s *source) head() error {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case len(text) == 0 && !blankSoFar:
-		return fail(ErrEmpty, "there is no transcript in it")
+		return fail(ErrEmpty, "the file contains no transcript")
 	case len(text) == 0:
 		return nil
 	case text[0] == '{' || text[0] == '[':
@@ -59,16 +60,17 @@ func (s *source) head() error {
 		}
 		return nil
 	case bytes.IndexByte(head, 0) >= 0:
-		return fail(ErrBinary, "it holds NUL bytes; a transcript is JSON text in UTF-8")
+		return fail(ErrBinary, "it contains NUL bytes; a transcript is JSON text in UTF-8")
 	case !utf8.Valid(head[:len(head)-incomplete(head)]):
-		return fail(ErrBinary, "it is not text in UTF-8; a transcript is JSON text in UTF-8")
+		return fail(ErrBinary, "it is not UTF-8; a transcript is JSON text in UTF-8")
 	default:
-		return fail(ErrUnknownFormat, "it begins with %q, which is no JSON list or object; supported: %s",
+		return fail(ErrUnknownFormat, "it begins with %q, which is not a JSON list or object; supported: %s",
 			clip(text), formatNames(false))
 	}
 }
 
-// incomplete returns how many bytes at the end of head may belong to a character that was cut in two.
+// incomplete returns how many bytes at the end of head belong to a character that the end of the buffer cut in two.
+// They must not count as invalid UTF-8.
 func incomplete(head []byte) int {
 	for n := 1; n <= min(utf8.UTFMax-1, len(head)); n++ {
 		if c := head[len(head)-n]; utf8.RuneStart(c) {
@@ -81,8 +83,8 @@ func incomplete(head []byte) int {
 	return 0
 }
 
-// next returns the next line that is not blank, without its end, and whether a line end followed. The bytes are valid
-// until the next call. At the end of the file it returns io.EOF.
+// next returns the next line that is not blank, without its line end, and whether a line end followed. The bytes are
+// valid until the next call. It returns io.EOF at the end of the file.
 func (s *source) next() (line []byte, complete bool, err error) {
 	if s.again {
 		s.again = false
@@ -106,8 +108,8 @@ func (s *source) next() (line []byte, complete bool, err error) {
 	}
 }
 
-// rest appends the remainder of the file to the line that was read last, which ended in '\n', and returns both: the
-// file is one JSON value over several lines.
+// rest appends the remainder of the file to the line that was read last, and returns both: the file is one JSON value
+// over several lines. The buffer grows to the file's size at once if that is known.
 func (s *source) rest() ([]byte, error) {
 	if more := s.size - s.end; more > 0 && s.size <= s.max {
 		s.buf = slices.Grow(s.buf, int(more)+1)
@@ -121,7 +123,7 @@ func (s *source) rest() ([]byte, error) {
 	}
 }
 
-// fill appends a line to s.buf without its end.
+// fill appends one line to s.buf, without its end. complete is false if the file ended first.
 func (s *source) fill() (complete bool, err error) {
 	for {
 		part, err := s.r.ReadSlice('\n')
@@ -142,8 +144,8 @@ func (s *source) fill() (complete bool, err error) {
 	}
 }
 
-// clip returns the beginning of text for a message: names of fields, roles and types come from the file and may be
-// huge.
+// clip returns the first 40 bytes of text for a message. Names of fields, roles and types come from the file and may be
+// huge or cut within a character.
 func clip(text []byte) string {
 	const most = 40
 	if len(text) > most {

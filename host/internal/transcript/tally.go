@@ -3,21 +3,21 @@ package transcript
 import "fmt"
 
 // tally counts what is not noted one by one: a session may have ten thousand records of one kind, and a note for each
-// would hide all others. Each kind becomes one note at the place of its first occurrence.
+// would hide all others. Each kind becomes one note at the place of its first occurrence. The zero value is empty.
 type tally struct {
 	warnings, routines kinds
 }
 
-// count counts one more of a kind that people should see. what continues the note "N × …".
+// count adds one of a kind that deserves a warning. what continues the note "N × …".
 func (t *tally) count(line, entry int, what string) { t.warnings.count(line, entry, what) }
 
-// routine counts one more of a kind of [Note.Routine].
+// routine adds one of a kind that needs no attention; see [Note.Routine].
 func (t *tally) routine(line, entry int, what string) { t.routines.count(line, entry, what) }
 
 // notes returns the warnings, then the routine remarks.
 func (t *tally) notes() []Note { return append(t.warnings.notes(false), t.routines.notes(true)...) }
 
-// kinds are the kinds of one half of a tally, in the order in which they came up.
+// kinds are one half of a tally, in the order in which they came up, so that the output is deterministic.
 type kinds struct {
 	index map[string]int
 	list  []tallied
@@ -30,7 +30,7 @@ type tallied struct {
 	first Note
 }
 
-// maxKinds bounds the kinds that are counted separately. Their names come from the file, which could make up any
+// maxKinds bounds how many kinds are counted separately. Their names contain text of the file, which could invent any
 // number.
 const maxKinds = 100
 
@@ -50,6 +50,7 @@ func (k *kinds) count(line, entry int, what string) {
 	k.list = append(k.list, tallied{what: what, count: 1, first: Note{Line: line, Entry: entry}})
 }
 
+// notes returns one note per kind, and one for the kinds beyond maxKinds.
 func (k *kinds) notes(routine bool) []Note {
 	var out []Note
 	for _, kind := range k.list {

@@ -8,9 +8,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Time returns when an entry was recorded, from metadata.timestamp: text as in RFC 3339, or a number of seconds or
-// milliseconds since 1970. Text without a zone, as Python writes it, is taken for UTC: durations between the entries of
-// a session are right then, the hour may not be. ok is false if there is no timestamp or it is none of these.
+// Time returns when an entry was recorded, from metadata.timestamp: text in RFC 3339, or a number of seconds or
+// milliseconds since 1970. Text without a zone, as Python writes it, is read as UTC: durations within a session are
+// then right even if the hour is not. ok is false if there is no timestamp or it is none of these.
 func Time(c content.Content) (t time.Time, ok bool) {
 	raw := rawjson.Field(c.Metadata, "timestamp")
 	if text, isText := rawjson.Text(raw); isText {

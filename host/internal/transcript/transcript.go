@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Transcript is one recorded conversation.
+// Transcript is one recorded conversation. Readers fill it completely; callers that build one themselves need only
+// Entries. Nothing in it refers to the file's buffers.
 type Transcript struct {
 	// Format is what it was read from.
 	Format Format
@@ -23,16 +24,16 @@ type Transcript struct {
 	IDs []string
 	// Boundaries are the compactions that the recorder made, in order.
 	Boundaries []Boundary
-	// Usage is what the provider counted of each request that the recorder told of, in the order of the entries; nil if
-	// the file holds none. It goes on over Boundaries.
+	// Usage holds the provider's token counts of each request that the recorder reported, in the order of the entries;
+	// nil if the file has none. It continues across Boundaries.
 	Usage []Usage
 	// Tools are the tool schemas that the file held, as raw JSON in the provider's form; nil if there were none.
 	Tools json.RawMessage
-	// Bare says that a native history was a plain list, without an object around it, and is to be written as one.
+	// Bare is set if a native history was a plain list, without an object around it. [Write] then writes a list again.
 	Bare bool
 	// Extra holds the other fields of the object around a native history, in their order.
 	Extra content.Fields
-	// Notes say what was left out, not understood, or odd. If there are only [Note.Routine] ones, all is well.
+	// Notes say what was left out, not understood, or odd. If all are [Note.Routine], the transcript is complete.
 	Notes []Note
 }
 
@@ -57,10 +58,11 @@ type Boundary struct {
 	Meta json.RawMessage `json:"meta,omitempty"`
 }
 
-// Replaces reports whether the entries before the boundary left the model's context.
+// Replaces reports whether the entries before the boundary left the model's context. A microcompaction only clears
+// results. Unknown kinds of native files count as compactions.
 func (b Boundary) Replaces() bool { return b.Kind != BoundaryMicrocompact }
 
-// Note is a remark for people on what was read or written.
+// Note is a remark for people about what was read or written. It has JSON names for -o json.
 type Note struct {
 	// Line in the file, counted from 1; 0 if it concerns no line.
 	Line int `json:"line,omitempty"`
@@ -72,6 +74,7 @@ type Note struct {
 	Routine bool `json:"routine,omitempty"`
 }
 
+// String returns the message behind its place, as far as the place is known.
 func (n Note) String() string {
 	switch {
 	case n.Line > 0 && n.Entry >= 0:
@@ -85,6 +88,6 @@ func (n Note) String() string {
 	}
 }
 
-// Role returns metadata.role, which marks entries that are no turn of the conversation: "system", "developer" and what
-// else a recorder had. It is "" for ordinary entries.
+// Role returns metadata.role. It marks entries that are not ordinary turns of the conversation: "system", "developer"
+// and other roles of a recorder. It is "" for ordinary entries.
 func Role(c content.Content) string { return rawjson.FieldText(c.Metadata, "role") }

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Usage is what the provider counted of one request, in tokens.
+// Usage is what the provider counted for one request, in tokens.
 type Usage struct {
 	// Entry is the first entry that answered the request. The request held the entries before it, from the last
 	// [Boundary] that replaced the context on.
@@ -28,9 +28,9 @@ type Usage struct {
 	Output int `json:"output"`
 }
 
-// readUsage collects the usage from the entries' metadata.usage and not from the file's own records, so that a
-// session has the same usage in every form that it is converted to. Recorders write zeros for answers that no
-// provider gave, such as an error message of the agent; those have no usage.
+// readUsage collects usage from metadata.usage of the entries, not from the file's own records, so that a session has
+// the same usage in every format it is converted to. Recorders write zeros for answers that came from no provider, such
+// as an error message of the agent; those have no usage.
 func (b *builder) readUsage() {
 	for i, c := range b.t.Entries {
 		if c.Speaker != content.AI {
@@ -42,7 +42,7 @@ func (b *builder) readUsage() {
 		}
 		u, err := parseUsage(raw)
 		if err != nil {
-			b.oddity(b.t.Lines[i], i, "usage that is no count of tokens", "the usage is not used: %v", err)
+			b.oddity(b.t.Lines[i], i, "usage that is not a count of tokens", "the usage is not used: %v", err)
 			continue
 		}
 		if u.PromptTokens > 0 {
@@ -52,7 +52,7 @@ func (b *builder) readUsage() {
 	}
 }
 
-// parseUsage reads what a provider or a recorder calls usage, in any of their spellings. Without a prompt it is zero.
+// parseUsage reads a usage object of any provider or recorder. Without a prompt count it returns zero and no error.
 func parseUsage(raw []byte) (Usage, error) {
 	o := asObject(raw)
 	if o == nil {
@@ -86,18 +86,19 @@ func parseUsage(raw []byte) (Usage, error) {
 		return Usage{}, p.err
 	}
 	if u.PromptTokens > mostTokens {
-		return Usage{}, fmt.Errorf("it has %d tokens in a prompt, which no model takes", u.PromptTokens)
+		return Usage{}, fmt.Errorf("a prompt of %d tokens exceeds the limit of every model", u.PromptTokens)
 	}
 	return u, nil
 }
 
-// usageParser reads counts under the many names that providers and recorders have for them, and keeps the first error.
+// usageParser reads counts under their many names and keeps the first error.
 type usageParser struct {
 	o   object
 	err error
 }
 
-// present returns the first of the fields that is there and not null.
+// present returns the first of the named fields that is present and not null, else the zero field. A field with 0
+// counts as present.
 func (p *usageParser) present(names ...string) field {
 	for _, name := range names {
 		if f := p.o.field(name); !rawjson.IsNull(f.value) {
@@ -107,7 +108,7 @@ func (p *usageParser) present(names ...string) field {
 	return field{}
 }
 
-// cached returns the field that counts the cached part within the prompt.
+// cached returns the field that counts the cached part within the prompt, as OpenAI and most others report it.
 func (p *usageParser) cached() field {
 	for _, name := range []string{"prompt_tokens_details", "input_tokens_details"} {
 		if f := p.o.object(name).field("cached_tokens"); !rawjson.IsNull(f.value) {
@@ -117,10 +118,12 @@ func (p *usageParser) cached() field {
 	return p.present("cached_input_tokens", "prompt_cache_hit_tokens", "cacheReadTokens", "cachedTokens", "cached")
 }
 
-// mostTokens is more than any model takes or gives. A larger number is not a count of tokens.
+// mostTokens is more than any model takes or gives, also in sum over a few fields. A larger number is a timestamp or a
+// cost in some unit, not a count of tokens.
 const mostTokens = 100_000_000
 
-// count reads a number of tokens, 0 if there is no field. Some recorders write whole numbers as 12.0.
+// count returns the number of tokens in a field; 0 if it is absent. Some recorders write whole numbers as 12.0, hence a
+// float is parsed.
 func (p *usageParser) count(f field) int {
 	if f.value == nil {
 		return 0
@@ -135,8 +138,9 @@ func (p *usageParser) count(f field) int {
 	return int(n)
 }
 
-// Prompts returns for each [Transcript.Usage] what the history in its request counts: the entries before [Usage.Entry],
-// from the last [Boundary] that replaced the context on. counts holds the count of each entry.
+// Prompts returns, for each element of [Transcript.Usage], how many tokens the history in its request has: the entries
+// before [Usage.Entry], from the last [Boundary] on that replaced the context. counts holds the tokens of each entry.
+// The difference to [Usage.PromptTokens] is the system prompt, the tool schemas and the error of the tokenizer.
 func (t *Transcript) Prompts(counts []int) []int {
 	replaced := t.Replaced()
 	prompts := make([]int, len(t.Usage))

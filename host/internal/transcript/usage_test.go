@@ -131,7 +131,7 @@ func TestUsageThatIsNoCountIsNotedAndNotUsed(t *testing.T) {
 		`{"input_tokens":"7"}`:                       `input_tokens is "7", not a number of tokens`,
 		`{"input_tokens":7,"output_tokens":[]}`:      "output_tokens is [], not a number of tokens",
 		`{"input":7,"cacheRead":true}`:               "cacheRead is true, not a number of tokens",
-		`{"input":100000000,"cacheRead":1}`:          "it has 100000001 tokens in a prompt, which no model takes",
+		`{"input":100000000,"cacheRead":1}`:          "a prompt of 100000001 tokens exceeds the limit of every model",
 		`[7]`:                                        "it is [7], not an object",
 		`{"output_tokens":7}`:                        "",
 		`{"prompt_tokens":0,"completion_tokens":0}`:  "",

@@ -10,7 +10,8 @@ import (
 )
 
 // Write writes a transcript as [Native], [OpenAIChat] or [AnthropicMessages]. The notes say what the format cannot hold
-// and what was done about it; a native transcript holds everything. An error is one of w, or [ErrUnsupportedFormat].
+// and what was done about it; the native form holds everything and yields no notes. An error is one of w, or
+// [ErrUnsupportedFormat].
 func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	buf := bufio.NewWriterSize(w, 64<<10)
 	var notes []Note
@@ -30,9 +31,9 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	return notes, nil
 }
 
-// writeNative writes one entry a line, so that versions of a file can be compared line by line. It writes a plain
-// list if the entries were read from one and nothing else is known of the session. Errors of writing stay in w until
-// it is flushed.
+// writeNative writes one entry per line, so that versions of a file can be compared line by line. It writes a plain
+// list if the entries were read from one and there is nothing else to write. Write errors stay in w until it is
+// flushed; bufio keeps the first one.
 func writeNative(w *bufio.Writer, t *Transcript) {
 	fields := nativeFields(t)
 	if t.Bare && len(fields) == 0 {
@@ -52,7 +53,8 @@ func writeNative(w *bufio.Writer, t *Transcript) {
 	_, _ = w.WriteString("}\n")
 }
 
-// nativeFields returns the fields around the history: those that were read, and then what else is known of the session.
+// nativeFields returns the fields around the history: those that were read, then those that follow from t. A field that
+// was read wins, so that a round trip changes nothing.
 func nativeFields(t *Transcript) content.Fields {
 	fields := t.Extra[:len(t.Extra):len(t.Extra)]
 	add := func(name string, value json.RawMessage) {
@@ -82,6 +84,7 @@ func nativeFields(t *Transcript) content.Fields {
 	return fields
 }
 
+// writeEntries writes the list. It reuses one buffer for all entries.
 func writeEntries(w *bufio.Writer, entries []content.Content) {
 	_ = w.WriteByte('[')
 	var buf []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// anthropicWriter writes messages of the Anthropic API. Roles alternate there, beginning with the user, so that turns
-// of the same role are merged into one message. Results are the first blocks of the user's message behind the calls.
+// anthropicWriter writes messages of the Anthropic API. Roles must alternate there, beginning with the user, so turns
+// of the same role are merged into one message. Results are the first blocks of the user message after the calls.
 type anthropicWriter struct {
 	*planner
 	w     *bufio.Writer
@@ -19,7 +19,7 @@ type anthropicWriter struct {
 	count int      // of messages written
 }
 
-// writeAnthropic writes {"system": …, "messages": [...]}. Errors of writing stay in w until it is flushed.
+// writeAnthropic writes {"system": …, "tools": …, "messages": [...]}. Write errors stay in w until it is flushed.
 func writeAnthropic(w *bufio.Writer, t *Transcript) []Note {
 	a := anthropicWriter{planner: plan(t), w: w}
 	a.uniqueIDs(true)
@@ -35,7 +35,7 @@ func writeAnthropic(w *bufio.Writer, t *Transcript) []Note {
 	return a.tally.notes()
 }
 
-// system writes the system entries at the beginning and returns the turns behind them.
+// system writes the leading system entries as the API's system prompt and returns the turns after them.
 func (a *anthropicWriter) system() []turn {
 	turns := a.turns
 	var blocks [][]byte
@@ -49,15 +49,15 @@ func (a *anthropicWriter) system() []turn {
 	return turns
 }
 
-// turn writes one turn and the responses to its calls. System entries in the middle become the user's: the API has the
-// system prompt outside of the messages.
+// turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
+// the API has a system prompt only outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
 	role := roleUser
 	switch t.role {
 	case roleAssistant:
 		role = roleAssistant
 	case roleSystem, roleDeveloper:
-		a.tally.count(0, t.entry, "entry of the role "+t.role+" in the middle written as the user's")
+		a.tally.count(0, t.entry, "entry of the role "+t.role+" after the beginning written as a user message")
 	}
 	if t.name != nil {
 		a.tally.count(0, t.entry, `field "name" of an entry left out`)
@@ -71,7 +71,8 @@ func (a *anthropicWriter) turn(t turn) {
 	}
 }
 
-// add adds blocks to the message at hand if it has the same role, else to a new one.
+// add adds blocks to the current message if it has the same role, else to a new one. A conversation that begins with
+// the model gets a user message in front, because the API refuses it otherwise.
 func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	if len(blocks) == 0 {
 		return
@@ -79,7 +80,7 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	if a.role != role {
 		a.flush()
 		if a.count == 0 && role == roleAssistant {
-			a.tally.count(0, entry, "line of text put before the model's first message, for the user must begin")
+			a.tally.count(0, entry, "line of text put before the model's first message: the API requires a user message first")
 			a.role, a.body = roleUser, [][]byte{
 				[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`),
 			}
@@ -90,7 +91,7 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	a.body = append(a.body, blocks...)
 }
 
-// flush writes the message at hand.
+// flush writes the current message, if it has blocks. The API refuses messages without any.
 func (a *anthropicWriter) flush() {
 	if len(a.body) == 0 {
 		return
@@ -103,14 +104,15 @@ func (a *anthropicWriter) flush() {
 	a.body = a.body[:0]
 }
 
-// blocks returns the blocks of a turn that the API accepts. Thinking is accepted only with the provider's signature.
+// blocks returns the blocks of a turn that the API accepts. It verifies thinking by its signature, so thinking without
+// one is left out. Opaque blocks of the API's own kinds are written as they are.
 func (a *anthropicWriter) blocks(t turn) [][]byte {
 	var out [][]byte
 	for _, block := range t.blocks {
 		switch block := block.(type) {
 		case content.Text:
 			if strings.TrimSpace(block.Text) == "" {
-				a.tally.count(0, t.entry, "blank text left out, for the API refuses it")
+				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
 			}
 			out = append(out, a.block(t.entry, "text", block.Extra, field{name: "text", value: content.String(block.Text)}))
@@ -135,7 +137,8 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 	return out
 }
 
-// block writes a block with its fields and, of those that the model of history does not know, the cache mark.
+// block builds a block from its fields. Of the extra fields only those that the API has are written; unknown ones would
+// make it refuse the whole request.
 func (a *anthropicWriter) block(entry int, kind string, extra content.Fields, fields ...field) []byte {
 	var m metadata
 	m.text("type", kind)
@@ -153,6 +156,7 @@ func (a *anthropicWriter) block(entry int, kind string, extra content.Fields, fi
 	return m.json()
 }
 
+// media returns an image or document block, or a text that stands in for media that the API does not accept there.
 func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	kind := ""
 	switch {
@@ -175,11 +179,12 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	return a.block(t.entry, kind, m.Extra, field{name: "source", value: source})
 }
 
+// toolUse returns a call as a block. input must be an object there, so other parameters are wrapped.
 func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
 	input := c.Parameters
 	if kind(input) != '{' {
 		if len(input) > 0 {
-			a.tally.count(0, entry, `call's parameters, which are no object, wrapped in {"input": …}`)
+			a.tally.count(0, entry, `call's parameters, which are not an object, wrapped in {"input": …}`)
 			input = append(append(json.RawMessage(`{"input":`), input...), '}')
 		} else {
 			input = json.RawMessage("{}")
@@ -191,6 +196,8 @@ func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
 		field{name: "input", value: input})
 }
 
+// toolResult returns a response as a block. Its content is text, or a list if it has media; blank text is left out of a
+// list, because the API refuses it.
 func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
 	body := []byte(content.String(resultText(r.ToolResponse)))
 	if len(r.media) > 0 {

@@ -10,15 +10,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// openAIWriter writes messages of the OpenAI chat API. Each result is a message of its own there, and media in
-// results, which those messages cannot hold, go into a message of the user behind them.
+// openAIWriter writes messages of the OpenAI chat API. Each result is a separate message there. Such messages hold text
+// only, so media of results go into a user message after them.
 type openAIWriter struct {
 	*planner
 	w     *bufio.Writer
 	count int // of messages written
 }
 
-// writeOpenAI writes {"messages": [...]}. Errors of writing stay in w until it is flushed.
+// writeOpenAI writes {"tools": …, "messages": [...]}. Write errors stay in w until it is flushed.
 func writeOpenAI(w *bufio.Writer, t *Transcript) []Note {
 	o := openAIWriter{planner: plan(t), w: w}
 	o.uniqueIDs(false)
@@ -32,7 +32,8 @@ func writeOpenAI(w *bufio.Writer, t *Transcript) []Note {
 	return o.tally.notes()
 }
 
-// tools writes the tool schemas if they are in the provider's own form, which has the given field.
+// tools writes the tool schemas if they are in the provider's own form, recognised by the field own. They are not
+// converted: providers support different parts of JSON Schema.
 func (p *planner) tools(w *bufio.Writer, t *Transcript, own string) {
 	switch {
 	case len(t.Tools) == 0:
@@ -43,7 +44,8 @@ func (p *planner) tools(w *bufio.Writer, t *Transcript, own string) {
 	}
 }
 
-// turn writes one turn, its calls, and the responses behind it.
+// turn writes one turn, its calls, and the responses after it. A single text is written as a string, which all
+// compatible servers accept; lists of parts are used only when needed.
 func (o *openAIWriter) turn(t turn) {
 	var m metadata
 	m.text("role", t.role)
@@ -59,7 +61,7 @@ func (o *openAIWriter) turn(t turn) {
 	case t.role == roleAssistant && len(t.calls) > 0:
 		m = append(m, `,"content":null`...)
 	default:
-		o.tally.count(0, t.entry, "entry of which nothing could be written left out")
+		o.tally.count(0, t.entry, "entry without anything that could be written left out")
 		return
 	}
 	var calls [][]byte
@@ -81,7 +83,8 @@ func (o *openAIWriter) turn(t turn) {
 	o.answers(t)
 }
 
-// answers writes the messages of the tool, and what they cannot hold in a message of the user behind them.
+// answers writes the tool messages, then a user message with their media, because all tool messages must directly
+// follow the calls.
 func (o *openAIWriter) answers(t turn) {
 	var media []content.Block
 	for _, a := range t.answers {
@@ -101,12 +104,13 @@ func (o *openAIWriter) answers(t turn) {
 		}
 	}
 	if len(media) > 0 {
-		o.tally.count(0, t.entry, "result's media written as the user's, behind the results")
+		o.tally.count(0, t.entry, "result's media written as a user message after the results")
 		o.turn(turn{entry: t.entry, role: roleUser, blocks: media})
 	}
 }
 
-// parts writes the blocks of a message. text is the last text, for messages that have nothing else.
+// parts returns the blocks of a turn as content parts. text is the last text, for messages that have nothing else.
+// media reports whether there are parts other than text; the API accepts those from the user only.
 func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, media bool) {
 	for _, block := range t.blocks {
 		switch block := block.(type) {
@@ -138,6 +142,8 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, media bool) {
 	return text, parts, media
 }
 
+// openAIMediaPart returns media as a content part; ok is false for types that the API does not take. PDFs must be
+// inline.
 func openAIMediaPart(m content.Media) ([]byte, bool) {
 	link := m.Data
 	if m.Encoding != "url" {
@@ -156,13 +162,13 @@ func openAIMediaPart(m content.Media) ([]byte, bool) {
 	}
 }
 
-// placeholder is the text in place of an attachment that the format cannot hold.
+// placeholder returns the text that replaces an attachment which the format cannot hold.
 func placeholder(m content.Media) string {
 	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
 }
 
-// argumentText writes parameters as the API has them: JSON inside of a string. Text that is not JSON is written as it
-// was read.
+// argumentText returns parameters the way the API has them: JSON inside a string. Text that was not JSON is written as
+// it was read; it is the inverse of argumentsOf.
 func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"
@@ -183,7 +189,7 @@ func (o *openAIWriter) message(m metadata) {
 	_, _ = o.w.Write(m.json())
 }
 
-// list returns values as a JSON array.
+// list returns values, which are JSON, as a JSON array.
 func list(values [][]byte) []byte {
 	out := []byte{'['}
 	for i, v := range values {

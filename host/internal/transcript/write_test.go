@@ -46,14 +46,14 @@ func TestWritingOpenAIChat(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{
-		`entry 4: 2 × result moved up to right behind its call (the first is here)`,
-		`entry 4: 1 × result without a call before it written as the user's text`,
+		`entry 4: 2 × result moved up to directly follow its call (the first is here)`,
+		`entry 4: 1 × result without a call before it written as user text`,
 		`entry 6: 1 × entry of the unknown speaker "narrator" left out`,
 		`entry 2: 1 × call without a result answered with "[no result was recorded]"`,
 		`entry 2: 2 × thinking left out (the first is here)`,
-		`entry 2: 1 × result's media written as the user's, behind the results`,
+		`entry 2: 1 × result's media written as a user message after the results`,
 		`entry 8: 1 × block of the kind "hologram" left out`,
-		`entry 8: 1 × entry of which nothing could be written left out`,
+		`entry 8: 1 × entry without anything that could be written left out`,
 		`~ entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 	}, notes); diff != "" {
 		t.Error(diff)
@@ -75,13 +75,13 @@ func TestWritingAnthropicMessages(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{
-		`entry 4: 2 × result moved up to right behind its call (the first is here)`,
-		`entry 4: 1 × result without a call before it written as the user's text`,
+		`entry 4: 2 × result moved up to directly follow its call (the first is here)`,
+		`entry 4: 1 × result without a call before it written as user text`,
 		`entry 6: 1 × entry of the unknown speaker "narrator" left out`,
 		`entry 2: 1 × call without a result answered with "[no result was recorded]"`,
-		`entry 2: 2 × call id changed, for providers want ids that differ and are plain (the first is here)`,
+		`entry 2: 2 × call id changed: providers require unique ids of plain characters (the first is here)`,
 		`entry 2: 1 × thinking without a signature left out`,
-		`entry 2: 1 × call's parameters, which are no object, wrapped in {"input": …}`,
+		`entry 2: 1 × call's parameters, which are not an object, wrapped in {"input": …}`,
 		`entry 8: 1 × block of the kind "hologram" left out`,
 		`~ entry 1: 1 × entry's metadata (timestamp, model, usage and the like) left out`,
 	}, notes); diff != "" {
@@ -102,7 +102,7 @@ func TestACallThatIsStillRunningStaysUnanswered(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		`entry 0: 1 × call at the end that is not answered yet`,
-		`entry 0: 1 × line of text put before the model's first message, for the user must begin`,
+		`entry 0: 1 × line of text put before the model's first message: the API requires a user message first`,
 	}, notes); diff != "" {
 		t.Error(diff)
 	}

@@ -13,8 +13,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
+// sortedKeys makes iteration over a map reproducible: every run tries the same things in the same order, so that a
+// failure can be reproduced.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
+// checkConcurrency demands that calls in parallel get the answers that they would get alone. A host serves all its
+// sessions with one process of a plugin, so a strategy that keeps state in globals mixes up sessions. The last part
+// demands that a session which waits for the model does not block others, as a global lock around Compress would.
 func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 	st, err := s.strategy(ctx)
 	if err != nil {
@@ -43,8 +48,11 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 	return detail + ", one while another waits for the model", nil
 }
 
+// optimizeAtOnce compares the answers of parallel calls, each with a session id of its own, with answers given alone.
 func (s *suite) optimizeAtOnce(ctx context.Context, st *plugins.Strategy) error {
-	alone, err := optimizeAll(ctx, s, func(sm sample, _ int) (optimized, error) { return optimize(ctx, st, sm, "alone", 1) })
+	alone, err := optimizeAll(ctx, s, func(sm sample, _ int) (optimized, error) {
+		return optimize(ctx, st, sm, "alone", 1)
+	})
 	if err != nil {
 		return err
 	}
@@ -63,6 +71,8 @@ func (s *suite) optimizeAtOnce(ctx context.Context, st *plugins.Strategy) error 
 	return g.Wait()
 }
 
+// compressAtOnce demands that parallel calls succeed. Their answers are not compared: unlike an Optimize, a Compress
+// need not be deterministic.
 func (s *suite) compressAtOnce(ctx context.Context, st *plugins.Strategy) error {
 	var g errgroup.Group
 	for i := range s.bounds.calls {
@@ -75,6 +85,8 @@ func (s *suite) compressAtOnce(ctx context.Context, st *plugins.Strategy) error 
 	return g.Wait()
 }
 
+// oneHeld blocks the model call of one session and demands that another session is served meanwhile. The call that is
+// held runs in a goroutine of its own, which ends before oneHeld returns: held has room for its result.
 // oneHeld has one session wait for its model while another is served.
 func (s *suite) oneHeld(ctx context.Context, st *plugins.Strategy) error {
 	release, reached, held := make(chan struct{}), make(chan struct{}, 1), make(chan error, 1)
@@ -84,17 +96,20 @@ func (s *suite) oneHeld(ctx context.Context, st *plugins.Strategy) error {
 	}()
 	select {
 	case <-reached:
+	// The call ended without a model call, which the first Compress made. That is allowed: strategies may decide by
+	// content.
 	case err := <-held:
 		return err
 	}
-	patience, cancel := context.WithTimeout(ctx, s.bounds.held)
+	// Not s.bounds.call: that bound is long, and would make this check the slowest of all for a plugin that fails it.
+	bounded, cancel := context.WithTimeout(ctx, s.bounds.held)
 	defer cancel()
-	_, err := compress(patience, st, s.plain(), &services{})
+	_, err := compress(bounded, st, s.plain(), &services{})
 	close(release)
 	if waited := <-held; err == nil {
 		err = waited
 	}
-	if patience.Err() != nil && ctx.Err() == nil {
+	if bounded.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("while one session waits for the model, another gets no answer for %v", s.bounds.held)
 	}
 	return err

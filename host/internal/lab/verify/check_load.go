@@ -13,17 +13,22 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// errNotMeasured says that this system does not tell what a process uses.
-var errNotMeasured = errors.New("this system does not tell what another process uses")
+// errNotMeasured makes a check skip: this system offers no way to read the memory or CPU time of another process.
+var errNotMeasured = errors.New("this system does not report the resource usage of other processes")
 
+// checkMemory bounds the peak memory of a plugin while it handles the largest history. Hosts limit the memory of
+// isolated plugins, and sessions share a process, so a strategy that copies the history several times gets killed in
+// production. Errors of the calls themselves do not count here; a crash or OOM does.
 func checkMemory(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer p.end()
-	for _, op := range operations(p.info.Info) { // what the calls come to is for others to judge
-		err := p.callIn(ctx, s, rawCall{op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info)})
+	for _, op := range operations(p.info.Info) { // other checks judge the answers
+		err := p.callIn(ctx, s, rawCall{
+			op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info),
+		})
 		if p.Gone(0) {
 			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.large().name, err)
 		}
@@ -37,23 +42,30 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	if peak > s.bounds.memory {
-		return "", fmt.Errorf("it took %d MiB for the history %q, at most %d MiB are allowed", peak>>20, s.large().name, s.bounds.memory>>20)
+		return "", fmt.Errorf("it took %d MiB for the history %q, at most %d MiB are allowed",
+			peak>>20, s.large().name, s.bounds.memory>>20)
 	}
 	return fmt.Sprintf("%d MiB at most", peak>>20), nil
 }
 
-// restTime is how long a plugin must not compute to count as resting.
+// restTime is the length of one observation: a plugin that uses at most restCPU of CPU time in it counts as idle.
 const restTime = 300 * time.Millisecond
 
-// restCPU is the processor time that a plugin may use within restTime and still count as resting: what the runtime of
-// a language uses in the background.
+// restCPU is the CPU time that an idle plugin may use within restTime. Language runtimes do some work in the
+// background (garbage collection, timers), and CPU time comes in ticks of 10 ms.
 const restCPU = 10 * time.Millisecond
 
+// checkCancellation demands that work for a cancelled call stops. The host cancels a call when its deadline passes or
+// the user interrupts the turn; a plugin that goes on burns CPU, or tokens of the model, for an answer that no one
+// will read. Each operation is cancelled at work on the large sample, and a Compress also while it waits for the
+// model.
 func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	p, err := s.up(ctx)
 	if err != nil {
 		return "", err
 	}
+	// This process only tells which operations there are. Each attempt gets a fresh one, so that leftovers of one do
+	// not count against the next.
 	p.end()
 	var details []string
 	try := func(op plugins.Op, sm sample, work time.Duration) error {
@@ -75,6 +87,7 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 			return "", err
 		}
 	}
+	// With a model that never answers, the call reaches the model long before s.bounds.call has passed.
 	if p.info.RequiresLLM {
 		if err := try(plugins.OpCompress, s.plain(), s.bounds.call); err != nil {
 			return "", err
@@ -83,14 +96,17 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 	return strings.Join(details, "; "), nil
 }
 
-// cancelOne cancels a call that has worked for a while, or waits for the model, and watches what the plugin goes on
-// doing: waiting for the model, asking the host for something, or computing.
+// cancelOne starts a call, cancels it after work has passed or as soon as it waits for the model, and then watches
+// the plugin with [ready.rests]. A plugin that answers before the cancellation passes: it is fast enough. The request
+// must be complete first (sent), or only gRPC would have work to cancel.
 func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample, work time.Duration) (string, error) {
 	call, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
 	sent, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		ended <- p.call(call, rawCall{op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) }})
+		ended <- p.call(call, rawCall{
+			op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) },
+		})
 	}()
 	select {
 	case <-sent:
@@ -115,15 +131,17 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	return where, p.rests(s.bounds.react)
 }
 
-// rests returns an error if the plugin goes on working or waiting for something, though its call was cancelled. It
-// may still use react of processor time, and ask the host for services for as long. Processor time does not depend on
-// what else the machine is doing.
+// rests returns an error if the plugin goes on working or waiting after its call was cancelled. For the time react it
+// may still ask the host for services, and it may use react of CPU time in all. CPU time, unlike elapsed time, does
+// not depend on the load of the machine, so a busy CI runner fails no healthy plugin. Where it cannot be measured
+// (systems other than Linux), only requests to the host are judged.
 func (p ready) rests(react time.Duration) error {
 	start, used := time.Now(), time.Duration(0)
 	for {
 		asked := p.host.tally.total()
 		before, err := cpuTime(p.PID())
 		measured := err == nil
+		// waits for restTime unless the process exits
 		if p.Gone(restTime) {
 			return fmt.Errorf("its process ended (%s)", p.ExitState())
 		}
@@ -144,14 +162,17 @@ func (p ready) rests(react time.Duration) error {
 		used += after - before
 		switch {
 		case used > react:
-			return fmt.Errorf("the call was cancelled %v ago, and it still computes (%v of processor time since)", time.Since(start).Round(time.Millisecond), used)
+			return fmt.Errorf("the call was cancelled %v ago, and it still computes (%v of CPU time since)",
+				time.Since(start).Round(time.Millisecond), used)
 		case late && after-before <= restCPU:
 			return p.stillWaits()
 		}
 	}
 }
 
-// stillWaits returns an error if the plugin waits for an answer of the model.
+// stillWaits returns an error if the plugin still has a model call open. Such a wait uses no CPU time, so rests would
+// not see it. The services here do not end with the call (see the package documentation), so only the plugin itself
+// can have ended the request.
 func (p ready) stillWaits() error {
 	if p.host.tally.open.Load() > 0 {
 		return errors.New("the call was cancelled a while ago, and it still waits for the model")

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/samples"
 )
 
-// small returns all samples but the large one.
+// small returns all samples except the large one. They are built once per run; checks run one after the other, so no
+// lock is needed.
 func (s *suite) small() []sample {
 	if s.few == nil {
 		for _, sm := range samples.All() {
@@ -21,7 +22,7 @@ func (s *suite) small() []sample {
 	return s.few
 }
 
-// large returns the large sample.
+// large returns the large sample, built on first use: a run with --only may never need it.
 func (s *suite) large() sample {
 	if s.huge == nil {
 		s.huge = new(newSample(samples.Large(s.bounds.large)))
@@ -29,9 +30,12 @@ func (s *suite) large() sample {
 	return *s.huge
 }
 
-// all returns the samples with the large one.
+// all returns all samples, the large one last, so that simple faults show up before slow ones. The result is a copy:
+// appending to it must not change the cache.
 func (s *suite) all() []sample { return append(slices.Clone(s.small()), s.large()) }
 
+// checkOptimizeValid demands that the host's validator accepts every answer. The host would discard a rejected answer
+// and send the unpruned history instead.
 func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 	st, err := s.continuous(ctx)
 	if err != nil {
@@ -48,9 +52,12 @@ func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d histories, %d edits", len(all), edits), nil
 }
 
-// starts is how many processes must answer the same.
+// starts is how many processes must give the same answer. Most languages seed their hash tables per process, so the
+// usual cause of nondeterminism, iteration over a map, shows up across processes rather than within one.
 const starts = 3
 
+// checkOptimizeDeterministic demands the same answer from different processes. After a restart of the plugin, a
+// different answer would change the history that the model has seen, and with it invalidate the prompt cache.
 func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 	if _, err := s.continuous(ctx); err != nil {
 		return "", err
@@ -61,7 +68,9 @@ func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		answers, err := optimizeAll(ctx, s, func(sm sample, n int) (optimized, error) { return optimize(ctx, st, sm, "same", 1) })
+		answers, err := optimizeAll(ctx, s, func(sm sample, n int) (optimized, error) {
+			return optimize(ctx, st, sm, "same", 1)
+		})
 		end()
 		if err != nil {
 			return "", err
@@ -70,15 +79,17 @@ func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 			first = answers
 			continue
 		}
-		if err := same(s.small(), first, answers, fmt.Sprintf("another process answers the same request otherwise (process %d)", i+1)); err != nil {
+		complaint := fmt.Sprintf("another process gives a different answer to the same request (process %d)", i+1)
+		if err := same(s.small(), first, answers, complaint); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("%d histories in %d processes", len(first), starts), nil
 }
 
-// optimizeAll has all samples optimised, in order. An error that the strategy returns is an answer too, and is judged
-// in optimize-valid; a plugin that crashes or hangs is not asked on.
+// optimizeAll optimises all small samples in order. An error that the strategy returns, or an answer that the host
+// rejects, counts as an answer: it must be as reproducible as any other, and optimize-valid judges it. A crash or
+// timeout ends the check at once; asking on would cost a timeout per sample.
 func optimizeAll(ctx context.Context, s *suite, ask func(sm sample, n int) (optimized, error)) ([]optimized, error) {
 	answers := make([]optimized, len(s.small()))
 	for i, sm := range s.small() {
@@ -96,6 +107,7 @@ func optimizeAll(ctx context.Context, s *suite, ask func(sm sample, n int) (opti
 	return answers, nil
 }
 
+// same compares the encoded answers to the samples of and returns complaint for the first pair that differs.
 func same(of []sample, a, b []optimized, complaint string) error {
 	for i := range of {
 		if a[i].bytes != b[i].bytes {
@@ -105,6 +117,10 @@ func same(of []sample, a, b []optimized, complaint string) error {
 	return nil
 }
 
+// checkOptimizePure demands that an answer depends on the history alone. It asks for all samples, then again under
+// other session ids and revisions, and then as in the first round. A cache by session id, by revision or by time
+// gives itself away. Hosts restart plugins and move sessions between processes, so state in the plugin is never
+// reliable.
 func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
 	if _, err := s.continuous(ctx); err != nil {
 		return "", err
@@ -131,13 +147,16 @@ func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
 			first = answers
 			continue
 		}
-		if err := same(s.small(), first, answers, "the answer changes after other calls, though the history is the same; nothing may be kept between calls"); err != nil {
+		if err := same(s.small(), first, answers, "the answer changes after other calls, though the history is the same; "+
+			"nothing may be kept between calls"); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("%d histories, %d times each", len(first), len(rounds)), nil
 }
 
+// checkOptimizeIdempotent demands that a strategy leaves its own result alone. One that finds more to prune in it
+// would change the history on every turn, even without new entries, and the prompt cache would never be used.
 func checkOptimizeIdempotent(ctx context.Context, s *suite) (string, error) {
 	st, err := s.continuous(ctx)
 	if err != nil {
@@ -158,7 +177,8 @@ func checkOptimizeIdempotent(ctx context.Context, s *suite) (string, error) {
 			return "", fmt.Errorf("run on its own result: %w", err)
 		}
 		if second.edits > 0 {
-			return "", on(&sm, fmt.Errorf("run on its own result, it makes %d more edits (the first run made %d)", second.edits, first.edits))
+			return "", on(&sm, fmt.Errorf(
+				"run on its own result, it makes %d more edits (the first run made %d)", second.edits, first.edits))
 		}
 	}
 	return fmt.Sprintf("%d histories of which it pruned something", pruned), nil

@@ -10,11 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// failing are ways in which host services fail.
+// failing returns the ways in which host services fail, by a description that completes "when …". Each is something
+// that a real host does: budgets run out, providers break off streams, and models answer beside the point.
 func failing() map[string]*services {
 	out := map[string]*services{
-		"the prompt is not found":                    {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},
-		"the model breaks off in mid-answer":         {generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true},
+		"the prompt is not found": {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},
+		"the model breaks off in mid-answer": {
+			generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true,
+		},
 		"the model's budget is spent":                {generateErr: fmt.Errorf("%w: no tokens left", sdk.ErrBudgetSpent)},
 		"the model is not granted":                   {generateErr: fmt.Errorf("%w: no profile", sdk.ErrNotGranted)},
 		"the model fails":                            {generateErr: errors.New("the model is on fire")},
@@ -27,6 +30,10 @@ func failing() map[string]*services {
 	return out
 }
 
+// checkServicesFailing demands that a failing service fails at most the call, and that the error code is passed on.
+// The host retries on UNAVAILABLE; a strategy that wraps it in another code makes a short outage of a provider look
+// permanent. A panic counts as a failure even though the SDK catches it: in another language it would have been a
+// crash.
 func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 	st, err := s.usingServices(ctx)
 	if err != nil {
@@ -49,16 +56,20 @@ func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 		var failure *plugins.Error
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
 			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {
-				return "", fmt.Errorf("when %s: the error's code is not passed on as UNAVAILABLE, so that nobody knows that a retry can help: %w", way, err)
+				return "", fmt.Errorf("when %s: the error's code is not passed on as UNAVAILABLE, "+
+					"so the host does not know that a retry can help: %w", way, err)
 			}
 		}
 	}
 	return fmt.Sprintf("%d ways to fail, of which %d made the call fail; the plugin lives", len(ways), failed), nil
 }
 
-// panicked reports whether a strategy's error is a panic that the SDK caught.
+// panicked reports whether a strategy's error is a panic that the SDK recovered from. It matches the SDK's text, as
+// the protocol has no code for it; plugins without the SDK simply crash.
 func panicked(err error) bool { return strings.Contains(err.Error(), "panic in ") }
 
+// checkServicesHuge demands that enormous answers of services fail at most the call. Models get stuck in repetitions,
+// and users put whole documents in a prompt file. Counts near 2^40 tokens overflow sums in 32-bit integers.
 func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
 	st, err := s.usingServices(ctx)
 	if err != nil {

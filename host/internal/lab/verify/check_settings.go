@@ -15,7 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// settingsOf returns a plugin's defaults, with one of them replaced unless its key is "".
+// settingsOf returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "".
+// Hosts send settings in this form: all declared defaults filled in.
 func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 	out := map[string]any{}
 	for _, f := range info.Config {
@@ -33,9 +34,11 @@ func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
 	return data
 }
 
+// defaultsOf returns the declared defaults, as a host sends them to a user who has configured nothing.
 func defaultsOf(info contract.Info) []byte { return settingsOf(info, "", nil) }
 
-// try starts a process, configures it with settings, and has judge look at what came of it.
+// try starts a process, configures it with settings, and has judge look at the process and at the error of Configure.
+// Each attempt gets a fresh process, so that an attempt cannot fail because of the one before.
 func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contract.Info, error) error) error {
 	p, err := s.spawn(ctx)
 	if err != nil {
@@ -51,7 +54,8 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contr
 	return judge(p, info.Info, p.configure(ctx, settings))
 }
 
-// declared returns what the plugin says about its settings.
+// declared returns the plugin's description of itself. For a plugin without settings it returns both the description
+// and a skipped error: checks that only need declared settings pass the error on, others go on with the description.
 func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
 	p, err := s.up(ctx)
 	if err != nil {
@@ -64,12 +68,16 @@ func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
 	return &p.info.Info, nil
 }
 
-// mostTried bounds how many settings are tried one by one: each try is a start.
+// mostTried limits how many settings are tried one by one: each try is a process start, which takes up to a second
+// for interpreted languages.
 const mostTried = 20
 
+// checkSettingsDefaults demands that a plugin accepts its own defaults and the edges of what it declares. The host
+// validates user settings against the declaration before it sends them, so a plugin that rejects them contradicts
+// itself, and the user sees an error that no documentation explains.
 func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	if _, err := s.strategy(ctx); err != nil {
-		return "", err // the host checks that defaults are of their types and within their bounds
+		return "", err // starting under a host already checks that defaults match their types and bounds
 	}
 	info, err := s.declared(ctx)
 	if err != nil {
@@ -85,7 +93,8 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 			err := s.try(ctx, settingsOf(*info, f.Key, value), func(_ *raw, _ contract.Info, err error) error {
 				// A combination may be refused, as long as the key is named.
 				if err != nil && (status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), f.Key)) {
-					return fmt.Errorf("%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
+					return fmt.Errorf(
+						"%s = %s, which it declares as allowed: %w", f.Key, text.OneLine(string(value), 100), err)
 				}
 				return nil
 			})
@@ -97,7 +106,8 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d settings, %d values at their bounds", len(info.Config), tried), nil
 }
 
-// edges returns values that a setting's declaration allows: its bounds and its named values.
+// edges returns values that a setting's declaration allows and that are most likely to break: its bounds, its named
+// values, and both booleans. Off-by-one checks fail at the bounds.
 func edges(f contract.ConfigField) []json.RawMessage {
 	var out []json.RawMessage
 	add := func(v any) {
@@ -121,13 +131,21 @@ func edges(f contract.ConfigField) []json.RawMessage {
 	return out
 }
 
-// broken are settings that are no JSON object.
+// broken are settings that are not a JSON object. 10,000 brackets overflow the stack of recursive parsers.
 var broken = []string{"{", "[1]", `"x"`, "7", "\x00\xff", strings.Repeat("[", 10_000)}
 
-// garbage are values that no declaration allows. Null is not among them: many decoders take it for "not given", a host
-// never sends it, and a strategy may rely on a setting with a default to be there.
-var garbage = []string{`[]`, `{"a":{}}`, `"\u0000"`, `-1e308`, `9223372036854775808`, `"` + strings.Repeat("z", 100_000) + `"`, `{"__proto__":1}`}
+// garbage are values that no declaration allows: wrong types, a number outside float64's useful range, the largest
+// int64 (which float64 cannot hold), a very long string, and a key that pollutes prototypes in JavaScript. Null is
+// not among them: many decoders treat it as "not given", hosts never send it, and a strategy may rely on a setting
+// with a default to be present.
+var garbage = []string{
+	`[]`, `{"a":{}}`, `"\u0000"`, `-1e308`, `9223372036854775808`, `"` + strings.Repeat("z", 100_000) + `"`,
+	`{"__proto__":1}`,
+}
 
+// checkSettingsGarbage demands that garbage settings are refused with a useful error or ignored, and crash nothing.
+// The host validates declared settings, but a plugin must not depend on it: other hosts and older versions exist.
+// Each setting gets one kind of garbage in turn, which keeps the number of starts linear.
 func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	info, err := s.declared(ctx)
 	if err != nil && !errors.As(err, new(skipped)) || info == nil {
@@ -167,8 +185,9 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	return fmt.Sprintf("%d kinds of garbage in Configure, of which %d were refused; %d in calls", tried, refused, inCalls), nil
 }
 
-// judgeGarbage judges what came of a Configure with garbage. Garbage may be accepted: a host has checked settings
-// before.
+// judgeGarbage judges the outcome of a Configure with garbage. Accepting it is fine: hosts validate settings
+// themselves. A refusal must have the code INVALID_ARGUMENT and name the key, because the user sees that message and
+// nothing else. Either way the process must go on answering.
 func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) error {
 	what := "Configure with " + show(settings)
 	if err != nil {
@@ -176,16 +195,19 @@ func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) 
 			return err
 		}
 		if key != "" && !strings.Contains(status.Convert(err).Message(), key) {
-			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s", what, key, text.OneLine(status.Convert(err).Message(), 200))
+			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s",
+				what, key, text.OneLine(status.Convert(err).Message(), 200))
 		}
 	}
 	if _, err := p.getInfo(ctx); err != nil {
-		return fmt.Errorf("after %s it does not answer any more: %w", what, err)
+		return fmt.Errorf("after %s it no longer answers: %w", what, err)
 	}
 	return nil
 }
 
-// garbageInCalls gives the same garbage to sessions of a process that was configured well.
+// garbageInCalls sends the same garbage as per-call settings to one process that was configured properly. Settings
+// travel with each call, since sessions of one host can have different ones. Internal, Unavailable and
+// DeadlineExceeded are what a crash, a panic or a hang looks like from outside.
 func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried int, err error) {
 	p, err := s.up(ctx)
 	if err != nil {
@@ -202,24 +224,26 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 			tried++
 			err := p.callIn(ctx, s, rawCall{op: op, sample: sm, info: info, settings: []byte(settings)})
 			if code := status.Code(err); code == codes.Internal || code == codes.Unavailable || code == codes.DeadlineExceeded {
-				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used", op, show(settings), err)
+				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used",
+					op, show(settings), err)
 			}
 			if _, err := p.getInfo(ctx); err != nil {
-				return 0, fmt.Errorf("after %s with the settings %s it does not answer any more: %w", op, show(settings), err)
+				return 0, fmt.Errorf("after %s with the settings %s it no longer answers: %w", op, show(settings), err)
 			}
 		}
 	}
 	return tried, nil
 }
 
-// callIn is call with the bound of all calls.
+// callIn makes a call with the time limit of all calls, so that a plugin that hangs cannot stop the run.
 func (p *raw) callIn(ctx context.Context, s *suite, c rawCall) error {
 	ctx, cancel := context.WithTimeout(ctx, s.bounds.call)
 	defer cancel()
 	return p.call(ctx, c)
 }
 
-// order makes the calls that are out of order.
+// order makes calls that are out of order: operations before Configure, and an Optimize without a continuous trigger.
+// A plugin that answered them would work with missing settings or prune against its own declaration.
 func (s *suite) order(ctx context.Context, p *raw, info contract.Info) error {
 	c := rawCall{sample: s.plain(), info: info, settings: defaultsOf(info)}
 	for _, op := range operations(info) {

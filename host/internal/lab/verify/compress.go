@@ -16,11 +16,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// compressCall is what a host sends that is over the threshold with the sample, which must be curated.
+// compressCall returns the call that a host would make when the sample has just reached the threshold. The sample
+// must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so that each
+// sample is in need of compression, whatever its size.
 func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
 	set := contract.DefaultCompressSettings()
+	// The minimum of 100 tokens keeps the target of tiny samples above zero.
 	// The threshold is just reached; 100 at least, so that the target is not nothing.
 	set.ContextLimit = max(int(float64(current)/threshold), 100)
 	set.UserMessageBudget = 2000
@@ -31,14 +34,16 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	c := prepare.CompressCall{Call: callOf(sm, "compress", 1), CompressParams: contract.CompressParams{
 		CompressSettings: set, CurrentTokens: current, Threshold: threshold, Reason: contract.ReasonThreshold,
 	}}
+	// Hosts name the model only to strategies that declare requires_llm. Others must cope without.
 	if info.RequiresLLM {
 		c.Model = &model
 	}
 	return c
 }
 
-// compressed is what a Compress came to.
+// compressed is the outcome of one Compress that passed the host's validation.
 type compressed struct {
+	// "": something was done
 	noOp     contract.NoOpReason
 	metadata contract.CompressMetadata
 	given    sample // curated
@@ -46,7 +51,8 @@ type compressed struct {
 	target   float64
 }
 
-// compress asks for a smaller history and has the answer judged as the host judges it.
+// compress makes one Compress and validates the answer with the host's own validator, so that whatever passes here
+// passes in the host too. Errors name the sample.
 func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
 	sm = sm.curated()
 	in := compressCall(sm, st.Info())
@@ -66,7 +72,9 @@ func compress(ctx context.Context, st *plugins.Strategy, sm sample, services con
 	return out, nil
 }
 
-// compressing returns the plugin, after a first Compress that shows that it works at all.
+// compressing returns the plugin after a first Compress, whose requests to services it remembers in s.asked. If that
+// call shows that the strategy cannot work with the scripted model, all checks on Compress are skipped rather than
+// failed.
 func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	st, err := s.strategy(ctx)
 	if err != nil {
@@ -86,22 +94,26 @@ func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	return st, nil
 }
 
-// unusable reports whether a strategy failed after it got an answer of the model. What a strategy asks a model, and
-// which answer it wants, is its own affair.
+// unusable reports whether a strategy failed after the model had answered. Which question a strategy asks and which
+// form of answer it needs is its own business; the scripted answer suits the standard prompt only. A failure of this
+// kind says nothing about the plugin.
 func unusable(st *plugins.Strategy, host *services, err error) bool {
 	return st.Info().RequiresLLM && host.tally.generations.Load() > 0 && errors.Is(err, plugins.ErrStrategy)
 }
 
+// plain returns the sample without peculiarities, for checks in which the history is not the point.
 func (s *suite) plain() sample {
 	for _, sm := range s.small() {
 		if sm.name == samples.Plain {
 			return sm
 		}
 	}
-	panic("verify: no plain session") // it is one of them
+	panic("verify: no plain sample") // package samples guarantees one
 }
 
-// gone counts entries of people whose words are not in the new history: neither kept, nor in an entry that is new.
+// gone counts the human entries of the given history whose words are not in the new one, and all human entries. An
+// entry is not lost if it was kept, or if each of its texts is quoted in an entry that the strategy made, whole or as
+// part of a longer text. Entries are compared by identity, as applied keeps the pointers of entries that stay.
 func gone(c compressed) (lost, of int) {
 	said := make(map[string]bool)
 	old := make(map[*history.Entry]bool, len(c.given.entries))
@@ -126,17 +138,20 @@ func gone(c compressed) (lost, of int) {
 			continue
 		}
 		of++
-		if !kept[e] && slices.ContainsFunc(texts(e.Content), func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }) {
+		missing := func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }
+		if !kept[e] && slices.ContainsFunc(texts(e.Content), missing) {
 			lost++
 		}
 	}
 	return lost, of
 }
 
-// mostQuotes bounds how much text of new entries is searched for quotes, in bytes.
+// mostQuotes limits how much text of new entries is searched for quotes, in bytes. The search is quadratic, and a
+// summary is far smaller; a strategy that copies megabytes keeps the entries anyway.
 const mostQuotes = 256 << 10
 
-// announced is how many entries the metadata says are gone, at the most generous reading.
+// announced returns how many entries the metadata reports as gone, by the most generous reading of its fields: any
+// count may be the one that covers human entries. The check is about silence, not about bookkeeping.
 func announced(c compressed) int {
 	m, most := c.metadata, 0
 	if m.MiddleCompressed != nil {

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// The part of JUnit's form that CI systems read.
+// The part of JUnit's XML format that CI systems read. There is no schema that all of them follow; this subset is
+// understood by Jenkins, GitLab and the common GitHub actions.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
@@ -35,7 +36,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the report as JUnit XML, one test case for each check.
+// WriteJUnit writes the report as JUnit XML, one test case per check. Durations are in seconds, as the format
+// demands. The message of a failure repeats the requirement, since CI systems show it without the rest of the report.
 func (r *Report) WriteJUnit(out io.Writer) error {
 	suite := junitSuite{
 		Name: "thresh plugins verify " + r.Name, Tests: len(r.Results),
@@ -45,7 +47,9 @@ func (r *Report) WriteJUnit(out io.Writer) error {
 		c := junitCase{Name: result.Check, ClassName: r.Name, Time: fmt.Sprintf("%.3f", result.Duration.Seconds())}
 		switch result.Outcome {
 		case Fail:
-			c.Failure = &junitMessage{Message: result.Detail, Text: "The check demands: " + result.Meaning + "\n" + r.Binary}
+			c.Failure = &junitMessage{
+				Message: result.Detail, Text: "The check demands: " + result.Meaning + "\n" + r.Binary,
+			}
 		case Skip:
 			c.Skipped = &junitMessage{Message: result.Detail}
 		default:

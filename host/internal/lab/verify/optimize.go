@@ -18,7 +18,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// taxonomy is the tool taxonomy that hosts have by default, as JSON.
+// taxonomy is the tool taxonomy that hosts send by default, as JSON. The samples use tools of several agents, so all
+// presets are in it.
 var taxonomy = sync.OnceValue(func() []byte {
 	t, err := tools.ForPresets(tools.PresetNames(), nil)
 	if err != nil {
@@ -27,13 +28,18 @@ var taxonomy = sync.OnceValue(func() []byte {
 	return t.JSON()
 })
 
-// density has everything on: what an Optimize may do, it is to do.
+// density has all pruning rules enabled: the checks are about what an Optimize does, and a rule that is off does
+// nothing.
 var density = contract.DensityConfig{
-	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3, PartialWrites: contract.PartialWritesPrune,
+	ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 3,
+	PartialWrites: contract.PartialWritesPrune,
 }
 
+// workspace is the workspace root that the samples' paths refer to. It need not exist: strategies see paths, not
+// files.
 const workspace = "/w"
 
+// callOf returns what every call to a strategy has in common.
 func callOf(sm sample, session string, revision uint64) prepare.Call {
 	return prepare.Call{
 		CallParams: contract.CallParams{
@@ -43,14 +49,15 @@ func callOf(sm sample, session string, revision uint64) prepare.Call {
 	}
 }
 
-// optimized is what an Optimize came to.
+// optimized is the outcome of one Optimize. If the strategy returned an error, bytes holds that error (see
+// optimizeAll).
 type optimized struct {
 	bytes string // the answer as it travels, to be compared
 	edits int
 	after sample
 }
 
-// optimize asks for what can be pruned and has the answer judged as the host judges it.
+// optimize makes one Optimize and validates the answer with the host's own validator. Errors name the sample.
 func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session string, revision uint64) (optimized, error) {
 	a, err := st.Optimize(ctx, prepare.OptimizeCall{
 		Call: callOf(sm, session, revision), OptimizeParams: contract.OptimizeParams{Density: density},
@@ -69,7 +76,8 @@ func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session stri
 	return optimized{bytes: encoded, edits: len(a.Edits), after: applied(sm, parts)}, nil
 }
 
-// encodeEdits returns the answer in its form on the wire, which is the same for the same answer.
+// encodeEdits returns an answer in its wire form, so that answers can be compared as strings. The writer is
+// deterministic, and JSON of the metadata sorts its keys, so equal answers have equal encodings.
 func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, error) {
 	var b bytes.Buffer
 	w := wire.NewWriter(func(chunk []byte) error { _, err := b.Write(chunk); return err })
@@ -85,15 +93,20 @@ func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, erro
 	return b.String() + string(counts), err
 }
 
-// applied is the history that an answer makes: entries that stay keep their ids.
+// applied returns the history that results from an answer, as the host would build it. Entries that stay are the same
+// pointers with the same ids, edited entries keep their ids, and new ones get ids of their own.
 func applied(sm sample, parts []check.Part) sample {
 	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts))}
 	for i, p := range parts {
 		switch {
 		case p.Index < 0:
-			out.entries[i] = &history.Entry{ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
+			out.entries[i] = &history.Entry{
+				ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
+			}
 		case p.Edited:
-			out.entries[i] = &history.Entry{ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content}
+			out.entries[i] = &history.Entry{
+				ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
+			}
 		default:
 			out.entries[i] = sm.entries[p.Index]
 		}
@@ -101,7 +114,7 @@ func applied(sm sample, parts []check.Part) sample {
 	return out
 }
 
-// texts returns all that an entry says in words.
+// texts returns the text blocks of an entry. Other blocks hold nothing that a person said.
 func texts(c content.Content) []string {
 	var out []string
 	for _, b := range c.Blocks {

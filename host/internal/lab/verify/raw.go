@@ -15,8 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// raw is a process of the plugin that no supervision tidies up after, so that what it does is seen as it is. The host
-// starts its processes in the same way, except that this one is not isolated.
+// raw is a process of the plugin without supervision, so that its behaviour is seen as it is: no restart, no draining
+// of output, no shutdown sequence. It is started as the host starts its processes, except that it is not isolated: a
+// sandbox would hide some faults and cause others that the author cannot see.
 type raw struct {
 	*process.Process
 	rpc          *client.Raw
@@ -24,14 +25,17 @@ type raw struct {
 	stopServices func()    // ends the services
 }
 
-// spawn starts the plugin and completes the handshake. End the process.
+// spawn starts the plugin and completes the handshake. The caller must call end. After a failure the suite is marked
+// broken, and all later checks are skipped instead of repeating the same error after the same timeout.
 func (s *suite) spawn(ctx context.Context) (*raw, error) {
 	if s.broken {
 		return nil, errNoStart
 	}
 	ctx, cancel := client.WithTimeout(ctx, s.bounds.start)
 	defer cancel()
-	proc, err := s.spawner.Start(ctx, process.Spec{Binary: s.binary, StartTimeout: s.bounds.start, Log: s.log.Named("plugin")})
+	proc, err := s.spawner.Start(ctx, process.Spec{
+		Binary: s.binary, StartTimeout: s.bounds.start, Log: s.log.Named("plugin"),
+	})
 	if err != nil {
 		s.broken = true
 		return nil, withStderr(err)
@@ -40,14 +44,18 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 	if !handshakeLine.MatchString(proc.HandshakeLine()) {
 		p.end()
 		s.broken = true
-		return nil, fmt.Errorf("the handshake line is %q, not 1|1|unix|<path>|grpc", text.OneLine(proc.HandshakeLine(), 200))
+		return nil, fmt.Errorf(
+			"the handshake line is %q, not 1|1|unix|<path>|grpc", text.OneLine(proc.HandshakeLine(), 200))
 	}
 	return p, nil
 }
 
-// handshakeLine is stricter than what a host accepts: the protocol demands a unix socket.
+// handshakeLine is go-plugin's handshake: core protocol version, application protocol version, network, address, RPC
+// protocol, and optionally a certificate. It is stricter than what go-plugin accepts: the thresh protocol demands a
+// Unix socket, because a TCP port would be open to every user of the machine.
 var handshakeLine = regexp.MustCompile(`^1\|1\|unix\|([^|]+)\|grpc(\|.*)?$`)
 
+// end kills the process if it is still running and removes its socket and directory. It may be called more than once.
 // end ends the process if it still runs, and removes what is left of it.
 func (p *raw) end() {
 	if p.stopServices != nil {
@@ -56,7 +64,8 @@ func (p *raw) end() {
 	p.Close(0)
 }
 
-// withStderr makes an error about a start one line, with the last line of the plugin's standard error.
+// withStderr reduces an error about a start to one line and adds the last line of the plugin's standard error, where
+// most languages print the reason of a crash.
 func withStderr(err error) error {
 	var failure *fault.Error
 	if !errors.As(err, &failure) {
@@ -69,37 +78,43 @@ func withStderr(err error) error {
 	return failure.Err
 }
 
-// getInfo asks what the plugin is.
+// getInfo asks for the plugin's description. It fails if the answer cannot be decoded; whether a host would accept it
+// is for checkGetInfo.
 func (p *raw) getInfo(ctx context.Context) (client.Declaration, error) {
 	info, err := p.rpc.GetInfo(ctx, "verify")
 	return info, answered("GetInfo", err)
 }
 
-// configure offers host services to the plugin and hands it its settings.
+// configure offers well-behaved host services and sends settings, a JSON object in the good case.
 func (p *raw) configure(ctx context.Context, settings []byte) error {
 	return p.configureWith(ctx, settings, &services{})
 }
 
-// configureWith is configure with the services to offer.
+// configureWith is configure with the services to offer. The services outlive calls until end: unlike in the host
+// they are not tied to a call, so a request that the plugin fails to cancel stays visible.
 func (p *raw) configureWith(ctx context.Context, settings []byte, host *services) error {
 	id, stop, err := p.rpc.Serve(ctx, host)
 	if err != nil {
 		return fmt.Errorf("opening go-plugin's broker: %w", err)
 	}
 	p.host, p.stopServices = host, stop
-	return answered("Configure", p.rpc.Configure(ctx, wire.Configuration{HostServiceID: id, Config: settings, LogLevel: "error"}))
+	return answered("Configure", p.rpc.Configure(ctx, wire.Configuration{
+		HostServiceID: id, Config: settings, LogLevel: "error",
+	}))
 }
 
-// ready is a raw process that was described and configured.
+// ready is a raw process that has described itself and accepted its settings, so calls may be made.
 type ready struct {
 	*raw
 	info client.Declaration
-	took time.Duration // from the start
+	took time.Duration // from the start of the process to the accepted Configure
 }
 
 // up starts a raw process and brings it to ready, with its own defaults as settings. End it.
 func (s *suite) up(ctx context.Context) (ready, error) { return s.upWith(ctx, &services{}) }
 
+// upWith is up with the services to offer. One deadline covers the whole start, as in the host; an error includes
+// what the plugin wrote to standard error.
 func (s *suite) upWith(ctx context.Context, host *services) (ready, error) {
 	start := time.Now()
 	p, err := s.spawn(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// answered says in words how a call failed. [status.Code] still finds the code.
+// answered wraps the error of a call with its name and code. [status.Code] still finds the code in the result.
 func answered(what string, err error) error {
 	if err == nil {
 		return nil
@@ -25,19 +25,22 @@ func answered(what string, err error) error {
 	return &callError{what, status.Convert(err)}
 }
 
+// callError is a gRPC error that reads as a sentence: gRPC's own text ("rpc error: code = …") buries the message.
 type callError struct {
 	what   string
 	status *status.Status
 }
 
 func (e *callError) Error() string {
-	return fmt.Sprintf("%s was answered with %s: %s", e.what, codeName(e.status.Code()), text.OneLine(e.status.Message(), 300))
+	return fmt.Sprintf(
+		"%s was answered with %s: %s", e.what, codeName(e.status.Code()), text.OneLine(e.status.Message(), 300))
 }
 
 // GRPCStatus lets status.Code find the code.
 func (e *callError) GRPCStatus() *status.Status { return e.status }
 
-// operations returns the calls that a plugin takes.
+// operations returns the calls that a plugin supports, by its trigger. Every strategy has a Compress; only continuous
+// ones have an Optimize.
 func operations(info contract.Info) []plugins.Op {
 	if info.Trigger.Mode == contract.ModeContinuous {
 		return []plugins.Op{plugins.OpOptimize, plugins.OpCompress}
@@ -45,17 +48,19 @@ func operations(info contract.Info) []plugins.Op {
 	return []plugins.Op{plugins.OpCompress}
 }
 
-// rawCall is one call whose answer is not judged.
+// rawCall is one call whose answer is discarded: the checks that use it look at the process or at the error code.
 type rawCall struct {
 	op       plugins.Op
 	sample   sample
 	info     contract.Info // says what a Compress is told
 	settings []byte
+	// sent is called once the request is complete, on the goroutine that makes the call; nil: no one is told. From
+	// then on the plugin has all it needs, and whatever it does is its own work.
 	// sent is called when the request is complete; it may be nil.
 	sent func()
 }
 
-// call makes a call and returns how it ended.
+// call makes the call, reads the answer to its end, and returns how it ended.
 func (p *raw) call(ctx context.Context, c rawCall) error {
 	if c.op == plugins.OpOptimize {
 		return answered("Optimize", p.optimize(ctx, c))
@@ -63,17 +68,19 @@ func (p *raw) call(ctx context.Context, c rawCall) error {
 	return answered("Compress", p.compress(ctx, c))
 }
 
-// header is the header that the host would send: revision 1 of a history that was never rewritten.
+// header returns the first message of the request, as the host would send it for revision 1 of a history.
 func (c rawCall) header(in prepare.Call) wire.Call {
 	in.Config = c.settings
 	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools}
 }
 
+// optimize makes an Optimize on the sample as it is.
 func (p *raw) optimize(ctx context.Context, c rawCall) error {
 	in := callOf(c.sample, "raw", 1)
 	return p.rpc.Optimize(ctx, c.header(in), contract.OptimizeParams{Density: density}, c.sample.sent(), c.sent)
 }
 
+// compress makes a Compress on the curated sample, as hosts do.
 func (p *raw) compress(ctx context.Context, c rawCall) error {
 	c.sample = c.sample.curated()
 	in := compressCall(c.sample, c.info)
@@ -81,10 +88,11 @@ func (p *raw) compress(ctx context.Context, c rawCall) error {
 	return p.rpc.Compress(ctx, c.header(in.Call), in.CompressParams, c.sample.sent(), c.sent)
 }
 
-// codeName is the code's name as the protocol writes it, which is not as Go does.
+// codeName returns a code's name as the protocol documents it, such as INVALID_ARGUMENT. Go's codes.Code prints
+// InvalidArgument, which authors in other languages would search for in vain.
 func codeName(c codes.Code) string { return rpccode.Code(c).String() }
 
-// want returns an error if a call ended with another code than one of those that are right.
+// want returns an error if a call ended with a code that is not in right. codes.OK is a code like any other.
 func want(what string, err error, right ...codes.Code) error {
 	got := status.Code(err)
 	if slices.Contains(right, got) {

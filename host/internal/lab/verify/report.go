@@ -8,34 +8,43 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Outcome is what came of a check.
+// Outcome is the outcome of one check.
 type Outcome string
 
 // The outcomes.
 const (
 	Pass Outcome = "pass"
 	Fail Outcome = "fail"
+	// Skip means that the check had nothing to look at, for example an Optimize of a strategy that has none. The
+	// detail gives the reason. A skipped check fails nothing: a report may pass with many of them.
 	// Skip: there was nothing to look at; the detail says why.
 	Skip Outcome = "skip"
 )
 
-// Result is what came of one check.
+// Result is the result of one check.
 type Result struct {
 	Check   string  `json:"check"`
 	Outcome Outcome `json:"outcome"`
+	// Detail is one line without control characters: what is wrong, why the check was skipped, or what was observed.
+	// It may quote the plugin, but never a conversation, as there is none.
 	// Detail is one line: what is wrong, why it was skipped, or what was seen.
 	Detail string `json:"detail,omitempty"`
+	// Meaning is the requirement; see [Check.Meaning].
 	// Meaning is what the check demands.
 	Meaning  string        `json:"meaning"`
 	Duration time.Duration `json:"durationNs"`
 }
 
-// Report is what came of all of them.
+// Report is the result of a run: one result per check that was chosen, in the order in which they ran. Its JSON form
+// is stable; fields are only added.
 type Report struct {
+	// Binary is the absolute path of the file, SHA256 the hash of its content in hexadecimal: the hash that 'plugins
+	// lock' would record, so that a report can be matched with a lock file.
 	// Binary is an absolute path, SHA256 what it holds, in hexadecimal.
 	Binary string `json:"binary"`
 	SHA256 string `json:"sha256"`
 	Name   string `json:"name"`
+	// Version, Trigger and RequiresLLM are the plugin's own claims; empty if it never started.
 	// Version, Trigger and RequiresLLM are what the plugin says of itself; empty if it does not start.
 	Version     string          `json:"version,omitempty"`
 	Trigger     sdk.TriggerMode `json:"trigger,omitempty"`
@@ -44,7 +53,7 @@ type Report struct {
 	Duration    time.Duration   `json:"durationNs"`
 }
 
-// Count returns how many checks came to the outcome.
+// Count returns the number of checks with the given outcome.
 func (r *Report) Count(o Outcome) int {
 	n := 0
 	for _, result := range r.Results {
@@ -55,10 +64,11 @@ func (r *Report) Count(o Outcome) int {
 	return n
 }
 
-// OK reports whether no check failed.
+// OK reports whether no check failed. Skipped checks do not count against a plugin.
 func (r *Report) OK() bool { return r.Count(Fail) == 0 }
 
-// MarshalJSON adds the counts to the fields.
+// MarshalJSON adds the counts to the fields, so that scripts need not compute them. The local type has no methods,
+// which prevents an endless recursion.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	type fields Report
 	return json.Marshal(struct {
@@ -69,7 +79,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	}{(*fields)(r), r.Count(Pass), r.Count(Fail), r.Count(Skip)})
 }
 
-// Summary is the report in one line.
+// Summary returns the report in one line, the last one that 'plugins verify' prints.
 func (r *Report) Summary() string {
 	return fmt.Sprintf("%s %s: %d passed, %d failed, %d skipped, in %.2fs",
 		r.Name, r.Version, r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Duration.Seconds())

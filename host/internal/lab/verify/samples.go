@@ -10,12 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// sample is a history that plugins are tried on.
+// sample is a history that plugins are tried on, with the ids and token counts that a host would have given its
+// entries. Checks share samples and must not change them.
 type sample struct {
 	name    string
 	entries []*history.Entry
 }
 
+// newSample returns the sample as a host would hold it after the entries were added: ids e0, e1, … in order.
 func newSample(s samples.Sample) sample {
 	sm := sample{name: s.Name, entries: make([]*history.Entry, len(s.History))}
 	for i, c := range s.History {
@@ -24,6 +26,7 @@ func newSample(s samples.Sample) sample {
 	return sm
 }
 
+// contentsOf returns the entries without ids and counts, as the validators take them.
 func contentsOf(entries []*history.Entry) []content.Content {
 	out := make([]content.Content, len(entries))
 	for i, e := range entries {
@@ -32,12 +35,13 @@ func contentsOf(entries []*history.Entry) []content.Content {
 	return out
 }
 
-// curated is the sample as a Compress gets it.
+// curated returns the sample as a Compress gets it: without entries that a provider would refuse, such as calls
+// without a response. The host curates by the same function.
 func (sm sample) curated() sample {
 	return sample{name: sm.name, entries: history.Curate(sm.entries)}
 }
 
-// sent are the entries as they travel.
+// sent returns the entries in the form in which they go over the wire.
 func (sm sample) sent() iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range sm.entries {
@@ -48,6 +52,7 @@ func (sm sample) sent() iter.Seq[wire.Entry] {
 	}
 }
 
+// tokens returns the size of the sample in tokens, as counted by the function tokens.
 func (sm sample) tokens() int {
 	n := 0
 	for _, e := range sm.entries {
@@ -56,6 +61,9 @@ func (sm sample) tokens() int {
 	return n
 }
 
+// tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four per entry, and a
+// flat 1,000 for media. It is fast and the same everywhere. A plugin may only rely on equal entries having equal
+// counts.
 // tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four for each entry.
 // What it counts depends on nothing else, which is all that a plugin can ask of it.
 func tokens(c content.Content) int {

@@ -10,49 +10,63 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// model is what strategies are told of the model behind Generate. It answers without thought.
+// model is the model that strategies with requires_llm are told about. No real model is behind it; see
+// scriptedAnswer.
 var model = sdk.Model{Name: "scripted", ContextLimit: 200_000, MaxOutput: 8_000}
 
-// scriptedAnswer is a state snapshot, which is what the prompt named "compression" asks for.
+// scriptedAnswer is a state snapshot, the form of answer that the standard prompt "compression" asks for.
 const scriptedAnswer = `<state_snapshot>
   <overall_goal>Mend the parser, which drops the last line of a file without a newline.</overall_goal>
   <current_state>The files were read, and the tests run. The tests in some folders are to be left alone.</current_state>
 </state_snapshot>`
 
-const scriptedPrompt = "Write a summary of the session that lets the agent go on. Answer with one <state_snapshot> … </state_snapshot>."
+// scriptedPrompt is returned for every prompt name, including names that a real host would not know.
+const scriptedPrompt = "Write a summary of the session that lets the agent go on. " +
+	"Answer with one <state_snapshot> … </state_snapshot>."
 
+// services implements the host services that a strategy can call during a Compress. The zero value answers correctly
+// and without delay; the fields make it slow, wrong or broken. Set them before use: methods run concurrently, on
+// goroutines of the gRPC server, and only the tally may change meanwhile.
 // services is a host as a strategy meets it in Compress. The zero value is quick and friendly.
 type services struct {
 	delay  time.Duration // before each answer, and between the pieces of a generated text
 	prompt string        // "": the scripted one
 	text   string        // what the model answers; "": the scripted answer
-	extra  int           // added to every count of tokens
+	extra  int           // tokens added to every count; makes counts absurd but consistent
+	// hold, if not nil, blocks every model call until it is closed or the call is cancelled. reached gets one
+	// element, if it has room, whenever a call starts to wait.
 	// hold, if not nil, has the model answer only when it is closed; reached then gets one when a request waits.
 	hold, reached chan struct{}
 
+	// Returned by the three services instead of an answer; nil: the service works.
 	estimateErr, generateErr, promptErr error
+	// breakOff makes a model call fail with generateErr after two lines of the answer, as a broken stream does.
 	// breakOff has the model fail after it has begun to answer.
 	breakOff bool
 
 	tally tally
 }
 
-// tally counts what a strategy asked for.
+// tally counts the requests of a strategy. It is atomic, since checks read it while the plugin is still running.
 type tally struct {
 	estimates, generations, prompts atomic.Int64
 	open                            atomic.Int64 // generations that the strategy waits for
 }
 
+// total returns the number of requests so far. The parts are read one after the other; a caller only compares totals.
 func (t *tally) total() int64 {
 	return t.estimates.Load() + t.generations.Load() + t.prompts.Load()
 }
 
+// String returns the counts for the detail of a check.
 func (t *tally) String() string {
-	return fmt.Sprintf("%d counts, %d generations, %d prompts", t.estimates.Load(), t.generations.Load(), t.prompts.Load())
+	return fmt.Sprintf(
+		"%d counts, %d generations, %d prompts", t.estimates.Load(), t.generations.Load(), t.prompts.Load())
 }
 
 var _ sdk.Host = (*services)(nil)
 
+// EstimateTokens counts with the function tokens, so that the counts agree with those in the request.
 func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([]int, error) {
 	s.tally.estimates.Add(1)
 	if err := pause(ctx, s.delay); err != nil {
@@ -68,6 +82,8 @@ func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 	return counts, nil
 }
 
+// Generate streams the scripted answer line by line. What was asked is ignored, except for its size. An open call is
+// counted in tally.open until the plugin cancels it or the answer is complete.
 func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	s.tally.generations.Add(1)
 	s.tally.open.Add(1)
@@ -102,9 +118,12 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	for _, e := range req.Entries {
 		in += tokens(e)
 	}
-	return sdk.Completion{Text: answer, FinishReason: "stop", InputTokens: in, OutputTokens: len(answer) / 4, Model: model.Name}, nil
+	return sdk.Completion{
+		Text: answer, FinishReason: "stop", InputTokens: in, OutputTokens: len(answer) / 4, Model: model.Name,
+	}, nil
 }
 
+// ResolvePrompt returns the same prompt for every name.
 func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) {
 	s.tally.prompts.Add(1)
 	if err := pause(ctx, s.delay); err != nil {
@@ -119,7 +138,7 @@ func (s *services) ResolvePrompt(ctx context.Context, _ string) (string, error) 
 	return scriptedPrompt, nil
 }
 
-// pause waits for d, or until ctx is done.
+// pause waits for d or until ctx is done, and returns ctx's error in the latter case, also for d = 0.
 func pause(ctx context.Context, d time.Duration) error {
 	if d == 0 {
 		return ctx.Err()
@@ -134,7 +153,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// note sends to a channel unless that is full.
+// note sends to c unless it is full (or nil): the sender must not block, and one pending note is enough.
 func note(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

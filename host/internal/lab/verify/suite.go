@@ -20,19 +20,22 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// bounds are what a plugin is held to.
+// bounds are the limits that a plugin must keep. Tests shorten them; see defaultBounds for the real ones.
 type bounds struct {
 	start  time.Duration // from the process to the accepted Configure
 	call   time.Duration // one Optimize or Compress, of the largest history
 	react  time.Duration // to a cancellation, and to the end of the host
 	stop   time.Duration // to SIGTERM
-	held   time.Duration // a call while another waits for its model
+	held   time.Duration // one call while another waits for its model
 	slow   time.Duration // what a slow host service takes for one request
 	memory int64         // bytes of memory at most, for the large history
 	large  int           // bytes of the large history
-	calls  int           // at once
+	calls  int           // parallel calls in the check on concurrency
 }
 
+// defaultBounds returns the host's own timeouts where there is one, so that a plugin which passes does not time out
+// in a host with default settings. The others leave a healthy plugin a factor of ten or more: they must hold on a
+// loaded CI runner.
 func defaultBounds() bounds {
 	set := config.Defaults().Plugins
 	return bounds{
@@ -41,23 +44,28 @@ func defaultBounds() bounds {
 	}
 }
 
-// suite is one run over one plugin.
+// suite is the state of one run over one plugin. Checks run one after the other on one goroutine, so it needs no
+// lock; goroutines that a check starts only read it.
 type suite struct {
 	binary  *discover.Binary
 	spawner *process.Spawner // of the raw processes
 	bounds  bounds
 	log     hclog.Logger
 
-	info     sdk.Info // of the first process that came up
-	running  *plugins.Strategy
+	info sdk.Info // of the first process that came up
+	// the plugin under a host, shared by most checks; nil: not started yet, or to be restarted
+	running *plugins.Strategy
+	// all hosts of this run, to be closed at its end
 	managers []*plugins.Manager
-	broken   bool   // it was reported that the plugin does not start
-	asked    *tally // what a first Compress asked the host for; nil: there was none yet
-	unusable error  // why it cannot use what the scripted model answers
-	huge     *sample
-	few      []sample
+	broken   bool     // the plugin does not start, which some check has reported
+	asked    *tally   // requests of the first Compress; nil: there was none yet
+	unusable error    // why the plugin cannot use the scripted model's answer; nil: it can
+	huge     *sample  // cache of large()
+	few      []sample // cache of small()
 }
 
+// judge runs one check and turns its outcome into a result: an error of type skipped means skip, any other error
+// fail.
 // judge runs one check. A check that finds fault returns an error, one that has nothing to look at a skipped.
 func (s *suite) judge(ctx context.Context, c Check) Result {
 	start := time.Now()
@@ -74,28 +82,31 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	return r
 }
 
-// noticeHang gives a plugin less time for all further calls once it has hung: what there is to say about it is said,
-// and the run is to end.
+// noticeHang shortens the time limit of all further calls once a call has timed out. The hang is already reported;
+// without this, a plugin that always hangs would take the full limit in every check, and the run half an hour. It
+// reports whether err was a timeout.
 func (s *suite) noticeHang(err error) (hung bool) {
 	if s.broken || !errors.Is(err, plugins.ErrTimeout) && status.Code(err) != codes.DeadlineExceeded {
 		return false
 	}
 	s.bounds.call = min(s.bounds.call, hurry)
-	s.running = nil // its host has the old bound
+	s.running = nil // its host still has the old limit: start a new one
 	return true
 }
 
-// hurry is what a call gets of a plugin that has hung.
+// hurry is the time limit of calls to a plugin that has hung before.
 const hurry = 2 * time.Second
 
-// skipped says why a check has nothing to look at.
+// skipped is the error of a check that has nothing to look at. The text is the reason.
 type skipped string
 
 func (s skipped) Error() string { return string(s) }
 
-// errNoStart is for all checks after the one that said that the plugin does not start.
+// errNoStart skips all checks after the one that found that the plugin does not start.
 const errNoStart = skipped("the plugin does not start: see above")
 
+// strategy returns the plugin under a host, which is started once and shared by all checks. A check that must not
+// share a process uses fresh.
 // strategy returns the plugin under a host, started once for all checks.
 func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 	if s.running != nil {
@@ -108,6 +119,8 @@ func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 	return st, err
 }
 
+// fresh returns the plugin in a process of its own, under a host of its own. end stops both; close does it otherwise.
+// Only the directory of the binary is searched, with no lock file and no isolation: trust is not what is checked.
 // fresh returns the plugin in a process of its own, under a host of its own. end ends it; so does the end of the run.
 func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
 	if s.broken {
@@ -126,9 +139,10 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		return nil, nil, err
 	}
 	s.info = st.Info()
-	return st, func() { _ = m.Close() }, nil // what it leaves behind is for other checks to find
+	return st, func() { _ = m.Close() }, nil // check_end.go judges how the plugin stops
 }
 
+// close stops all processes of the run. It ignores errors: they are about cleaning up, and the report is complete.
 func (s *suite) close() {
 	for _, m := range s.managers {
 		_ = m.Close()
@@ -136,6 +150,7 @@ func (s *suite) close() {
 	_ = s.spawner.Close()
 }
 
+// continuous returns the plugin if it has an Optimize, and skipped otherwise.
 // continuous returns the plugin if it has an Optimize.
 func (s *suite) continuous(ctx context.Context) (*plugins.Strategy, error) {
 	st, err := s.strategy(ctx)
@@ -148,7 +163,8 @@ func (s *suite) continuous(ctx context.Context) (*plugins.Strategy, error) {
 	return st, nil
 }
 
-// sentence is an error in one line that is fit for a terminal.
+// sentence returns an error as one line that is safe for a terminal. If it carries the plugin's standard error, the
+// usual text of several lines is replaced by a short form.
 func sentence(err error) string {
 	var failure *plugins.Error
 	said := err.Error()
@@ -158,5 +174,5 @@ func sentence(err error) string {
 	return text.OneLine(said, 600)
 }
 
-// on names the sample in an error about what a plugin did with it.
+// on adds the name of the sample to an error about what a plugin did with it.
 func on(sm *sample, err error) error { return fmt.Errorf("history %q: %w", sm.name, err) }

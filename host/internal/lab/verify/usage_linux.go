@@ -10,7 +10,9 @@ import (
 	"time"
 )
 
-// group returns the folders in /proc of the processes in the process group, which a plugin leads.
+// group returns the /proc directories of all processes in the process group pgid. A plugin leads its own group, and a
+// wrapper script or interpreter may run the actual plugin as a child, which must count as well. An empty group is an
+// error: the plugin is gone.
 func group(pgid int) ([]string, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -28,8 +30,9 @@ func group(pgid int) ([]string, error) {
 	return out, nil
 }
 
-// statFields returns what follows the name in /proc/<pid>/stat: state, parent, process group, … Nil: the process is
-// gone.
+// statFields returns the fields of /proc/<pid>/stat after the process name: state, parent, process group, and so on.
+// The name may itself contain spaces and parentheses, hence the search for the last ")". Nil means that the process
+// is gone, which can happen at any time between listing and reading.
 func statFields(path string) []string {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -38,7 +41,8 @@ func statFields(path string) []string {
 	return strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 }
 
-// peakMemory returns the most memory that the processes of a group ever held, in bytes, each at its own time.
+// peakMemory returns the sum of the peak resident sizes (VmHWM) of the processes in a group, in bytes. The peaks need
+// not coincide, so this is an upper bound. It does not include processes that have exited.
 func peakMemory(pgid int) (int64, error) {
 	folders, err := group(pgid)
 	if err != nil {
@@ -52,7 +56,8 @@ func peakMemory(pgid int) (int64, error) {
 		}
 		for line := range strings.Lines(string(raw)) {
 			if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-				kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+				number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB"))
+				kib, err := strconv.ParseInt(number, 10, 64)
 				if err != nil {
 					return 0, fmt.Errorf("reading %s: %w", folder, err)
 				}
@@ -63,10 +68,12 @@ func peakMemory(pgid int) (int64, error) {
 	return sum, nil
 }
 
-// ticks is how many of the units in /proc/<pid>/stat make a second, on every Linux that Go runs on.
+// ticks is the number of clock ticks per second in /proc/<pid>/stat. The kernel reports 100 (USER_HZ) to user space
+// on every architecture that Go supports, whatever its internal timer frequency.
 const ticks = 100
 
-// cpuTime returns the time that the processes of a group have computed.
+// cpuTime returns the CPU time that the processes of a group have used, user and system. Its resolution is one tick,
+// 10 ms. A process that exits takes its time with it, so the value can fall.
 func cpuTime(pgid int) (time.Duration, error) {
 	folders, err := group(pgid)
 	if err != nil {
@@ -78,7 +85,7 @@ func cpuTime(pgid int) (time.Duration, error) {
 		if len(fields) < 13 {
 			continue // it is gone
 		}
-		for _, field := range fields[11:13] { // user and system
+		for _, field := range fields[11:13] { // utime and stime, fields 14 and 15 of the whole line
 			n, err := strconv.ParseInt(field, 10, 64)
 			if err != nil {
 				return 0, fmt.Errorf("reading %s: %w", folder, err)

@@ -18,20 +18,32 @@ import (
 
 // Options say what to run. The zero value runs every check.
 type Options struct {
+	// Only names the checks to run, in any order; empty: all of [Checks]. Checks always run in the order of [Checks].
 	// Only names the checks to run, in any order; empty: all of [Checks].
 	Only []string
+	// Logger gets events in the life of the plugin's processes and the plugin's own log. Nil discards them.
 	// Logger gets what happens to the plugin and what it logs; nil: nobody does.
 	Logger hclog.Logger
+	// Progress is called before each check, on the goroutine of [Run], with the check's name, the number of checks
+	// that are done, and the number of checks to run. It may be nil.
 	// Progress is called before each check with its name, how many were done, and how many there are; nil: nobody is.
 	Progress func(check string, done, of int)
 }
 
-// ErrBadBinary: there is nothing to be checked. The message says what to do.
-var ErrBadBinary = errors.New("no strategy plugin")
+// ErrBadBinary means that the file cannot be a plugin: it is missing, not executable or misnamed. Nothing was
+// started. The message says what to do.
+var ErrBadBinary = errors.New("not a strategy plugin")
 
-// ErrUnknownCheck: [Options.Only] names a check that there is not.
+// ErrUnknownCheck means that [Options.Only] names a check that does not exist. The message lists those that do.
 var ErrUnknownCheck = errors.New("unknown check")
 
+// Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
+// plugin is started many times, without isolation and with the permissions of the caller: do not run it on a binary
+// that you would not execute. When Run returns, all processes are stopped and all files removed.
+//
+// Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
+// [ErrUnknownCheck], a temporary directory that cannot be created, or ctx's error. A run takes some seconds; with a
+// plugin that hangs about a minute, since every call has a time limit, which is shortened once a call has hung.
 // Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
 // plugin is started many times, with the rights of the caller. Nothing of it is left when Run returns.
 //
@@ -42,6 +54,7 @@ func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }
 
+// run is [Run] with the limits to apply.
 func run(ctx context.Context, binary string, o Options, limits bounds) (*Report, error) {
 	chosen, err := choose(o.Only)
 	if err != nil {
@@ -54,7 +67,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	defer b.Close()
 	spawner, err := process.NewSpawner("")
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the plugin: %w", err)
+		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
 	s := &suite{binary: b, spawner: spawner, bounds: limits, log: o.Logger}
 	if s.log == nil {
@@ -69,6 +82,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 			o.Progress(c.Name, i, len(chosen))
 		}
 		result := s.judge(ctx, c)
+		// A check that was interrupted looks like a failure of the plugin, so no report at all is returned.
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -79,7 +93,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	return r, nil
 }
 
-// choose returns the checks with the given names, in the order in which they run.
+// choose returns the checks with the given names, in the order in which they run; without names, all.
 func choose(names []string) ([]Check, error) {
 	all := Checks()
 	if len(names) == 0 {
@@ -91,13 +105,14 @@ func choose(names []string) ([]Check, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("%w %q; there are %s", ErrUnknownCheck, name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%w %q; want %s", ErrUnknownCheck, name, strings.Join(known, ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(c Check) bool { return !slices.Contains(names, c.Name) }), nil
 }
 
-// examine opens the file without starting it.
+// examine opens and hashes the file without starting it. All later starts use this open file, so the report describes
+// one version of it even if a build replaces the file meanwhile.
 func examine(binary string) (*discover.Binary, error) {
 	path, err := filepath.Abs(binary)
 	if err != nil {
@@ -110,9 +125,10 @@ func examine(binary string) (*discover.Binary, error) {
 	name, ok := discover.StrategyName(filepath.Base(path))
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is no regular file", ErrBadBinary, path)
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrBadBinary, path)
 	case !ok || name == "":
-		return nil, fmt.Errorf("%w: %s: the file must be named %s<name>, with the strategy's name", ErrBadBinary, path, discover.FilePrefix)
+		return nil, fmt.Errorf("%w: %s: the file must be named %s<name>, with the strategy's name",
+			ErrBadBinary, path, discover.FilePrefix)
 	case info.Mode().Perm()&0o111 == 0:
 		return nil, fmt.Errorf("%w: %s is not executable (chmod +x)", ErrBadBinary, path)
 	}

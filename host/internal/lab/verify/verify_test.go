@@ -76,8 +76,8 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"one-at-a-time":         {services, []string{"concurrency"}, "another gets no answer"},
 		"hoards":                {load, []string{"memory"}, "at most 256 MiB"},
 		"ignores-cancellation":  {load[1:2], []string{"cancellation"}, "still computes"},
-		"dies-of-sigint":        {end, []string{"sigint"}, "upon SIGINT"},
-		"ignores-sigterm":       {end, []string{"sigterm"}, "still there 2s after SIGTERM"},
+		"dies-of-sigint":        {end, []string{"sigint"}, "on SIGINT"},
+		"ignores-sigterm":       {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
 		"survives-the-host":     {end, []string{"lifeline"}, "outlives its host"},
 	} {
 		t.Run(fault, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestWhatIsNoPluginIsRefusedBeforeItIsStarted(t *testing.T) {
 		text string
 	}{
 		"no such file":    {filepath.Join(dir, "none"), Options{}, ErrBadBinary, "no such file"},
-		"a directory":     {dir, Options{}, ErrBadBinary, "no regular file"},
+		"a directory":     {dir, Options{}, ErrBadBinary, "not a regular file"},
 		"another name":    {write("mine", 0o755), Options{}, ErrBadBinary, "must be named thresh-strategy-<name>"},
 		"not executable":  {write("thresh-strategy-a", 0o644), Options{}, ErrBadBinary, "chmod +x"},
 		"an unknown line": {write("thresh-strategy-b", 0o755), Options{Only: []string{"lifelines"}}, ErrUnknownCheck, "lifeline,"},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// The size of a chart and the margins around its plot area, in units of the SVG view box. One unit is one CSS pixel
+// at the page's full width; the browser scales it down on narrow screens.
 // The size of a chart and the room around its plane, in the units of its view box.
 const (
 	chartWidth  = 760
@@ -15,42 +17,51 @@ const (
 	roomBottom  = 36
 )
 
-// line is one variant's way through the turns.
+// line is the series of one variant over the turns. Style is the number of the series (see seriesStyle); 0 is doing
+// nothing.
 type line struct {
 	Style  int
 	Name   string
 	Points []point
 }
 
-// level is a figure that holds for all turns, such as a limit.
+// level is a horizontal line across all turns, such as the context limit.
 type level struct {
 	Name string
 	Y    float64
+	// Below puts the label under the line instead of above it, so that the labels of a limit and of a threshold just
+	// below it do not overlap.
 	// Below puts the name below the level, where it does not touch that of the one above.
 	Below bool
 }
 
-// chart is what is to be drawn.
+// chart is the data of a chart. Desc is the text alternative for screen readers.
 type chart struct {
 	ID, Title, Desc string
 	// Unit names what the vertical axis shows.
 	Unit   string
 	Lines  []line
 	Levels []level
+	// Marks are turns at which something happened to all lines, drawn as vertical lines: compactions by the recorder.
 	// Marks are turns at which something happened that all lines share.
 	Marks []float64
+	// Label formats a value of the vertical axis.
 	// Label writes a value of the vertical axis.
 	Label func(float64) string
+	// Most limits the points per line; see [thin].
 	// Most bounds the points of a line.
 	Most int
 }
 
-// drawing is a chart as the template writes it. Coordinates are text: they must look the same on every machine.
+// drawing is a chart with all coordinates computed, ready for the template, which has no arithmetic. Coordinates are
+// text with a fixed number of digits: the same report must give the same bytes on every machine.
 type drawing struct {
 	ID, Title, Desc, Unit string
 	Width, Height         int
 	Left, Right           string
 	Top, Bottom           string
+	// LabelX is the right edge of the labels on the vertical axis. XLabelY and XNameY are the baselines of the labels
+	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels.
 	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other are, LevelX
 	// where names of levels begin.
 	LabelX, XLabelY, XNameY, LevelX string
@@ -58,17 +69,24 @@ type drawing struct {
 	Paths                           []path
 	Levels                          []tick
 	Marks                           []string
+	// Beyond names what does not fit into the chart because it is far above everything else; it is listed in the
+	// caption.
 	// Beyond are the levels that lie far above everything that is drawn.
 	Beyond []string
 }
 
+// tick is a labelled position on an axis; for levels, TextAt is the baseline of the label.
 type tick struct{ At, TextAt, Label string }
 
+// path is one line of the chart; D is the "d" attribute of an SVG path.
 type path struct {
 	Style   int
 	Name, D string
 }
 
+// A value far above the rest would flatten all other lines. A level more than farAbove times as high as every line is
+// only named in the caption. The line of doing nothing is clipped where it gets cutAbove times as high as everything
+// else: in a long session it grows without bound, while the lines that matter stay near the limit.
 // What is far above the rest would press it flat. A level that is farAbove times as high as all lines is only named;
 // the line of doing nothing leaves the chart where it gets cutAbove times as high as everything else.
 const (
@@ -76,6 +94,7 @@ const (
 	cutAbove = 2.5
 )
 
+// draw computes the drawing. Turns run from 1 on the horizontal axis, values from 0 on the vertical one.
 func (c chart) draw() drawing {
 	last, most, others := 1.0, 0.0, 0.0
 	for _, l := range c.Lines {
@@ -88,12 +107,10 @@ func (c chart) draw() drawing {
 	}
 	d := drawing{
 		ID: c.ID, Title: c.Title, Desc: c.Desc, Unit: c.Unit, Width: chartWidth, Height: chartHeight,
-		Left: coordinate(
-			roomLeft,
-		), Right: coordinate(chartWidth - roomRight), Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
-		LabelX: coordinate(
-			roomLeft - 6,
-		), XLabelY: coordinate(chartHeight - roomBottom + 15), XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
+		Left: coordinate(roomLeft), Right: coordinate(chartWidth - roomRight),
+		Top: coordinate(roomTop), Bottom: coordinate(chartHeight - roomBottom),
+		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15),
+		XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
 	}
 	top := most
 	var drawn []level
@@ -122,6 +139,7 @@ func (c chart) draw() drawing {
 	for _, v := range ticks(top, 5) {
 		d.YTicks = append(d.YTicks, tick{At: coordinate(y(v)), TextAt: coordinate(y(v) + 4), Label: c.Label(v)})
 	}
+	// Turns are whole numbers: fractional ticks of short sessions are dropped, and the tick at 0 becomes turn 1.
 	for _, v := range ticks(last, 8) {
 		v = max(v, 1)
 		if v == float64(int(v)) {
@@ -144,6 +162,8 @@ func (c chart) draw() drawing {
 	return d
 }
 
+// trace returns a line as the "d" attribute of an SVG path. Parts above top are left out: the line is cut exactly
+// where it crosses top, by interpolation, and continued with a new subpath where it comes back.
 // trace is a line as the "d" of a path, without what is higher than top.
 func trace(points []point, top float64, x, y func(float64) float64) string {
 	d := make([]byte, 0, 12*len(points)+8)
@@ -167,12 +187,14 @@ func trace(points []point, top float64, x, y func(float64) float64) string {
 			pen = 'M'
 		}
 	}
-	if len(points) == 1 { // a line of no length that round ends make a dot
+	if len(points) == 1 { // a line of length zero: round line caps draw it as a dot
 		d = append(d, "h0"...)
 	}
 	return string(d)
 }
 
+// coordinate formats a coordinate with at most one decimal: a tenth of a pixel. More digits would only make the page
+// larger, and tens of thousands of points have two each.
 // coordinate has one digit after the point: a tenth of a pixel.
 func coordinate(v float64) string {
 	text := strconv.FormatFloat(v, 'f', 1, 64)

@@ -8,11 +8,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
+// Limits that keep the page below 2 MB, which browsers and mail systems handle well. Byte figures are estimates from
+// measured pages, with a margin.
 // Bounds that keep the page small.
 const (
-	maxSessions    = 40      // that are shown one by one
-	sessionBytes   = 850_000 // of all sessions, without the points of lines
-	pointsOfAll    = 55_000  // about 11 bytes each
+	maxSessions    = 40      // sessions shown one by one
+	sessionBytes   = 850_000 // of all sessions together, without the points of lines
+	pointsOfAll    = 55_000  // points of all lines of all charts, about 11 bytes each
 	pointsOfALine  = 360
 	shareRowsOfAll = 600 // about 350 bytes each
 	lostRowsOfAll  = 500
@@ -21,6 +23,7 @@ const (
 	maxSentence    = 500 // bytes
 )
 
+// sizeOf estimates the bytes that one session takes on the page, without the points of its lines.
 // sizeOf is about how many bytes a session takes.
 func sizeOf(variants, lists int) int {
 	rows := variants + 1
@@ -28,9 +31,12 @@ func sizeOf(variants, lists int) int {
 	return charts + rows*(200+30*(resultColumns+lists))
 }
 
-// page is what the template shows.
+// page is what the template shows: text and numbers only. The template escapes every string, wherever it comes from;
+// nothing here has type template.HTML. Style is the exception, and contains nothing from a session.
 type page struct {
-	Style     template.CSS
+	Style template.CSS
+	// base64 SHA-256 of Style, for the page's Content-Security-Policy: a browser applies these styles and loads
+	// nothing else
 	StyleHash string
 
 	Title      string
@@ -51,12 +57,13 @@ type page struct {
 	Times      times
 }
 
-// series is a variant as legends name it; the first is doing nothing.
+// series is a variant as legends show it. Index 0 is doing nothing, index i+1 is variant i of the report.
 type series struct {
 	Index int
 	Name  string
 }
 
+// session is the section of one session. Numbers are already formatted.
 type session struct {
 	ID, Name, Format string
 	Entries, Tokens  string
@@ -66,6 +73,7 @@ type session struct {
 	Rows             table
 }
 
+// Scope says in one line what the report covers.
 // Scope says in a line what the report is of.
 func (p *page) Scope() string {
 	plural := "s"
@@ -77,8 +85,11 @@ func (p *page) Scope() string {
 	)
 }
 
+// settingsRow shows the settings of a variant, so that a page can be reproduced without the command line.
 type settingsRow struct{ Name, Strategy, Settings, PriceList string }
 
+// times is the last section of the page. It holds everything that differs between runs, so that two pages can be
+// compared up to there.
 type times struct {
 	Made, Version, Took string
 	Rows                []timeRow
@@ -86,6 +97,7 @@ type times struct {
 
 type timeRow struct{ Name, Host, Plugin, Model string }
 
+// newPage prepares all sections. It copies nothing that is unbounded: names are shortened, rows counted.
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: clean(o.Title), Incomplete: r.Incomplete, Sessions: len(r.Sessions)}
 	if p.Title == "" {
@@ -112,12 +124,13 @@ func newPage(r *compare.Report, o Options) *page {
 	p.Prices = priceRows(r.Prices)
 	p.drawSessions(r)
 	p.Times = timesOf(r, o)
-	if len(p.Series) > maxVariants { // the boxes switch lines, and there are no more of those
+	if len(p.Series) > maxVariants { // the check boxes toggle lines, and only these variants have some
 		p.Series = p.Series[:maxVariants]
 	}
 	return p
 }
 
+// timesOf fills the last section. A report read from elsewhere may have fewer totals than variants.
 func timesOf(r *compare.Report, o Options) times {
 	t := times{Version: clean(o.Version), Took: duration(r.Took)}
 	if !o.Made.IsZero() {
@@ -137,6 +150,8 @@ func timesOf(r *compare.Report, o Options) times {
 	return t
 }
 
+// drawSessions draws the largest sessions, in the order in which they were given: large ones are those in which
+// strategies differ. The number of points per line follows from how many lines share the page.
 // drawSessions draws the largest sessions, in the order in which they were given.
 func (p *page) drawSessions(r *compare.Report) {
 	shown := largest(r.Sessions, min(max(sessionBytes/sizeOf(len(r.Variants), len(r.Prices)), 1), maxSessions))
@@ -146,10 +161,9 @@ func (p *page) drawSessions(r *compare.Report) {
 	for n, i := range shown {
 		s := &r.Sessions[i]
 		v := session{
-			ID: fmt.Sprintf(
-				"session-%d", i+1,
-			), Name: short(s.Name), Format: short(string(s.Format)), Entries: number(s.Entries),
-			Tokens: number(s.Tokens), Timed: s.Timed, Boundaries: len(s.Boundaries), Rows: resultTable(r, &s.Results),
+			ID: fmt.Sprintf("session-%d", i+1), Name: short(s.Name), Format: short(string(s.Format)),
+			Entries: number(s.Entries), Tokens: number(s.Tokens), Timed: s.Timed, Boundaries: len(s.Boundaries),
+			Rows: resultTable(r, &s.Results),
 		}
 		v.Rows.Caption = "Totals of session " + v.Name
 		v.Charts = charts(r, s, n, most)
@@ -157,6 +171,7 @@ func (p *page) drawSessions(r *compare.Report) {
 	}
 }
 
+// duration formats a duration with about three significant digits.
 // duration is rounded to three digits or so.
 func duration(d time.Duration) string {
 	switch {

@@ -9,6 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
+// largest returns the indices of the most sessions with the most tokens, in ascending order. The sort is stable, so
+// that equal sessions are chosen by their order.
 // largest returns the indices of the sessions with the most tokens, in ascending order.
 func largest(sessions []compare.SessionReport, most int) []int {
 	all := make([]int, len(sessions))
@@ -26,6 +28,8 @@ func largest(sessions []compare.SessionReport, most int) []int {
 	return all
 }
 
+// results returns doing nothing and the variants that can be drawn, each with the number of its series. A variant
+// without turns (failed or not begun) has no line.
 // results are doing nothing and the variants that have turns, with the series each is.
 func results(r *compare.Results) []numbered {
 	list := []numbered{{0, &r.Nothing}}
@@ -37,11 +41,14 @@ func results(r *compare.Results) []numbered {
 	return list
 }
 
+// numbered is a result with the number of its series, which decides its colour.
 type numbered struct {
 	series int
 	*compare.Result
 }
 
+// charts draws the charts of one session: the context that was sent, then the accumulated cost by each price list. n
+// makes the ids of the charts unique on the page; most is the limit on points per line.
 // charts are those of one session: its context, then its cost by each price list.
 func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing {
 	marks := make([]float64, len(s.Boundaries))
@@ -69,6 +76,7 @@ func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing 
 	return out
 }
 
+// costChart draws the accumulated cost by one price list. The digits of the labels follow from the highest value.
 func costChart(s *compare.SessionReport, list, id string, marks []float64, most int) drawing {
 	c := chart{
 		ID: id, Title: "Cost of prompts up to each turn, by " + short(list), Unit: "USD", Marks: marks, Most: most,
@@ -101,6 +109,8 @@ func costChart(s *compare.SessionReport, list, id string, marks []float64, most 
 	return c.draw()
 }
 
+// levels returns the hard limit and the thresholds of the variants as horizontal lines, each value once. Limits come
+// first: when many variants have different thresholds, only a few of those are drawn.
 // levels are the hard limit and the thresholds of the variants, each value once.
 func levels(variants []compare.Result) []level {
 	var out []level

@@ -8,6 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
+// table is a table of results: one row for doing nothing and one for each variant. Lists are the price lists, one
+// cost column each.
 // table is one of results: a row for doing nothing and for each variant.
 type table struct {
 	Caption string
@@ -15,14 +17,18 @@ type table struct {
 	Rows    []row
 }
 
+// Span returns the number of columns after the first, for rows whose message takes the place of all figures.
 // Span is how many columns there are after the first: [resultColumns] and the price lists.
 func (t table) Span() int { return resultColumns + len(t.Lists) }
 
+// resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl.
 const resultColumns = 14
 
+// row is one row of a table. Series selects the colour of its marker.
 type row struct {
 	Series int
 	Name   string
+	// Problem says why there are no figures or not all of them. Empty means that there are none.
 	// Problem says why there are no figures, or not all; Empty that there are none.
 	Problem string
 	Empty   bool
@@ -30,6 +36,7 @@ type row struct {
 	Cells []string
 }
 
+// resultTable returns the table of results without times, which differ between runs and have a section of their own.
 // resultTable has no times: those are in a section of their own.
 func resultTable(r *compare.Report, res *compare.Results) table {
 	t := table{Caption: "Totals of all sessions"}
@@ -43,6 +50,8 @@ func resultTable(r *compare.Report, res *compare.Results) table {
 	return t
 }
 
+// resultRow returns a row with cells in the order of the template's head. Costs of variants include the difference to
+// doing nothing; a variant that decided by one price list has "–" for the others.
 func resultRow(r *compare.Report, res *compare.Result, series int) row {
 	out := row{
 		Series: series, Name: short(res.Variant), Problem: shorten(res.Error, maxSentence), Empty: res.Turns == 0,
@@ -69,9 +78,7 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 	}
 	out.Cells = append(
 		out.Cells,
-		percent(
-			res.Saved,
-		),
+		percent(res.Saved),
 		recalled(res.Recall.Share),
 		recalled(res.Recall.ShareResults),
 		number(res.Rereads.Calls),
@@ -80,9 +87,7 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 		number(res.Sent),
 		number(res.Peak),
 		number(res.Rewrites),
-		number(
-			res.Optimized,
-		),
+		number(res.Optimized),
 		number(res.Held),
 		number(res.Compressed),
 		number(res.Laddered),
@@ -91,12 +96,14 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 	return out
 }
 
+// costTable breaks the cost by one price list down into cache reads, cache writes, uncached tokens and model calls.
 // costTable is how the cost by one price list came about.
 type costTable struct {
 	List string
 	Rows []row
 }
 
+// costTables returns one table per price list, without variants that were not priced by it.
 func costTables(r *compare.Report) []costTable {
 	var out []costTable
 	for _, list := range r.Prices {
@@ -107,10 +114,8 @@ func costTables(r *compare.Report) []costTable {
 				return
 			}
 			t.Rows = append(t.Rows, row{Series: series, Name: short(name), Cells: []string{
-				dollars(
-					c.USD, c.Nothing,
-				), relative(c.Relative), number(c.CacheRead), number(c.CacheWrite), number(c.Uncached),
-				dollars(c.Model, c.Nothing),
+				dollars(c.USD, c.Nothing), relative(c.Relative), number(c.CacheRead), number(c.CacheWrite),
+				number(c.Uncached), dollars(c.Model, c.Nothing),
 			}})
 		}
 		add(&r.Totals.Nothing, 0, compare.NothingName)
@@ -122,6 +127,7 @@ func costTables(r *compare.Report) []costTable {
 	return out
 }
 
+// pruned shows what one variant removed, by tool and by file.
 // pruned is what one variant took away.
 type pruned struct {
 	Series       int
@@ -131,6 +137,7 @@ type pruned struct {
 	Tools, Files []shareRow
 }
 
+// shareTable is one of the two tables of pruned.
 // shareTable is what was pruned of tools, or of files.
 type shareTable struct {
 	Caption, Head string
@@ -138,6 +145,7 @@ type shareTable struct {
 	Rows          []shareRow
 }
 
+// ToolTable and FileTable are called by the template, which cannot construct values.
 // ToolTable and FileTable are for the template.
 func (p pruned) ToolTable() shareTable {
 	return shareTable{"By tool: " + p.Name, "tool", p.Series, p.Tools}
@@ -147,14 +155,19 @@ func (p pruned) FileTable() shareTable {
 	return shareTable{"By file: " + p.Name, "file", p.Series, p.Files}
 }
 
+// shareRow is one row of a shareTable, with a bar that shows its size relative to the largest row.
 type shareRow struct {
 	Name, Count, Tokens, Part string
+	// Bar is the width of the bar, from 0 to barWidth.
 	// Bar is its width, of barWidth.
 	Bar string
 }
 
+// barWidth is the width of the longest bar, in pixels.
 const barWidth = 120
 
+// prunedTables returns a section for each variant that pruned anything. The row budget of the page is divided among
+// the variants, with three rows as the least that is of use.
 func prunedTables(r *compare.Report) []pruned {
 	var out []pruned
 	most := max(shareRowsOfAll/2/max(len(r.Variants), 1), 3)
@@ -164,15 +177,17 @@ func prunedTables(r *compare.Report) []pruned {
 			continue
 		}
 		out = append(out, pruned{
-			Series: i + 1, Name: short(res.Variant), Entries: number(res.Pruned.Entries), Tokens: number(res.Pruned.Tokens),
-			Tools: shareRows(
-				res.Pruned.Tools, res.Pruned.Tokens, most,
-			), Files: shareRows(res.Pruned.Files, res.Pruned.Tokens, most),
+			Series: i + 1, Name: short(res.Variant),
+			Entries: number(res.Pruned.Entries), Tokens: number(res.Pruned.Tokens),
+			Tools: shareRows(res.Pruned.Tools, res.Pruned.Tokens, most),
+			Files: shareRows(res.Pruned.Files, res.Pruned.Tokens, most),
 		})
 	}
 	return out
 }
 
+// shareRows returns at most most rows; the last one sums up the others. whole is the number of tokens that 100 %
+// stands for. A share may be negative, if a replacement was larger than what it replaced; its bar is empty.
 // shareRows are the first most shares, and the others in one more.
 func shareRows(shares []compare.Share, whole, most int) []shareRow {
 	if len(shares) > most {
@@ -204,6 +219,7 @@ func shareRows(shares []compare.Share, whole, most int) []shareRow {
 	return out
 }
 
+// lostTable lists identifiers that a variant lost. Count is the number of all of them, Rows are the first ones.
 // lostTable names what a variant lost.
 type lostTable struct {
 	Name  string
@@ -211,11 +227,13 @@ type lostTable struct {
 	Rows  []lostRow
 }
 
+// lostRow is one [compare.Lost]. Turn counts from 1; Entry and From are positions of recorded entries, from 0.
 type lostRow struct {
 	Identifier, Session string
 	Turn, Entry, From   int
 }
 
+// lostTables returns a table for each variant that lost anything, within the row budget of the page.
 func lostTables(r *compare.Report) []lostTable {
 	var out []lostTable
 	most := max(lostRowsOfAll/max(len(r.Variants), 1), 3)
@@ -233,10 +251,13 @@ func lostTables(r *compare.Report) []lostTable {
 	return out
 }
 
+// priceRow is one price list, as the page is often read long after prices have changed.
 type priceRow struct {
 	Name, Input, Read, Write, Output, TTL, Minimum, AsOf, Source, Note string
 }
 
+// priceRows formats the price lists. A list without a price for cache reads belongs to a provider without a prompt
+// cache; a TTL of 0 means that cached prompts do not expire within a session.
 func priceRows(lists []*pricing.List) []priceRow {
 	var out []priceRow
 	for _, l := range lists {
@@ -245,13 +266,8 @@ func priceRows(lists []*pricing.List) []priceRow {
 			TTL: "–", Minimum: "–", AsOf: short(l.AsOf), Source: short(l.Source), Note: shorten(l.Note, maxSentence),
 		}
 		if l.CacheRead > 0 {
-			row.Read, row.Write, row.TTL, row.Minimum = price(
-				l.Read(),
-			), price(
-				l.Write(),
-			), "no end", number(
-				l.CacheMinimum,
-			)
+			row.Read, row.Write = price(l.Read()), price(l.Write())
+			row.TTL, row.Minimum = "no end", number(l.CacheMinimum)
 			if l.CacheTTL > 0 {
 				row.TTL = l.CacheTTL.String()
 			}
@@ -261,4 +277,5 @@ func priceRows(lists []*pricing.List) []priceRow {
 	return out
 }
 
+// price formats USD per million tokens with as many digits as the list has.
 func price(usd float64) string { return fmt.Sprintf("%g", usd) }

@@ -10,9 +10,12 @@ import (
 	"unicode/utf8"
 )
 
+// short shortens a name that comes from a session or from settings and may have any length, and replaces characters
+// that HTML cannot contain.
 // short cuts what a session may have made as long as it likes, and makes visible what a page cannot hold.
 func short(text string) string { return shorten(text, maxName) }
 
+// shorten cuts text to at most most bytes, at the boundary of a character, and cleans it.
 func shorten(text string, most int) string {
 	if len(text) > most {
 		for most > 0 && !utf8.RuneStart(text[most]) {
@@ -23,6 +26,8 @@ func shorten(text string, most int) string {
 	return clean(text)
 }
 
+// clean replaces control characters and non-characters by U+FFFD: HTML forbids them, and browsers differ in what they
+// do with them. Escaping is the template's job.
 // clean replaces control characters and what is no text: neither belongs in HTML.
 func clean(text string) string {
 	return strings.Map(func(c rune) rune {
@@ -33,6 +38,7 @@ func clean(text string) string {
 	}, text)
 }
 
+// number formats a count with thousands separators and a proper minus sign.
 // number is a count with a comma for each thousand.
 func number(n int) string {
 	text := strconv.Itoa(n)
@@ -46,6 +52,7 @@ func number(n int) string {
 	return sign + text
 }
 
+// thousands formats a value for an axis, where room is scarce: round values of 10,000 and above as "10 k".
 // thousands is a round count as an axis has room for it.
 func thousands(v float64) string {
 	if n := int(v); n < 10_000 || n%1000 != 0 {
@@ -54,14 +61,17 @@ func thousands(v float64) string {
 	return number(int(v)/1000) + " k"
 }
 
+// percent formats a share as a percentage with one decimal.
 // percent is a share with one digit after the point.
 func percent(share float64) string {
-	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + " %" // + 0: no share is -0.0
+	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + " %" // +0 turns -0 into 0
 }
 
+// recalled formats a recall, rounded down: 100.0 % must mean that nothing is missing.
 // recalled is a share that is 100 % only if nothing is missing.
 func recalled(share float64) string { return percent(math.Floor(share*1000) / 1000) }
 
+// relative formats a difference to doing nothing, with a sign unless it rounds to zero.
 // relative is a share against doing nothing, with its sign.
 func relative(share float64) string {
 	text := percent(share)
@@ -71,13 +81,16 @@ func relative(share float64) string {
 	return text
 }
 
+// signed replaces the hyphen by a minus sign, which is as wide as a plus.
 func signed(text string) string { return strings.Replace(text, "-", "−", 1) }
 
+// dollars formats a cost with as many decimals as suit most, the largest value in the same column.
 // dollars has as many digits as make sense next to most, the largest value in the same column.
 func dollars(usd, most float64) string {
 	return signed(strconv.FormatFloat(usd, 'f', dollarDigits(most), 64))
 }
 
+// dollarDigits returns the number of decimals that give most three significant digits, from 2 to 6.
 func dollarDigits(most float64) int {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return 2
@@ -85,6 +98,7 @@ func dollarDigits(most float64) int {
 	return min(max(2-int(math.Floor(math.Log10(most))), 2), 6)
 }
 
+// settingsText returns settings in one line, sorted by key.
 func settingsText(settings map[string]string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

@@ -14,13 +14,17 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/compare"
 )
 
-// Options of a report. The zero value is a report without a title of its own and without a date.
+// Options of a page. The zero value is a page with the standard title and without a date.
 type Options struct {
+	// Title is the heading; "": a standard title.
 	// Title heads the page; "" is a title that fits all.
 	Title string
+	// Made is the time of the report, shown in UTC in the last section. The zero value leaves it out, and makes the
+	// page depend on the report alone.
 	// Made is when the report was made; it is shown in the page's last section, with the other times. The zero
 	// value leaves it out.
 	Made time.Time
+	// Version is the version of the program that made the report; "" leaves it out.
 	// Version is that of the program; "" leaves it out.
 	Version string
 }
@@ -31,6 +35,13 @@ var pageTemplate string
 //go:embed style.css
 var styleSheet string
 
+// Write writes the page. The same report gives the same bytes, except for the section of times at the end. All text
+// from sessions and price lists is escaped. The page stays below 2 MB for any number of turns, sessions and variants:
+// lines are thinned out without losing a peak, and only the largest sessions are shown one by one; the totals contain
+// all.
+//
+// It returns errors of w. After an error, w has received a part of the page; see atomicfile for writing files. The
+// report is not changed.
 // Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that
 // comes from sessions and price lists is escaped. The page stays under 2 MB, however many turns, sessions
 // and variants: lines are thinned out without losing a peak, and of many sessions the largest are shown; all are in
@@ -55,6 +66,8 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 	return nil
 }
 
+// Variants cycle through colours and dash styles. The combinations repeat after 28, and dashes help readers who
+// cannot tell the colours apart. Series 0, doing nothing, has a colour of its own and no dashes.
 // The variants take turns with colours, and with dashes for those who cannot tell these apart. Series 0 is doing
 // nothing.
 const (
@@ -64,6 +77,8 @@ const (
 
 var dashes = [dashStyles]string{"", "7 3", "2 3", "9 3 2 3"}
 
+// seriesStyle returns the CSS that depends on the number of series: colour and dashes of each, and the rule that
+// hides a line when its check box is cleared. That is done in CSS, as the page has no scripts.
 // seriesStyle is the part of the styles that depends on how many lines there are.
 func seriesStyle(series int) string {
 	var b strings.Builder
@@ -77,6 +92,7 @@ func seriesStyle(series int) string {
 	return b.String()
 }
 
+// seriesColour returns the number of the colour variable in style.css.
 func seriesColour(i int) int {
 	if i == 0 {
 		return 0
@@ -84,6 +100,7 @@ func seriesColour(i int) int {
 	return 1 + (i-1)%colours
 }
 
+// seriesDash returns the dash style. It depends on the colour too, so that neighbours differ in both.
 func seriesDash(i int) int {
 	if i == 0 {
 		return 0
