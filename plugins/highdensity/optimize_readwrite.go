@@ -46,7 +46,7 @@ func lastWrite(paths []string, written map[string]int) int {
 // paired with their responses first:
 //
 //   - Unanswered calls are in neither result: a read may still be answered, and a write may never have happened.
-//   - A failed write is ignored, because the file may be unchanged.
+//   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
 //   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
 //   - A partial write counts unless compression.density.partialWrites says "keep": after it, the model may still need
 //     the rest of the file from the read.
@@ -59,7 +59,7 @@ func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCa
 			reads = append(reads, readCall{at, answer, resolved(in.WorkspaceRoot, use.Reads)})
 		}
 		response := history[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)
-		if len(use.Writes) == 0 || failed(in.Tools, response) {
+		if len(use.Writes) == 0 || in.Tools.Failed(call, response) {
 			continue
 		}
 		for _, w := range use.Writes {
@@ -78,12 +78,6 @@ func resolved(root string, paths []string) []string {
 		out[i] = tools.Resolve(root, path)
 	}
 	return out
-}
-
-// failed reports whether a call failed: by the response's error or, for agents that never set one, by the text of its
-// result.
-func failed(t *tools.Taxonomy, r sdk.ToolResponse) bool {
-	return r.Failed() || t.Failed(r.ToolName, r.ResultText())
 }
 
 // drop removes blocks, and entries in which nothing useful to a model is left. A call and its response are always

@@ -41,6 +41,12 @@ func TestReadWritePruning(t *testing.T) {
 		call("w", "apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`),
 		answer("w", "apply_patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno match"),
 	}
+	// What agents write that set no flag.
+	saying := func(result string) []sdk.Content {
+		return []sdk.Content{write("a.go")[0], answer("w", "write_file", result)}
+	}
+	readError := read("a.go")
+	readError[1] = answer("r", "read_file", "Error: EACCES is what this file is about")
 	many := func(paths string) []sdk.Content {
 		return []sdk.Content{call("m", "read_many_files", `{"paths":`+paths+`}`), answer("m", "read_many_files", "contents")}
 	}
@@ -63,9 +69,16 @@ func TestReadWritePruning(t *testing.T) {
 		"case counts":                       {history: join(a, write("A.go"))},
 		"the write failed":                  {history: join(a, failedWrite)},
 		"the write failed by its exit code": {history: join(a, exitCode)},
-		"the write was not answered":        {history: join(a, write("a.go")[:1])},
-		"the read was not answered":         {history: join(a[:1], write("a.go"))},
-		"an edit":                           {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
+		"the write failed, it says":         {history: join(a, saying("Error: EACCES: permission denied"))},
+		"the write failed, in JSON":         {history: join(a, saying(`{"error":"EACCES"}`))},
+		"the write failed, in a tag":        {history: join(a, saying("<tool_use_error>read it first</tool_use_error>"))},
+		"the write failed, in a line":       {history: join(a, saying("running\nexit code: 1\n"))},
+		"the write says more than it wrote": {history: join(a, saying("Wrote a.go\n1: Error: x")), removals: []int{0, 1}},
+		"a file that begins as an error does, then written": {history: join(readError, write("a.go")),
+			removals: []int{0, 1}},
+		"the write was not answered": {history: join(a, write("a.go")[:1])},
+		"the read was not answered":  {history: join(a[:1], write("a.go"))},
+		"an edit":                    {history: join(a, exchange("w", "replace", "a.go")), removals: []int{0, 1}},
 		"an edit, which does not count": {history: join(a, exchange("w", "replace", "a.go")),
 			partial: sdk.PartialWritesKeep},
 		"a whole write, which counts always": {history: join(a, write("a.go")), partial: sdk.PartialWritesKeep,

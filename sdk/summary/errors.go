@@ -13,7 +13,7 @@ var (
 	// instead of a broken strategy.
 	ErrNoModel = fmt.Errorf("%w: no model is configured for compression; "+
 		"configure an LLM profile and name it in compression.profile", sdk.ErrNotGranted)
-	// ErrWindowTooSmall: the model's context window leaves no room for the conversation beside prompt and answer.
+	// ErrWindowTooSmall: the model's context window leaves no room for the conversation next to prompt and answer.
 	ErrWindowTooSmall = errors.New("the model's context window is too small for compression")
 	// ErrEmpty: the model's answer is empty, or its snapshot has no content.
 	ErrEmpty = errors.New("the model's summary is empty")

@@ -71,7 +71,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			result := noResult
 			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
 				response := in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
-				result = outcome(in.Tools, response, response.ResultText())
+				result = outcome(in.Tools, call, response)
 			}
 			c.call(use, result)
 		}

@@ -49,7 +49,7 @@ func newWindow(in sdk.CompressInput) window {
 	return w
 }
 
-// room returns how many tokens the record may take beside a snapshot of the given size. A twentieth of the window stays
+// room returns how many tokens the record may take next to a snapshot of the given size. A twentieth of the window stays
 // free, because the model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 

@@ -43,15 +43,17 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	key := ""
 	if call.Name != "" {
 		key = t.Use(call.Name, call.Parameters).Subject
+	} else {
+		call.Name = r.ToolName
 	}
-	line = makeLine(r.ToolName, key, outcome(t, r, result), result)
+	line = makeLine(r.ToolName, key, outcome(t, call, r), result)
 	return line, notLonger(line, r, result)
 }
 
-// outcome tells success from failure by the response's error or by what the taxonomy knows about the tool's results.
+// outcome tells success from failure, by the response's error or by what the taxonomy knows about the tool's results.
 // Some recorders never set an error, for example Codex.
-func outcome(t *tools.Taxonomy, r sdk.ToolResponse, result string) string {
-	if r.Failed() || t.Failed(r.ToolName, result) {
+func outcome(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) string {
+	if t.Failed(call, r) {
 		return outcomeError
 	}
 	return outcomeSuccess

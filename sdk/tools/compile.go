@@ -40,8 +40,8 @@ func compile(r *Rule) (*rule, *RuleError) {
 		out.when[name] = slices.Clone(r.When[name])
 	}
 	if f := r.Failure; f != nil {
-		out.failure = &Failure{slices.Clone(f.ExitLine), slices.Clone(f.ExitField), slices.Clone(f.Prefix)}
-		if all := slices.Concat(f.ExitLine, f.ExitField, f.Prefix); len(all) == 0 || slices.Contains(all, "") {
+		out.failure = newSigns(f)
+		if all := f.all(); len(all) == 0 || slices.Contains(all, "") {
 			c.fail("failure", errors.New("it needs at least one sign, and none may be empty"))
 		}
 	}

@@ -1,8 +1,14 @@
 package tools
 
 import (
+	_ "embed"
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -11,28 +17,132 @@ const (
 	headLines = 10
 )
 
-// failed reports whether the result of a call has one of the signs of f.
-func (f *Failure) failed(result string) bool {
-	for _, p := range f.Prefix {
-		if strings.HasPrefix(result, p) {
+//go:embed failure.json
+var commonFailure []byte
+
+// commonSigns are the signs of a failed write that all agents share, whatever their rules say.
+var commonSigns = sync.OnceValue(func() *signs {
+	var f Failure
+	if err := json.Unmarshal(commonFailure, &f); err != nil {
+		panic("tools: failure.json: " + err.Error()) // built in, and tested
+	}
+	return newSigns(&f)
+})
+
+// all returns everything that f lists.
+func (f *Failure) all() []string {
+	all := slices.Concat(f.ExitLine, f.ExitField, f.ErrorField, f.Prefix, f.FirstLine)
+	for name, values := range f.FieldValue {
+		all = append(append(all, name), values...)
+	}
+	return all
+}
+
+// signs is a [Failure] made ready: its texts are in lower case.
+type signs struct {
+	exitLine, prefix, firstLine []string
+	exitField, errorField       [][]string // the names on the way to a member
+	fieldValue                  []fieldValue
+}
+
+type fieldValue struct {
+	path   []string
+	values []string
+}
+
+// newSigns shares nothing with f that the caller could change.
+func newSigns(f *Failure) *signs {
+	s := &signs{exitLine: lower(f.ExitLine), prefix: lower(f.Prefix), firstLine: lower(f.FirstLine)}
+	for _, name := range f.ExitField {
+		s.exitField = append(s.exitField, strings.Split(name, "."))
+	}
+	for _, name := range f.ErrorField {
+		s.errorField = append(s.errorField, strings.Split(name, "."))
+	}
+	for name, values := range f.FieldValue {
+		s.fieldValue = append(s.fieldValue, fieldValue{strings.Split(name, "."), lower(values)})
+	}
+	return s
+}
+
+func lower(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = strings.ToLower(text)
+	}
+	return out
+}
+
+// in reports whether a result has one of the signs.
+func (s *signs) in(r *result) bool {
+	return slices.ContainsFunc(r.texts, s.inText) || slices.ContainsFunc(r.objects, s.inObject)
+}
+
+// inText looks at the head of a text, which is in lower case.
+func (s *signs) inText(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	first, _, _ = strings.Cut(first, " ")
+	for _, p := range s.prefix {
+		if end, ok := strings.CutPrefix(p, "*"); ok && strings.HasSuffix(first, end) {
+			return true
+		}
+		if rest, ok := strings.CutPrefix(text, p); ok && endsWord(p, rest) {
 			return true
 		}
 	}
-	return f.exitLine(result) || f.exitField(result)
+	if len(s.firstLine) > 0 {
+		line, _, _ := strings.Cut(text, "\n")
+		if slices.ContainsFunc(s.firstLine, func(sign string) bool { return holds(line, sign) }) {
+			return true
+		}
+	}
+	return s.inExitLine(text)
 }
 
-// exitLine looks for a line such as "exit code: 1" at the head of a result. Only the head: what a command printed may
-// say the same.
-func (f *Failure) exitLine(result string) bool {
-	if len(f.ExitLine) == 0 {
+// holds reports whether a sign stands in a line. One that ends in a letter or digit must be a word of its own there:
+// "eexist" is no sign in "fileexists.ts".
+func holds(line, sign string) bool {
+	first, _ := utf8.DecodeRuneInString(sign)
+	last, _ := utf8.DecodeLastRuneInString(sign)
+	for {
+		before, rest, ok := strings.Cut(line, sign)
+		if !ok {
+			return false
+		}
+		left, _ := utf8.DecodeLastRuneInString(before)
+		if !isWord(last) || endsWord(sign, rest) && (!isWord(first) || !isWord(left)) {
+			return true
+		}
+		line = line[len(before)+1:] // signs are not empty
+	}
+}
+
+// endsWord reports whether a word that begins with sign ends with it, too: "error" is no sign in "error_test.go".
+func endsWord(sign, rest string) bool {
+	last, _ := utf8.DecodeLastRuneInString(sign)
+	if !isWord(last) {
+		return true
+	}
+	next, size := utf8.DecodeRuneInString(rest)
+	after, _ := utf8.DecodeRuneInString(rest[size:])
+	return size == 0 || !isWord(next) && (!strings.ContainsRune("./-", next) || !isWord(after))
+}
+
+func isWord(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// inExitLine looks for a line such as "exit code: 1" at the head of a result.
+func (s *signs) inExitLine(text string) bool {
+	if len(s.exitLine) == 0 {
 		return false
 	}
 	n := 0
-	for line := range strings.Lines(result[:min(len(result), headBytes)]) {
+	for line := range strings.Lines(text) {
 		if n++; n > headLines {
 			break
 		}
-		for _, p := range f.ExitLine {
+		for _, p := range s.exitLine {
 			if rest, ok := strings.CutPrefix(line, p); ok {
 				if code, ok := leadingInt(rest); ok {
 					return code != 0
@@ -57,23 +167,60 @@ func leadingInt(s string) (int, bool) {
 	return n, true
 }
 
-// exitField looks for an exit code in a result that is a JSON object.
-func (f *Failure) exitField(result string) bool {
-	if len(f.ExitField) == 0 || !strings.HasPrefix(result, "{") {
-		return false
-	}
-	data := []byte(result)
-	for _, field := range f.ExitField {
-		v := data
-		for name := range strings.SplitSeq(field, ".") {
-			v = scan(nil, v, map[string]string{name: name}).get(name)
-		}
-		if string(v) == "false" {
-			return true
-		}
-		if code, err := strconv.ParseFloat(string(v), 64); err == nil && code != 0 {
-			return true
+// inObject looks at the members of an object.
+func (s *signs) inObject(o map[string]any) bool {
+	for _, path := range s.exitField {
+		switch v := memberOf(o, path).(type) {
+		case bool:
+			if !v {
+				return true
+			}
+		case float64:
+			if v != 0 {
+				return true
+			}
 		}
 	}
-	return false
+	for _, path := range s.errorField {
+		switch v := memberOf(o, path).(type) {
+		case nil:
+		case bool:
+			if v {
+				return true
+			}
+		case float64:
+			if v != 0 {
+				return true
+			}
+		case string:
+			if v != "" {
+				return true
+			}
+		case []any:
+			if len(v) > 0 {
+				return true
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(s.fieldValue, func(f fieldValue) bool {
+		text, ok := memberOf(o, f.path).(string)
+		return ok && slices.Contains(f.values, strings.ToLower(text))
+	})
+}
+
+// memberOf returns the member that a path leads to, nil if there is none.
+func memberOf(o map[string]any, path []string) any {
+	v := o[path[0]]
+	for _, name := range path[1:] {
+		inner, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = inner[name]
+	}
+	return v
 }

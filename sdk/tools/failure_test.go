@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -31,22 +32,149 @@ func TestFailed(t *testing.T) {
 		"Codex JSON cut off": {"shell", `{"metadata":{"exit_code":1}`, false},
 		"mini-swe-agent success": {"bash", "<returncode>0</returncode>\n<output>\n<returncode>1</returncode></output>",
 			false},
-		"mini-swe-agent failure": {"bash", "<returncode>2</returncode>\n<output>\n</output>", true},
-		"Cline failure":          {"editor", `{"query":"edit:a","result":"","success":false}`, true},
-		"Cline success":          {"editor", `{"query":"edit:a","result":"","success":true}`, false},
-		"OpenHands refusal":      {"str_replace_editor", "Invalid `path` parameter: a.", true},
-		"OpenHands success":      {"str_replace_editor", "The file /w/a has been edited.", false},
-		"Claude Code has a flag": {"Edit", "Error: something", false},
-		"sign of another tool":   {"Read", "Exit code: 1\n", false},
-		"unknown tool":           {"x", "Exit code: 1\n", false},
-		"nothing":                {"bash", "", false},
+		"mini-swe-agent failure":        {"bash", "<returncode>2</returncode>\n<output>\n</output>", true},
+		"Cline failure":                 {"editor", `{"query":"edit:a","result":"","success":false}`, true},
+		"Cline success":                 {"editor", `{"query":"edit:a","result":"","success":true}`, false},
+		"OpenHands refusal":             {"str_replace_editor", "Invalid `path` parameter: a.", true},
+		"OpenHands success":             {"str_replace_editor", "The file /w/a has been edited.", false},
+		"Claude Code says it in words":  {"Edit", "<tool_use_error>File has not been read yet.</tool_use_error>", true},
+		"sign of another tool":          {"Read", "Exit code: 1\n", false},
+		"unknown tool":                  {"x", "Exit code: 1\n", false},
+		"nothing":                       {"bash", "", false},
+		"a file that begins so, viewed": {"Read", "Error: EACCES: this is the file", false},
+	}
+	params := map[string]string{
+		"editor": `{"path":"a","new_text":"b"}`, "str_replace_editor": `{"command":"create","path":"a"}`,
+		"Edit": `{"file_path":"a"}`, "Read": `{"file_path":"a"}`,
 	}
 	taxonomy := mustPresets(t, tools.PresetNames()...)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := taxonomy.Failed(tt.tool, tt.result); got != tt.want {
+			call := content.ToolCall{ID: "1", Name: tt.tool, Parameters: []byte(params[tt.tool])}
+			r := content.ToolResponse{CallID: "1", ToolName: tt.tool}.WithResultText(tt.result)
+			if got := taxonomy.Failed(call, r); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// writers is one call of each preset that writes a file.
+var writers = map[string]content.ToolCall{
+	"claude-code":    {Name: "Write", Parameters: []byte(`{"file_path":"/a","content":"x"}`)},
+	"cline":          {Name: "write_to_file", Parameters: []byte(`{"path":"/a","content":"x"}`)},
+	"codex":          {Name: "apply_patch", Parameters: []byte(`"*** Begin Patch\n*** Update File: a\n*** End Patch"`)},
+	"copilot-cli":    {Name: "create", Parameters: []byte(`{"path":"/a","file_text":"x"}`)},
+	"gemini-cli":     {Name: "write_file", Parameters: []byte(`{"file_path":"/a"}`)},
+	"llxprt":         {Name: "insert_at_line", Parameters: []byte(`{"file_path":"/a"}`)},
+	"mcp-filesystem": {Name: "mcp__filesystem__write_file", Parameters: []byte(`{"path":"/a"}`)},
+	"opencode":       {Name: "edit", Parameters: []byte(`{"filePath":"/a"}`)},
+	"openhands":      {Name: "file_editor", Parameters: []byte(`{"command":"str_replace","path":"/a"}`)},
+	"pi":             {Name: "edit", Parameters: []byte(`{"path":"/a"}`)},
+	"swe-agent":      {Name: "str_replace_editor", Parameters: []byte(`{"command":"create","path":"/a"}`)},
+}
+
+// Every agent's write counts as failed by whatever sign of a failure its response bears, and as done without one.
+func TestFailedWritesWithoutAFlag(t *testing.T) {
+	text := func(s string) content.ToolResponse { return content.ToolResponse{}.WithResultText(s) }
+	raw := func(s string) content.ToolResponse { return content.ToolResponse{Result: []byte(s)} }
+	failures := map[string]content.ToolResponse{
+		"an error":               {Error: "denied"},
+		"a flag":                 {Result: []byte(`"no"`), Extra: content.Fields{{Name: "is_error", Value: []byte("true")}}},
+		"another flag":           {Extra: content.Fields{{Name: "status", Value: []byte(`"Error"`)}}},
+		"Error:":                 text("Error: EACCES: permission denied, open '/a'"),
+		"after white space":      text("\n  error: it is locked"),
+		"the word alone":         text("ERROR"),
+		"a tag":                  text("<tool_use_error>File has not been read yet.</tool_use_error>"),
+		"an exception":           text("PermissionError: [Errno 13] '/a'"),
+		"a traceback":            text("Traceback (most recent call last):\n  File"),
+		"in the first line":      text("write_file: /a: Permission denied"),
+		"a number":               text("open /a: EROFS"),
+		"an exit line":           text("running\nExit code: 2\nOutput:\n"),
+		"an exit line, another":  text("<exited with exit code 1>"),
+		"JSON in a text":         text(`{"error":"EACCES"}`),
+		"JSON":                   raw(`{"error":{"code":13}}`),
+		"success: false":         raw(`{"success":false}`),
+		"an exit code":           raw(`{"output":"","exit_code":1}`),
+		"a status":               raw(`{"status":"failed","path":"/a"}`),
+		"a text inside":          raw(`{"output":"Error: EACCES"}`),
+		"blocks":                 raw(`[{"type":"text","text":"Error: EACCES"}]`),
+		"an MCP result":          raw(`{"content":[{"type":"text","text":"no"}],"isError":true}`),
+		"one of several results": raw(`[{"query":"a","success":true},{"query":"b","success":false}]`),
+		"refused by the person":  text("The user doesn't want to proceed with this tool use."),
+		"no match":               text("Could not find the exact text in /a"),
+	}
+	successes := map[string]content.ToolResponse{
+		"nothing":            {},
+		"text":               text("The file /a has been updated successfully."),
+		"a name":             text("error_test.go written"),
+		"a name with a dot":  text("errors.go: 12 lines written"),
+		"a path in the line": text("Wrote /src/filepermissions.ts and /src/fileexists.ts"),
+		"an exit line":       text("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM a\n"),
+		"further down":       text("Updated /a:\n     1\tError: EACCES\n     2\tx"),
+		"JSON":               raw(`{"success":true,"error":null,"errors":[],"exit_code":0,"output":"ok","is_error":false}`),
+		"JSON in a text":     text(`{"error":"","status":"completed"}`),
+		"blocks":             raw(`[{"type":"text","text":"ok"}]`),
+		"broken JSON":        text(`{"error":"x"`),
+	}
+	all := mustPresets(t, tools.PresetNames()...)
+	own, err := tools.New(tools.Rule{Names: []string{"scribble"}, Class: tools.ClassWrite, Paths: []string{"to"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(t *testing.T, taxonomy *tools.Taxonomy, call content.ToolCall) {
+		t.Helper()
+		if len(taxonomy.Use(call.Name, call.Parameters).Writes) == 0 {
+			t.Fatalf("%s is no write", call.Name)
+		}
+		for name, r := range failures {
+			if !taxonomy.Failed(call, r) {
+				t.Errorf("%s: %q counts as a success", name, r.ResultText())
+			}
+		}
+		for name, r := range successes {
+			if taxonomy.Failed(call, r) {
+				t.Errorf("%s: %q counts as a failure", name, r.ResultText())
+			}
+		}
+	}
+	for _, name := range tools.PresetNames() {
+		if call, ok := writers[name]; ok {
+			t.Run(name, func(t *testing.T) { check(t, mustPresets(t, name), call) })
+			t.Run(name+", among all", func(t *testing.T) { check(t, all, call) })
+		} else if name != "mini-swe-agent" { // it has a shell only
+			t.Errorf("no write of %s is tried", name)
+		}
+	}
+	t.Run("a tool of one's own", func(t *testing.T) {
+		check(t, own, content.ToolCall{Name: "scribble", Parameters: []byte(`{"to":"/a"}`)})
+	})
+}
+
+// What a tool read may say anything: only agents' own rules for that tool tell a failed read.
+func TestContentThatWasReadIsNoFailure(t *testing.T) {
+	taxonomy := mustPresets(t, tools.PresetNames()...)
+	for name, params := range map[string]string{
+		"Read": `{"file_path":"/a"}`, "read_file": `{"path":"/a"}`, "view": `{"path":"/a"}`, "read": `{"path":"/a"}`,
+		"str_replace_editor": `{"command":"view","path":"/a"}`, "mcp__filesystem__read_file": `{"path":"/a"}`,
+	} {
+		for _, text := range []string{"Error: EACCES", `{"error":"x"}`, "<tool_use_error>", "Exit code: 1", "ERROR"} {
+			call := content.ToolCall{Name: name, Parameters: []byte(params)}
+			if taxonomy.Failed(call, content.ToolResponse{}.WithResultText(text)) {
+				t.Errorf("%s: %q counts as a failure", name, text)
+			}
+		}
+	}
+}
+
+// Each preset of an agent that writes says how that agent reports a failure.
+func TestPresetsSayHowTheirAgentFails(t *testing.T) {
+	for _, name := range tools.PresetNames() {
+		rules, _ := tools.Preset(name)
+		for _, r := range rules {
+			if r.Class == tools.ClassWrite && r.Failure == nil {
+				t.Errorf("%s: %v writes, without a sign of failure", name, r.Names)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -24,7 +25,9 @@ func FuzzUse(f *testing.F) {
 		for _, name := range []string{"apply_patch", "exec_command", "shell", "read_files", "str_replace_editor",
 			"run_commands", "x"} {
 			all.Use(name, params)
-			all.Failed(name, string(params))
+			call := content.ToolCall{Name: name, Parameters: params}
+			all.Failed(call, content.ToolResponse{Result: params})
+			all.Failed(call, content.ToolResponse{}.WithResultText(string(params)))
 		}
 		var members map[string]any
 		if err := json.Unmarshal(params, &members); err != nil {

@@ -35,13 +35,14 @@ func (e *RuleError) Error() string {
 // Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// document is the JSON form of a taxonomy.
+// document is the JSON form of a taxonomy. Failure is for its rules that write files and have none of their own.
 type document struct {
-	Rules []json.RawMessage `json:"rules"`
+	Rules   []json.RawMessage `json:"rules"`
+	Failure json.RawMessage   `json:"failure"`
 }
 
-// Parse reads a taxonomy in its JSON form, {"rules": […]}. Whatever is wrong with a rule, a misspelt field too, is a
-// [*RuleError].
+// Parse reads a taxonomy in its JSON form, {"rules": […]}. "failure" beside the rules is the [Failure] of all rules
+// that write files and have none of their own. Whatever is wrong with a rule, a misspelt field too, is a [*RuleError].
 func Parse(data []byte) (*Taxonomy, error) {
 	rules, err := ParseRules(data)
 	if err != nil {
@@ -52,13 +53,26 @@ func Parse(data []byte) (*Taxonomy, error) {
 
 // ParseRules reads rules as [Parse] does, or from a bare array of rules, and checks each.
 func ParseRules(data []byte) ([]Rule, error) {
-	raws, err := split(data, false)
+	doc, err := split(data, false)
 	if err != nil {
 		return nil, err
 	}
-	rules := make([]Rule, len(raws))
-	for i, raw := range raws {
-		if err := parseRule(raw, &rules[i]); err != nil {
+	var failure *Failure
+	if doc.Failure != nil {
+		dec := json.NewDecoder(bytes.NewReader(doc.Failure))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&failure); err != nil {
+			return nil, fmt.Errorf("tool rules: failure: %w", err)
+		}
+	}
+	rules := make([]Rule, len(doc.Rules))
+	for i, raw := range doc.Rules {
+		err := parseRule(raw, &rules[i])
+		if r := &rules[i]; err == nil && r.Failure == nil && (r.Class == ClassWrite || len(r.Patch) > 0) {
+			r.Failure = failure
+			_, err = compile(r)
+		}
+		if err != nil {
 			err.Index = i
 			return nil, err
 		}
@@ -70,12 +84,12 @@ func ParseRules(data []byte) ([]Rule, error) {
 // reduced to its names: the tools are known, and nothing else about them, so that no later rule is taken for them
 // either. It is for the strategy's side, which may be older than the host; what people wrote is read by [Parse].
 func ParseNewer(data []byte) (*Taxonomy, error) {
-	raws, err := split(data, true)
+	doc, err := split(data, true)
 	if err != nil {
 		return nil, err
 	}
-	rules := make([]Rule, len(raws))
-	for i, raw := range raws {
+	rules := make([]Rule, len(doc.Rules))
+	for i, raw := range doc.Rules {
 		err := parseRule(raw, &rules[i])
 		if err == nil {
 			continue
@@ -104,27 +118,25 @@ func parseRule(raw json.RawMessage, r *Rule) *RuleError {
 
 // split divides a document into its rules, each still JSON, so that an error can name the rule. newer lets fields pass
 // that a newer version may have.
-func split(data []byte, newer bool) ([]json.RawMessage, error) {
+func split(data []byte, newer bool) (doc document, err error) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
-		var raws []json.RawMessage
-		if err := json.Unmarshal(data, &raws); err != nil {
-			return nil, fmt.Errorf("tool rules: %w", located(data, err))
+		if err := json.Unmarshal(data, &doc.Rules); err != nil {
+			return doc, fmt.Errorf("tool rules: %w", located(data, err))
 		}
-		return raws, nil
+		return doc, nil
 	}
-	var doc document
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if !newer {
 		dec.DisallowUnknownFields()
 	}
 	if err := dec.Decode(&doc); err != nil {
-		return nil, fmt.Errorf(`tool rules, {"rules": […]}: %w`, located(data, err))
+		return doc, fmt.Errorf(`tool rules, {"rules": […]}: %w`, located(data, err))
 	}
 	if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return nil, fmt.Errorf("tool rules: there is more after the end, on line %d",
+		return doc, fmt.Errorf("tool rules: there is more after the end, on line %d",
 			lineOf(data, int64(len(data)-len(rest))))
 	}
-	return doc.Rules, nil
+	return doc, nil
 }
 
 // located puts the line in front of a syntax error: people edit these files by hand.

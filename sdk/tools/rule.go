@@ -63,18 +63,28 @@ type Rule struct {
 	Command []string `json:"command,omitempty"`
 	// Workdir locates the directory that relative paths start from, where it is not the workspace root.
 	Workdir []string `json:"workdir,omitempty"`
-	// Failure tells a failed call by its result, for agents that set no error. Nil: only the error field tells.
+	// Failure tells a failed call by its result, for agents that set no error. Nil: the error field and, for a call that
+	// writes files, the signs that all agents share (see [Taxonomy.Failed]).
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Failure says how the result of a failed call looks. Any one of the signs is enough. They are looked for at the
-// beginning of the result only (see [Taxonomy.Failed]).
+// Failure says how the result of a failed call looks. Any one of the signs is enough. Upper and lower case do not
+// matter, and neither does white space at the beginning of a text.
 type Failure struct {
-	// ExitLine lists beginnings of a line that a number follows. The first such line decides: failed unless 0.
+	// ExitLine lists beginnings of a line that a number follows. The first such line decides: failed unless 0. It is
+	// looked for at the beginning of the result only, since what follows is output and may say anything.
 	ExitLine []string `json:"exitLine,omitempty"`
 	// ExitField lists members of a result that is a JSON object, dots leading into objects ("metadata.exit_code").
 	// A number other than 0, or false, means failed.
 	ExitField []string `json:"exitField,omitempty"`
-	// Prefix lists beginnings of the result.
+	// ErrorField lists such members of which any value means failed, save null, false, 0, "", [] and {}.
+	ErrorField []string `json:"errorField,omitempty"`
+	// FieldValue maps such members to the texts that mean failed.
+	FieldValue map[string][]string `json:"fieldValue,omitempty"`
+	// Prefix lists beginnings of the result. One that ends in a letter or digit must end a word there. "*error:" is any
+	// first word that ends so ("PermissionError: …").
 	Prefix []string `json:"prefix,omitempty"`
+	// FirstLine lists what may stand anywhere in the first line of the result. One that ends in a letter or digit must
+	// be a word of its own there. An agent may print what it wrote in that line: be narrow.
+	FirstLine []string `json:"firstLine,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -29,7 +30,7 @@ type rule struct {
 	paths, patch, ranges, command, workdir []locator
 
 	whole   bool
-	failure *Failure
+	failure *signs
 }
 
 // New returns the taxonomy with these rules: for every call the first that fits decides. The error is a [*RuleError].
@@ -91,19 +92,41 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 	return Use{Subject: subject(p)}
 }
 
-// Failed reports whether result is that of a call of the tool name which failed, for agents that set no error on such
-// responses. result is the text that the model reads. It is for asking whether a write took place: where any rule for
-// the name takes the result for a failure, it is one, and the write is held not to have happened.
+// Failed reports whether a call failed, as far as its response shows. It is the one place that decides this:
 //
-// Exit lines count in the first 10 lines and 4096 bytes of a result.
-func (t *Taxonomy) Failed(name, result string) bool {
-	if t == nil {
+//   - The response has an error, as agents set it that know.
+//   - A rule for the tool that fits the call takes the result for that of a failure.
+//   - The call writes files, and the response bears one of the signs by which agents commonly report a failure. These are
+//     wide on purpose: to take a failed write for a success loses what is known of the file, to take a success for a
+//     failure costs tokens only. Of calls that only read, the result is a file's content and may say anything.
+//
+// call is the call that r answers; where it is lost, one with the tool's name alone.
+func (t *Taxonomy) Failed(call content.ToolCall, r content.ToolResponse) bool {
+	if r.Failed() {
+		return true
+	}
+	if t == nil || len(t.rules) == 0 {
 		return false
 	}
-	for r := range t.named(name) {
-		if r.failure != nil && r.failure.failed(result) {
+	var room [8]member
+	p := scan(room[:0], call.Parameters, t.want)
+	var result *result // read only if a sign is looked for: it may be large
+	decided := false
+	for rule := range t.named(call.Name) {
+		if !rule.fits(p) {
+			continue
+		}
+		if rule.failure == nil && (decided || !rule.writes(p)) {
+			decided = true
+			continue
+		}
+		if result == nil {
+			result = newResult(r)
+		}
+		if rule.failure != nil && rule.failure.in(result) || !decided && rule.writes(p) && commonSigns().in(result) {
 			return true
 		}
+		decided = true // by the first rule that fits, as in Use
 	}
 	return false
 }

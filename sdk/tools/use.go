@@ -168,3 +168,8 @@ func Resolve(root, p string) string {
 	}
 	return path.Join(root, p)
 }
+
+// writes reports whether a call that fits r writes files, so far as its parameters say.
+func (r *rule) writes(p params) bool {
+	return r.class == ClassWrite || len(r.patch) > 0 && len(r.use(p).Writes) > 0
+}

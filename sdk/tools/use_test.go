@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -195,7 +196,8 @@ func TestAnEmptyTaxonomyKnowsNothing(t *testing.T) {
 		if diff := cmp.Diff(want, taxonomy.Use("read_file", json.RawMessage(`{"file_path":"a"}`))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if taxonomy.Failed("bash", "<returncode>1</returncode>") {
+		if taxonomy.Failed(content.ToolCall{Name: "bash"},
+			content.ToolResponse{}.WithResultText("<returncode>1</returncode>")) {
 			t.Errorf("%s: knows a failure", name)
 		}
 		if got := string(taxonomy.JSON()); got != `{"rules":[]}` {

@@ -41,7 +41,6 @@ func main() {
 // exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
 // everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that
 // it causes. A panic is not caught: its stack trace is worth more than a status.
-// exit reports err and returns the exit status.
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
 	switch {

@@ -37,6 +37,7 @@ type Options struct {
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
 type Host struct {
 	config  *config.Config
+	log     hclog.Logger
 	plugins *plugins.Manager
 	models  models
 	prices  catalog
@@ -79,7 +80,7 @@ func Open(o Options) (*Host, error) {
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable, Settings: c.Strategy,
 		Attach: o.Attach,
 	})
-	h := &Host{config: c, plugins: manager, prices: prices, sessions: map[string]*Session{}}
+	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,

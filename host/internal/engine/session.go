@@ -37,7 +37,8 @@ type Session struct {
 	config   *config.Config
 	taxonomy taxonomy
 	todos    []sdk.Todo // the unfinished ones
-	sent     int        // tokens of the last Prepare, pending ones included
+	warned   map[string]bool
+	sent     int // tokens of the last Prepare, pending ones included
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {

@@ -55,6 +55,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 		return s.unprepared(o.PendingTokens), err
 	}
 	view, out, err := w.Prepare(ctx, req)
+	s.logWarnings(out.Warnings)
 	s.setSent(view.Tokens + o.PendingTokens)
 	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: out}, err
 }
@@ -70,6 +71,25 @@ func (s *Session) unprepared(pending int) Prepared {
 	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}}
+}
+
+// mostWarnings bounds what a session remembers of the warnings that it logged.
+const mostWarnings = 1000
+
+// logWarnings logs each warning of a turn, each text once per session: many of them hold for many turns.
+func (s *Session) logWarnings(warnings []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range warnings {
+		if s.warned[w] || len(s.warned) >= mostWarnings {
+			continue
+		}
+		if s.warned == nil {
+			s.warned = map[string]bool{}
+		}
+		s.warned[w] = true
+		s.host.log.Warn(w, "session", s.id)
+	}
 }
 
 // setSent remembers how many tokens the request has, to compare with the usage that is reported for it.

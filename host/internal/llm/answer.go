@@ -2,12 +2,14 @@ package llm
 
 import "strings"
 
-// answer collects the part of an answer that has arrived.
+// answer collects what has arrived of one attempt's answer. It is discarded if the attempt fails: text of a failed
+// attempt is never delivered. Only the goroutine that reads the stream uses it.
 type answer struct {
 	text  strings.Builder
 	limit int // bytes of text
 
-	finish, model                        string
+	finish, model string
+	// All in tokens. input includes both cache counts.
 	input, output, cacheRead, cacheWrite int
 }
 
@@ -21,10 +23,12 @@ const (
 	leastEventBytes    = 1 << 20
 )
 
+// newAnswer returns an empty answer for a request of at most maxOutput tokens.
 func newAnswer(maxOutput int) *answer {
 	return &answer{limit: max(leastTextBytes, maxOutput*textBytesPerToken)}
 }
 
+// maxEventBytes returns how many bytes the event stream of such a request may have.
 func maxEventBytes(maxOutput int) int64 { return leastEventBytes + int64(maxOutput)*eventBytesPerToken }
 
 // say appends a piece of text. The error is [ErrTooLong] if the server ignores the token limit.

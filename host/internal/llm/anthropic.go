@@ -8,12 +8,15 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
-// anthropicMessages reaches servers that speak Anthropic's messages.
+// anthropicMessages is the backend for servers with Anthropic's Messages API. It has no state of its own, so calls may
+// run concurrently.
 type anthropicMessages struct {
 	model    string
 	messages anthropic.MessageService
 }
 
+// newAnthropic never fails: the URL was checked with the profile. The library's retries are off, because
+// [Client.persist] retries, within the call's timeout and with errors that say so.
 func newAnthropic(p Profile, key string, client *http.Client) *anthropicMessages {
 	// The service is built directly, because anthropic.NewClient would read the environment.
 	options := []option.RequestOption{option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0)}
@@ -26,6 +29,8 @@ func newAnthropic(p Profile, key string, client *http.Client) *anthropicMessages
 	return &anthropicMessages{model: p.Model, messages: anthropic.NewMessageService(options...)}
 }
 
+// generate streams the answer even though only the whole text is used: without events the idle timeout could not tell a
+// slow model from a dead server.
 func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
 	params := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(maxOutput)}
 	if req.System != "" {
@@ -52,6 +57,8 @@ func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput
 	return stream.Err()
 }
 
+// take adds one event to the answer. Thinking and other blocks are skipped. Anthropic's input_tokens excludes cached
+// tokens, so these are added; providers agree on the meaning of input only after that.
 func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *answer) error {
 	switch event.Type {
 	case "message_start":
@@ -79,5 +86,5 @@ func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *ans
 	return nil
 }
 
-// adapt has nothing to change: there is only one way to ask.
+// adapt changes nothing: the API has only one form of request.
 func (m *anthropicMessages) adapt(*Error) bool { return false }

@@ -11,7 +11,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Options are what [Open] needs in addition to a profile. The zero value suits a program; tests set the fields.
+// Options are what [Open] need in addition to a profile. The zero value suits a program; tests set the fields.
 type Options struct {
 	// LookupEnv looks up the variable that holds the key; nil is [os.LookupEnv].
 	LookupEnv func(string) (string, bool)
@@ -32,12 +32,13 @@ type Client struct {
 	now   func() time.Time
 }
 
-// backend is what differs between the providers.
+// backend is what differs between the kinds of providers. Implementations are safe for concurrent use.
 type backend interface {
-	// generate runs one attempt and collects what arrives.
+	// generate runs one attempt and collects what arrives. The attempt counts as complete once the answer has a finish
+	// reason, also if an error follows.
 	generate(context.Context, Request, int, *exchange, *answer) error
-	// adapt changes how the backend asks, if the error suggests it. It reports whether the same request may now
-	// succeed.
+	// adapt changes the form of later requests if the error suggests it. It reports whether the same request may
+	// succeed now. It is asked at most once per call.
 	adapt(*Error) bool
 }
 
@@ -125,7 +126,9 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	return result, nil
 }
 
-// persist attempts until one succeeds, retrying does not help, or no time is left.
+// persist runs attempts until one succeeds, a retry cannot help, or the time is up. It never starts a wait that would
+// end after the deadline: the caller gets the real failure at once instead of a timeout later. An adapted request does
+// not count as a retry.
 func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answer, int, error) {
 	adapted := false
 	for attempts := 1; ; attempts++ {
@@ -166,7 +169,8 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 	}
 }
 
-// attempt sends the request once.
+// attempt sends the request once. The order of the cases matters: the caller's cancellation comes first, because it
+// makes everything else fail too, and a complete answer wins over an error after its end.
 func (c *Client) attempt(ctx context.Context, req Request, maxOutput int) (*answer, *Error) {
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -33,7 +33,8 @@ var (
 	ErrTooLong = errors.New("the answer does not end")
 )
 
-// Error is a completion that failed, or a profile that cannot be used. It never holds a key.
+// Error is a completion that failed, or a profile that cannot be used. It never contains a key: everything that comes
+// from outside is redacted first.
 type Error struct {
 	Profile string
 	// Kind is the provider's kind: openai or anthropic.
@@ -46,8 +47,8 @@ type Error struct {
 	Message string
 	// Hint says what to do about it; "" if there is nothing to say.
 	Hint string
-	// Retryable says that the same call may succeed later. RetryAfter is how long the provider asks to wait; 0 if it
-	// did not say.
+	// Retryable is set if the same call may succeed later. RetryAfter is how long the provider asks to wait; 0 if it
+	// names no time.
 	Retryable  bool
 	RetryAfter time.Duration
 	// Attempts is the number of requests that were sent.
@@ -56,7 +57,7 @@ type Error struct {
 	Err error
 }
 
-// Error returns one line.
+// Error returns one line: profile, cause, HTTP status, message, hint and attempts, as far as they are known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "profile %s (%s, model %s): ", clip(e.Profile), clip(e.Kind), clip(e.Model))
@@ -83,12 +84,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failf makes an error of a profile.
+// failf returns an error about the profile, or about a call with it.
 func (p Profile) failf(err error, format string, args ...any) *Error {
 	return &Error{Profile: p.Name, Kind: p.Kind, Model: p.Model, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// hint returns what people can do about a failure.
+// hint returns what a user can do about a failure; "" if nothing. It names the setting or variable to look at, never
+// its value.
 func (p Profile) hint(e *Error) string {
 	switch {
 	case errors.Is(e.Err, ErrUnauthorized) && p.KeyEnv != "":
@@ -112,9 +114,8 @@ func (p Profile) hint(e *Error) string {
 	return ""
 }
 
-// maxShown is how many characters of a foreign text are shown.
+// maxShown is how many characters of a server's text an error shows.
 const maxShown = 400
 
-// clip makes a foreign text fit for one line of a terminal. Keys must be redacted before: half a key would not be recognised
-// afterwards.
+// clip shortens foreign text to one printable line. Redact keys first: half a key would not be recognised afterwards.
 func clip(s string) string { return text.OneLine(s, maxShown) }

@@ -13,6 +13,9 @@ import (
 
 // exchange watches one request and its answer on the wire: it enforces the idle timeout, bounds what is read, and
 // intercepts error responses before the provider's library converts them.
+//
+// mu guards the fields below it. The library reads the body on its own goroutine, and may still do so after the attempt
+// has ended.
 type exchange struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -21,9 +24,10 @@ type exchange struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	over  bool
-	head  []byte // the first bytes of the answer
-	err   error  // why the answer could not be read to its end
+	// The attempt has ended; the timer must not start again.
+	over bool
+	head []byte // the first bytes of the answer
+	err  error  // why the answer could not be read to its end
 }
 
 // Reasons for which an exchange is cancelled.
@@ -33,10 +37,12 @@ var (
 )
 
 const (
+	// Bytes of an error response that are read, and of any answer that are kept to describe a failure.
 	maxErrorBody = 64 << 10
 	maxHead      = 1 << 10
 )
 
+// newExchange starts the idle timeout; idle 0 is none. limit is in bytes. cancel must end the attempt.
 func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc) *exchange {
 	x := &exchange{idle: idle, cancel: cancel, limit: limit}
 	if idle > 0 {
@@ -45,7 +51,7 @@ func newExchange(idle time.Duration, limit int64, cancel context.CancelCauseFunc
 	return x
 }
 
-// alive restarts the idle timeout.
+// alive restarts the idle timeout. It is called for the response's header and for each read that returns bytes.
 func (x *exchange) alive() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -54,7 +60,7 @@ func (x *exchange) alive() {
 	}
 }
 
-// end stops the idle timeout.
+// end stops the idle timeout for good. A late read cannot restart it.
 func (x *exchange) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -64,21 +70,22 @@ func (x *exchange) end() {
 	}
 }
 
-// received is the beginning of the answer.
+// received returns the first bytes of the answer, unredacted.
 func (x *exchange) received() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return string(x.head)
 }
 
-// broke returns why the answer could not be read to its end; nil if it could.
+// broke returns the error that ended the reading early; nil if there was none. The library's own error hides it.
 func (x *exchange) broke() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.err
 }
 
-// refusal is an answer that is not a stream.
+// refusal is an answer that is not an event stream. It carries the raw response out through the library, whose own
+// errors drop headers such as Retry-After.
 type refusal struct {
 	status int
 	header http.Header
@@ -87,7 +94,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the server answered with status %d", r.status) }
 
-// middleware wraps the HTTP call. Any answer that is not an event stream becomes a [refusal].
+// middleware wraps the HTTP call. Any answer that is not an event stream becomes a [refusal]. A missing content type is
+// accepted, as some local servers send none.
 func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
@@ -108,13 +116,14 @@ func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http
 	return nil, &refusal{status: res.StatusCode, header: res.Header, body: body}
 }
 
-// meter is a body under watch.
+// meter is a response body that reports its progress to an exchange and stops at its limit.
 type meter struct {
 	io.ReadCloser
 	exchange *exchange
 	read     int64
 }
 
+// Read passes bytes on before it reports [ErrTooLong], so that a finish reason among them still counts.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	x := m.exchange

@@ -18,7 +18,8 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// stopped is the error of a call that its caller or its timeout ended.
+// stopped returns the error of a call that its caller or its timeout ended. Only the timeout is retryable: a caller
+// that cancels does not want the answer any more.
 func (c *Client) stopped(ctx context.Context) *Error {
 	p := c.profile
 	if context.Cause(ctx) == errTimeout {
@@ -29,7 +30,8 @@ func (c *Client) stopped(ctx context.Context) *Error {
 	return p.failf(ctx.Err(), "canceled by the caller")
 }
 
-// silent is the error of an attempt that ran into the idle timeout.
+// silent returns the error of an attempt that ran into the idle timeout. Whether something had arrived tells a server
+// that never answered from one that stalled.
 func (c *Client) silent(x *exchange) *Error {
 	p := c.profile
 	kind := ErrUnreachable
@@ -41,7 +43,8 @@ func (c *Client) silent(x *exchange) *Error {
 	return e
 }
 
-// failure classifies the error of an attempt. A nil error means that the stream ended without a finish reason.
+// failure classifies the error of an attempt. A nil error means that the stream ended without a finish reason. The most
+// specific evidence comes first: a response of the server, an error event, a limit, then the state of the connection.
 func (c *Client) failure(err error, x *exchange) *Error {
 	p := c.profile
 	var (
@@ -76,13 +79,16 @@ func (c *Client) failure(err error, x *exchange) *Error {
 	return e
 }
 
+// garbage returns the error for text that is not an answer of the API, such as a login page. It is usually a wrong
+// baseURL, hence the hint.
 func (c *Client) garbage(text string) *Error {
 	e := c.profile.failf(ErrProtocol, "received %q", clip(c.redact.Replace(text)))
 	e.Hint = c.profile.hint(e)
 	return e
 }
 
-// looksLikeStream reports whether text is the beginning of an event stream, or empty.
+// looksLikeStream reports whether text is the beginning of an event stream, or empty. It tells an answer that broke off
+// from one that never was a stream.
 func looksLikeStream(text string) bool {
 	for line := range strings.Lines(text) {
 		for _, field := range []string{"data:", "event:", ":"} {
@@ -94,7 +100,8 @@ func looksLikeStream(text string) bool {
 	return text == ""
 }
 
-// hopeless reports whether a failed connection will fail again: an unknown host, a bad certificate, no TLS.
+// hopeless reports whether a failed connection will fail again: an unknown host, an invalid certificate, no TLS.
+// Retrying those only delays the error.
 func hopeless(err error) bool {
 	var (
 		dns      *net.DNSError
@@ -114,6 +121,7 @@ func hopeless(err error) bool {
 	return false
 }
 
+// withoutURL removes the URL that net/http puts around its errors; the message names the server already.
 func withoutURL(err error) error {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		return ue.Err
@@ -121,7 +129,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// refused is the error for an answer that is not an event stream.
+// refused returns the error for an answer that is not an event stream. X-Should-Retry, which Anthropic and OpenAI send,
+// overrides the own judgement.
 func (c *Client) refused(r *refusal) *Error {
 	if r.status == http.StatusOK && !json.Valid(r.body) {
 		return c.garbage(string(r.body))
@@ -140,7 +149,9 @@ func (c *Client) refused(r *refusal) *Error {
 	return e
 }
 
-// said classifies an error that the provider reported, as an answer or in the middle of one (with status 200).
+// said classifies an error that the provider reported, as a response or as an event within a stream; the latter has
+// status 200, so the status is derived from the error's name. Providers differ in codes and texts; see words.go for the
+// forms.
 func (c *Client) said(status int, body []byte) *Error {
 	p, w := c.profile, readWords(body)
 	if status == http.StatusOK {

@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// maxKeyBytes bounds a key file; a larger file is not a key.
+// maxKeyBytes bounds a key file, in bytes; a larger file is not a key.
 const maxKeyBytes = 16 << 10
 
-// readKey returns the profile's key, "" if it has none. Errors name the variable or file and never contain its value.
+// readKey returns the profile's key, "" if the profile has none. Errors name the variable or file and never contain its
+// value. White space around the key is removed, since editors end files with a newline; inside it is an error, because
+// an HTTP header cannot carry it.
 func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	var text, source string
 	switch {
@@ -44,8 +46,8 @@ func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 	return key, nil
 }
 
-// readKeyFile refuses a file that others can change. It accepts one that others can read: container platforms mount
-// secrets that way.
+// readKeyFile refuses a file that others can change: they could make the host send the conversation under their key. It
+// accepts one that others can read, because container platforms mount secrets that way.
 func readKeyFile(path string) (string, error) {
 	// Checked before opening: opening a named pipe would block until it has a writer.
 	info, err := os.Stat(path)
@@ -72,6 +74,7 @@ func readKeyFile(path string) (string, error) {
 	return string(data), nil
 }
 
+// withoutPath removes the path from a file error, as the message names it already.
 func withoutPath(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -79,7 +82,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// redactor removes a key from a text, including its forms in JSON and in URLs.
+// redactor returns a replacer that removes the key from a text, including its forms in JSON and URLs. Servers quote the
+// key in error messages.
 func redactor(key string) *strings.Replacer {
 	if key == "" {
 		return strings.NewReplacer()

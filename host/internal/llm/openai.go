@@ -22,13 +22,16 @@ type openAI struct {
 	url    string
 	key    string // "" sends no Authorization header: servers on one's own machine need none
 	client *http.Client
-	// newLimit says that the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and
-	// many compatible servers know nothing else.
+	// newLimit is set if the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and many
+	// compatible servers know nothing else. It is atomic because concurrent calls share the backend, and any of them
+	// may learn it.
 	newLimit atomic.Bool
 }
 
+// openAIBase is the server that an empty baseURL means.
 const openAIBase = "https://api.openai.com/v1"
 
+// newOpenAI returns the backend. It starts with the limit's new name for OpenAI's own server only.
 func newOpenAI(p Profile, key string, client *http.Client) (*openAI, error) {
 	base := p.BaseURL
 	if base == "" {
@@ -55,6 +58,7 @@ type chatRequest struct {
 	} `json:"stream_options"`
 }
 
+// chatMessage is one message; content is plain text only.
 type chatMessage struct {
 	Role    string `json:"role"` // system, user or assistant
 	Content string `json:"content"`
@@ -80,6 +84,8 @@ type chatChunk struct {
 	} `json:"usage"`
 }
 
+// generate streams the answer, for the same reason as the Anthropic backend. Texts of one role are joined with a blank
+// line, because many compatible servers accept only one string per message.
 func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
 	body := chatRequest{Model: o.model, Stream: true}
 	body.StreamOptions.IncludeUsage = true
@@ -112,7 +118,7 @@ func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *ex
 	return stream.Err()
 }
 
-// post sends the request under the watch of x, which turns every answer that is no stream into an error.
+// post sends the request under the watch of x, which turns every answer that is not a stream into an error.
 func (o *openAI) post(ctx context.Context, body chatRequest, x *exchange) (*http.Response, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -130,6 +136,7 @@ func (o *openAI) post(ctx context.Context, body chatRequest, x *exchange) (*http
 	return x.middleware(req, o.client.Do)
 }
 
+// take adds one event to the answer. Only the first choice counts; more are never requested.
 func (o *openAI) take(chunk chatChunk, a *answer) error {
 	if chunk.Model != "" {
 		a.model = chunk.Model
@@ -153,7 +160,8 @@ func (o *openAI) take(chunk chatChunk, a *answer) error {
 	return nil
 }
 
-// adapt is true if the request would succeed with the other name of the limit, and switches to that name.
+// adapt switches to the other name of the limit if the server's message names it as the cause. Servers have no common
+// error code for this, hence the look at the text.
 func (o *openAI) adapt(e *Error) bool {
 	wrong, right := "max_tokens", "max_completion_tokens"
 	if o.newLimit.Load() {

@@ -6,10 +6,10 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 )
 
-// Profile is how a model is reached. The zero value of a number or a duration is no limit, except: MaxOutput 0 is
+// Profile describes how a model is reached. Zero numbers and durations mean "no limit", except: MaxOutput 0 is
 // [DefaultMaxOutput] tokens, and Retries 0 is no retry.
 type Profile struct {
-	// Name is shown in errors and leads to the settings: profiles.<name>.provider.
+	// Name is shown in errors and is part of the settings' path: profiles.<name>.provider.
 	Name string
 	config.Provider
 }
@@ -17,13 +17,14 @@ type Profile struct {
 // DefaultMaxOutput is the limit of an answer, in tokens, if neither the request nor the profile sets one.
 const DefaultMaxOutput = 8192
 
-// setting names a setting of the profile for an error.
+// setting returns the full path of one of the profile's settings, for errors and hints.
 func (p Profile) setting(key string) string { return "profiles." + p.Name + ".provider." + key }
 
 // ownHosts are the servers of the providers themselves, which require a key.
 var ownHosts = map[string]string{config.KindOpenAI: "api.openai.com", config.KindAnthropic: "api.anthropic.com"}
 
-// official reports whether the profile's server is the provider's own.
+// official reports whether the profile's server is the provider's own. It decides about a required key and the limit's
+// name.
 func (p Profile) official() bool {
 	u, err := url.Parse(p.BaseURL)
 	return p.BaseURL == "" || err == nil && u.Hostname() == ownHosts[p.Kind]
@@ -37,7 +38,8 @@ func (p Profile) server() string {
 	return p.BaseURL
 }
 
-// maxOutput returns the token limit for a request that asks for wanted tokens; 0 asks for the profile's limit.
+// maxOutput returns the token limit for a request that asks for wanted tokens, which can only lower the profile's
+// limit. 0 asks for the profile's limit.
 func (p Profile) maxOutput(wanted int) int {
 	limit := p.MaxOutput
 	if limit <= 0 {
@@ -49,7 +51,8 @@ func (p Profile) maxOutput(wanted int) int {
 	return limit
 }
 
-// check returns what is wrong with a profile, "" if nothing.
+// check returns what is wrong with a profile, "" if nothing. Credentials in a URL are refused, because errors show the
+// URL.
 func (p Profile) check() string {
 	u, err := url.Parse(p.BaseURL)
 	switch {

@@ -17,14 +17,14 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is text of one side.
+// Message is text from one side. Tool calls and attachments are not supported: summaries need none.
 type Message struct {
 	Role Role
 	Text string
 }
 
-// Request is one completion to run. Messages begin and end with the user's; neighbours of the same role are sent as
-// one.
+// Request is one completion to run. Messages begin and end with the user's; adjacent messages of the same role are
+// merged.
 type Request struct {
 	// System may be empty.
 	System   string
@@ -56,7 +56,8 @@ type Result struct {
 	Duration time.Duration
 }
 
-// check returns what is wrong with a request, "" if nothing.
+// check returns what is wrong with a request, "" if nothing. Providers answer these mistakes with unhelpful errors, or,
+// worse, with an answer.
 func (r Request) check() string {
 	if len(r.Messages) == 0 {
 		return "the request has no messages"
@@ -97,7 +98,8 @@ func turns(messages []Message) []turn {
 	return list
 }
 
-// cost is the price of an answer in US dollars.
+// cost returns the price of an answer in US dollars. Prices are per million tokens. A price for cached tokens that is
+// not set is the input price. Negative remainders, from servers that report cache counts inconsistently, count as 0.
 func cost(p config.Prices, a *answer) float64 {
 	price := func(own *float64) float64 {
 		if own == nil {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// MaxWait is the longest wait between two attempts.
+// MaxWait is the longest wait between two attempts. A provider that asks for more gets no retry: the caller can decide
+// better than a call that hangs.
 const MaxWait = time.Minute
 
 const (
@@ -17,8 +18,8 @@ const (
 	lastBackoff  = 8 * time.Second
 )
 
-// backoff is how long to wait after a number of attempts if the provider does not say. Half of it is random (jitter),
-// so that clients that failed together do not retry together.
+// backoff returns how long to wait after the given number of attempts if the provider names no time: 0.5 s, doubled
+// each time, at most 8 s. Half of it is random (jitter), so that clients that failed together do not retry together.
 func backoff(attempts int) time.Duration {
 	d := lastBackoff
 	if shift := attempts - 1; shift < 10 {
@@ -27,7 +28,8 @@ func backoff(attempts int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// retryAfter returns how long the provider asks to wait; false if it does not say.
+// retryAfter returns how long the provider asks to wait; false if it does not. Retry-After-Ms is OpenAI's and more
+// precise; Retry-After is in seconds or an HTTP date.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if d, ok := scaled(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return d, true
@@ -54,7 +56,7 @@ func scaled(text string, unit time.Duration) (time.Duration, bool) {
 	return time.Duration(n * float64(unit)), true
 }
 
-// sleep waits, or returns when ctx ends.
+// sleep waits for d, or returns ctx's error when it ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// words are the fields of an error that a provider reports.
+// words are the fields of an error that a provider reports. Their meanings overlap: what one provider calls a type,
+// another calls a code.
 type words struct {
 	kind, code, message string
 	// found says that the body reports an error.
@@ -15,7 +16,8 @@ type words struct {
 }
 
 // readWords reads the forms that providers and compatible servers use: {"error": {message, type, code}}, {"error":
-// "text"}, {"message": …} and {"detail": …}.
+// "text"}, {"message": …} and {"detail": …}. Fields are decoded one by one, since servers send codes as text or as
+// numbers. A body in another form yields zero words.
 func readWords(body []byte) words {
 	type said struct {
 		Type    json.RawMessage `json:"type"`
@@ -39,6 +41,7 @@ func readWords(body []byte) words {
 	return w
 }
 
+// firstOf returns the first candidate that says something.
 func firstOf(candidates ...json.RawMessage) json.RawMessage {
 	for _, c := range candidates {
 		if plain(c) != "" {
@@ -65,7 +68,8 @@ func (w words) name() string {
 	return w.kind
 }
 
-// status returns the HTTP status that corresponds to an error in the middle of an answer; 200 if it is not known.
+// status returns the HTTP status that corresponds to an error within a stream; 200 if unknown. Classification then
+// works the same for errors before and within the answer. 529 is Anthropic's "overloaded".
 func (w words) status() int {
 	if n, err := strconv.Atoi(w.code); err == nil && n >= 400 && n < 600 {
 		return n

@@ -37,6 +37,15 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
 	}
+	if reason == contract.ReasonThreshold && out.LLM == nil {
+		d, pays := t.pays(plan, snapshot)
+		if out.Decision = &d; !pays {
+			out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
+			out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
+			t.rememberNoOp(snapshot, out.NoOp)
+			return nil
+		}
+	}
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		out.Kind = ""
 		return fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)

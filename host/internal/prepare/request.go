@@ -50,6 +50,8 @@ type Settings struct {
 	Prices *pricing.List
 	// Ladder allows making room under the hard limit without the strategy if its Compress was not enough.
 	Ladder bool
+	// KeepHuman keeps the ladder from what people said.
+	KeepHuman bool
 	// Cooldown is how long no Compress is tried after a non-retryable error. 0 or less: no cooldown.
 	Cooldown time.Duration
 }

@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep values may be nested, as in encoding/json: no other reader could read what is deeper.
+// MaxDepth is how deeply values may be nested. It is the limit of encoding/json: deeper values could be read by no
+// other Go program.
 const MaxDepth = 10_000
 
-// SyntaxError says where JSON text is broken.
+// SyntaxError reports where JSON text is broken.
 type SyntaxError struct {
 	// Offset is the byte at which it broke, counted from the start of what the Scanner was given.
 	Offset int
@@ -28,8 +29,8 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // ErrKind is wrapped by the errors of [Scanner.Object] and [Scanner.Array] when the value is of another kind.
 var ErrKind = errors.New("unexpected kind of JSON value")
 
-// Scanner stands before a value in JSON text. The text must not change while it is in use.
-// After an error the position is undefined.
+// Scanner reads JSON text value by value, without decoding and without copies. It stands before a value. The text must
+// not change while it is in use. After an error the position is undefined. It is for one goroutine.
 type Scanner struct {
 	data []byte
 	pos  int
@@ -38,7 +39,8 @@ type Scanner struct {
 // New returns a Scanner that stands before the first value of data.
 func New(data []byte) *Scanner { return &Scanner{data: data} }
 
-// Kind returns the first byte of the next value: '{', '[', '"', 't', 'f', 'n', '-' or a digit for JSON, 0 at the end.
+// Kind returns the first byte of the next value: '{', '[', '"', 't', 'f', 'n', '-' or a digit in JSON, 0 at the end.
+// Other bytes mean broken text, which the next read reports.
 func (s *Scanner) Kind() byte {
 	s.space()
 	if s.pos >= len(s.data) {
@@ -53,7 +55,8 @@ func (s *Scanner) Offset() int {
 	return s.pos
 }
 
-// Since returns the text from an earlier [Scanner.Offset] to the end of the last value that was read.
+// Since returns the text from an earlier [Scanner.Offset] to the end of the last value. Its capacity is cut, so
+// appending to it does not overwrite the text behind.
 func (s *Scanner) Since(offset int) []byte { return s.data[offset:s.pos:s.pos] }
 
 // Rest returns an error if anything but white space follows.
@@ -64,8 +67,9 @@ func (s *Scanner) Rest() error {
 	return nil
 }
 
-// Object reads an object and calls field for each of its fields; field must read the value, with one call of Skip,
-// Object or Array. The name is decoded and valid until field returns. An error of field is returned as it is.
+// Object reads an object and calls field for each of its fields, in order and including repeated names. field must read
+// the value with one call of Skip, Object or Array. The name is decoded and valid until field returns. An error of
+// field is returned as it is.
 func (s *Scanner) Object(field func(name []byte) error) error {
 	if err := s.open('{', "an object"); err != nil {
 		return err
@@ -110,7 +114,7 @@ func (s *Scanner) Array(element func(i int) error) error {
 	}
 }
 
-// Skip reads the next value and returns its bytes, which are part of the Scanner's text.
+// Skip reads the next value and returns its bytes, which alias the Scanner's text. The value is validated completely.
 func (s *Scanner) Skip() ([]byte, error) {
 	start := s.Offset()
 	if err := s.skip(); err != nil {
@@ -148,7 +152,7 @@ func (s *Scanner) more(closing byte) (bool, error) {
 	}
 }
 
-// name reads a field's name and the colon behind it.
+// name reads a field's name and the colon after it. A name without escapes, nearly every one, is not copied.
 func (s *Scanner) name() ([]byte, error) {
 	start, err := s.nameToken()
 	if err != nil {
@@ -201,17 +205,18 @@ func (s *Scanner) space() {
 	}
 }
 
-// fail is a syntax error at an offset, in bytes from 0.
+// fail returns a syntax error at an offset, in bytes from 0.
 func (s *Scanner) fail(offset int, message string) error {
 	return &SyntaxError{Offset: offset, Message: message}
 }
 
-// end is the error for text that ends too early; it wraps io.ErrUnexpectedEOF, so that a reader can tell a cut file.
+// end returns the error for text that ends too early. It wraps io.ErrUnexpectedEOF, so that readers can tell a cut file
+// from a broken one.
 func (s *Scanner) end() error {
 	return &SyntaxError{Offset: len(s.data), Message: "the JSON ends in the middle of a value", Err: io.ErrUnexpectedEOF}
 }
 
-// describe names a byte in an error so that it can be read on a terminal.
+// describe names a byte in an error, safely for a terminal.
 func describe(c byte) string {
 	switch {
 	case c == 0:

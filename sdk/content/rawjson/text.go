@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text decodes a JSON string. ok is false if raw is no string.
+// Text decodes a JSON string; ok is false if raw is not a string. White space around it is not allowed.
 //
-// Text is UTF-8: a byte that is not, and an escape of half a surrogate pair, become U+FFFD.
+// The result is valid UTF-8: a byte that is not, and an escaped half of a surrogate pair, become U+FFFD.
 func Text(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
@@ -21,7 +21,8 @@ func Text(raw []byte) (text string, ok bool) {
 	return text, true
 }
 
-// plain reports whether the inside of a JSON string stands for itself.
+// plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
+// most strings; ASCII is recognised in the same pass.
 func plain(inner []byte) bool {
 	ascii := true
 	for _, c := range inner {
@@ -33,7 +34,7 @@ func plain(inner []byte) bool {
 	return ascii || utf8.Valid(inner)
 }
 
-// IsNull reports whether raw is null or nothing at all.
+// IsNull reports whether raw is null, empty or white space. Recorders write null for absent values, and Go has nil.
 func IsNull(raw []byte) bool {
 	s := New(raw)
 	switch s.Kind() {
@@ -46,8 +47,9 @@ func IsNull(raw []byte) bool {
 	}
 }
 
-// Field returns the value of an object's field as it stands; of a name that stands twice the last value counts, as in
-// encoding/json. It returns nil if there is no such field or raw is no object.
+// Field returns the value of an object's field as it stands; nil if there is no such field, or raw is not a valid
+// object. If a name occurs twice, the last value counts, as in encoding/json. It reads the whole object: use it for
+// small ones.
 func Field(raw []byte, name string) []byte {
 	var value []byte
 	s := New(raw)

@@ -2,8 +2,8 @@ package rawjson
 
 import "fmt"
 
-// skip reads one value of any kind. It does not recurse: the nesting is kept in a slice of closing delimiters, so that
-// hostile input cannot exhaust the stack.
+// skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so that
+// hostile input cannot exhaust the stack. The first 64 levels need no allocation.
 func (s *Scanner) skip() error {
 	var buf [64]byte
 	open := buf[:0]
@@ -83,7 +83,8 @@ func (s *Scanner) scalar(c byte) error {
 	}
 }
 
-// safe tells which bytes may stand in a string as they are and need no look.
+// safe tells which bytes may stand unescaped in a string. The table makes the inner loop one lookup per byte; strings
+// are most of a history.
 var safe = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\'
@@ -91,7 +92,8 @@ var safe = func() (t [256]bool) {
 	return t
 }()
 
-// str steps over a string. Escapes are checked here and decoded only if the text is asked for.
+// str steps over a string. Escapes are checked here and decoded only if [Text] is called. UTF-8 is not checked: see
+// [Text].
 func (s *Scanner) str() error {
 	data, i := s.data, s.pos+1
 	for i < len(data) {
@@ -156,7 +158,7 @@ func (s *Scanner) literal(word string) error {
 	return nil
 }
 
-// number steps over a number, of any size: digits are never converted, so none is lost.
+// number steps over a number of any size. Digits are never converted, so large ids and long fractions stay exact.
 func (s *Scanner) number() error {
 	i := s.pos
 	if s.data[i] == '-' {
@@ -186,7 +188,7 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-// digits reads at least one digit from *i on.
+// digits reads one or more digits from *i on.
 func (s *Scanner) digits(i *int) error {
 	start := *i
 	for *i < len(s.data) && '0' <= s.data[*i] && s.data[*i] <= '9' {

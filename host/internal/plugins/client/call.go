@@ -47,16 +47,17 @@ func (p *Plugin) Compress(
 	}, err
 }
 
-// answer is what came of a call: the metadata M and the parts P.
+// answer is the result of a call: the metadata M and the parts P.
 type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struct {
 	header wire.Result[M]
 	parts  []P
 	took   time.Duration // without the start of a process
 }
 
-// ask makes one call, from the header of the request to the last part of the answer. It has a part refused whose JSON
-// is nested too deep, as depth measures it. serve, if not nil, lets the plugin use the host's services until the call
-// ends.
+// ask makes one call, from the header of the request to the last part of the answer. depth measures how deeply the JSON
+// of a part is nested; too deep parts are refused. serve, if not nil, lets the plugin use the host's services until the
+// call ends. The request's id is unique per host process, so a late question of an earlier call is not mistaken for one
+// of this call.
 func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	caller context.Context, p *Plugin, op fault.Op, timeout time.Duration, in prepare.Call,
 	serve func(ctx context.Context, id string) (stop func()), depth func(P) int,
@@ -81,12 +82,14 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
+	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)
 	a.took = time.Since(start)
 	return a, nil
 }
 
-// exchange sends the history and receives the answer.
+// exchange sends the history and receives the answer. Sending ends before receiving begins: a strategy needs the whole
+// history anyway, and the plugin's SDK reads all of it first, so neither side can block the other.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, depth func(P) int,
 ) (a answer[M, P], err error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// boundDepth refuses JSON that is nested deeper than most: whatever reads the history later may use a library that
-// recurses.
+// boundDepth refuses JSON that is nested deeper than most levels: a provider's library or an agent that reads the
+// history later may recurse and overflow its stack.
 func boundDepth(deep, most int) error {
 	if deep <= most {
 		return nil
@@ -18,8 +18,10 @@ func boundDepth(deep, most int) error {
 		fault.ErrBadAnswer, deep, most)
 }
 
+// editDepth returns the deepest nesting in an edit.
 func editDepth(e rewrite.Edit) int { return piecesDepth(e.Blocks) }
 
+// pieceDepth returns the deepest nesting in a piece. Kept entries have none of their own.
 func pieceDepth(p rewrite.Piece) int {
 	switch p := p.(type) {
 	case rewrite.Edited:
@@ -35,6 +37,7 @@ func pieceDepth(p rewrite.Piece) int {
 	}
 }
 
+// piecesDepth returns the deepest nesting in the new blocks among pieces.
 func piecesDepth(pieces []rewrite.BlockPiece) int {
 	deep := 0
 	for _, p := range pieces {
@@ -45,6 +48,7 @@ func piecesDepth(pieces []rewrite.BlockPiece) int {
 	return deep
 }
 
+// blockDepth returns the deepest nesting in a block. Every field of raw JSON must be listed here.
 func blockDepth(b content.Block) int {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -74,7 +78,8 @@ func fieldsDepth(fields content.Fields) int {
 	return deep
 }
 
-// jsonDepth is how deep arrays and objects are nested in one another.
+// jsonDepth returns how deeply arrays and objects are nested. It only counts brackets outside of strings, so invalid
+// JSON does no harm; the check of answers validates it.
 func jsonDepth(raw []byte) int {
 	depth, deepest := 0, 0
 	inText := false

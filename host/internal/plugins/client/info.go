@@ -13,13 +13,15 @@ import (
 
 // Bounds of what a plugin says about itself: it is shown to people and kept for as long as the host runs.
 const (
+	// These limits are far above real plugins.
 	maxVersion      = 100  // bytes
 	maxDescription  = 500  // bytes
 	maxConfigFields = 1000 // settings
 )
 
-// checkInfo checks what a plugin says about itself, and returns it as it may be shown. name is the one in the file's
-// name.
+// checkInfo checks what a plugin reports about itself and returns it in a form that is safe to print: a description
+// could contain terminal escape sequences. name is the one in the file's name; both must agree, because users refer to
+// strategies by it in settings and grants.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
@@ -44,10 +46,12 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	return info, nil
 }
 
+// badInfo returns a [fault.ErrBadInfo].
 func badInfo(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", fault.ErrBadInfo, fmt.Errorf(format, args...))
 }
 
+// checkConfigFields checks the settings that a plugin declares, and returns a copy with checked defaults.
 func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
 	if len(declared) > maxConfigFields {
 		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
@@ -79,7 +83,8 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 	return fields, nil
 }
 
-// checkDefault checks a default as if a user had set it, except that text is no number here.
+// checkDefault checks a default as if a user had set it. One difference: text such as "5" is not accepted for a number
+// here, although environment variables make that necessary for users.
 func checkDefault(f contract.ConfigField) (any, error) {
 	if _, isText := f.Default.(string); isText != (f.Type == contract.String) {
 		return nil, fmt.Errorf("is no %s", f.Type)

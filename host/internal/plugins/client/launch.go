@@ -17,13 +17,13 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Spec says what to launch.
+// Spec says what to launch, and how isolated.
 type Spec struct {
 	Binary  *discover.Binary
 	Sandbox process.Sandbox
-	// Known is what the same binary reported before; empty: nothing is known.
+	// Known is what the same binary reported before; the zero value if it never did.
 	Known trust.Snapshot
-	// Described is called when the plugin has reported what it is.
+	// Described is called on the launching goroutine once the plugin has reported what it is, before Configure.
 	Described func()
 }
 
@@ -54,7 +54,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 	return p, nil
 }
 
-// introduce makes host and plugin known to each other.
+// introduce runs the calls that a new process needs: GetInfo, then Configure.
 func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 	if err := p.describe(ctx, spec.Known); err != nil {
 		return err
@@ -64,7 +64,8 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 	return p.configure(ctx, p.opts.Settings)
 }
 
-// describe is the second half of the handshake: the plugin reports what it is.
+// describe asks the plugin what it is and checks the answer. A binary that reports something else than before with the
+// same checksum is refused: what the user agreed to in the lock file must be what runs.
 func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	answer, err := p.remote.getInfo(ctx, p.opts.HostVersion)
 	if err != nil {
@@ -92,7 +93,8 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	return nil
 }
 
-// configure opens the host's services to the plugin and hands it its settings.
+// configure offers the host's services to the plugin and sends its settings. INVALID_ARGUMENT is the plugin's way to
+// refuse a setting; it becomes [fault.ErrBadConfig], for which a restart is useless.
 func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 	config, err := Own(p.binary.Name, p.reported.info.Config, settings)
 	if err != nil {
@@ -115,7 +117,8 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 	}
 }
 
-// setupFailed says why a call failed that is made before a strategy is ready.
+// setupFailed returns the reason why a call failed that is made before a strategy is ready. gRPC reports many of them
+// as the same lost connection, so the state of the process and the context decide first.
 func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error {
 	if status.Code(err) == codes.DeadlineExceeded {
 		awaitDeadline(ctx)
@@ -140,7 +143,7 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	}
 }
 
-// lost reports whether an error may mean that the connection broke: gRPC says so, or go-plugin, whose errors have no
+// lost reports whether an error may mean a lost connection: gRPC's UNAVAILABLE, or an error of go-plugin, which has no
 // code.
 func lost(err error) bool {
 	s, ok := status.FromError(err)
@@ -155,6 +158,8 @@ func message(err error) string {
 // maxMessage is how much of an error's text from a plugin is shown, in bytes.
 const maxMessage = 2000
 
+// logLevel returns the least severe level that the host keeps, in the protocol's words. "off" is not among them; errors
+// are the closest.
 func logLevel(log hclog.Logger) string {
 	if level := log.GetLevel(); level > hclog.NoLevel && level <= hclog.Error {
 		return level.String()

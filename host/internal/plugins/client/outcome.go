@@ -19,7 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// entriesOf are a history's entries as they travel.
+// entriesOf returns the entries of a history in the form in which they travel, one at a time, without a copy of the
+// list.
 func entriesOf(entries []*history.Entry) iter.Seq[wire.Entry] {
 	return func(yield func(wire.Entry) bool) {
 		for _, e := range entries {
@@ -30,8 +31,8 @@ func entriesOf(entries []*history.Entry) iter.Seq[wire.Entry] {
 	}
 }
 
-// checkResult checks the header of an answer before its parts are received. At most about twice as many parts as a
-// sensible answer could have are let in.
+// checkResult checks the header of an answer before its parts are received. It admits about twice as many parts as a
+// sensible answer could have: the exact check follows later, this one bounds memory.
 func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	of string, r wire.Result[M], in prepare.Call,
 ) error {
@@ -49,7 +50,7 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	return nil
 }
 
-// ongoing is one call while it runs.
+// ongoing is one call while it runs; it holds what its error needs.
 type ongoing struct {
 	plugin  *Plugin
 	id      string
@@ -58,7 +59,8 @@ type ongoing struct {
 	caller  context.Context
 }
 
-// begin makes the context of a call: it ends with the caller's, with the process, and after timeout.
+// begin makes the context of a call. It ends with the caller's context, with the process, and after timeout; the cause
+// tells which. Call the returned function when the call is over, or its timer and callbacks leak.
 func (p *Plugin) begin(caller context.Context, op fault.Op, timeout time.Duration) (ongoing, context.Context, context.CancelFunc) {
 	timed, cancelTimed := WithTimeout(caller, timeout)
 	ctx, cancel := context.WithCancelCause(timed)
@@ -71,7 +73,9 @@ func (p *Plugin) begin(caller context.Context, op fault.Op, timeout time.Duratio
 	}
 }
 
-// failed says why a call failed.
+// failed classifies the failure of a call. Several causes can apply at once; the order is: the caller gave up, the
+// timeout, a bad answer, the end of the process, and only then what the plugin says. A timeout also starts a probe,
+// since a plugin that hangs would let every later call time out.
 func (c ongoing) failed(ctx context.Context, err error) error {
 	p := c.plugin
 	code := status.Code(err)
@@ -110,8 +114,8 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	return failure
 }
 
-// awaitDeadline waits for a deadline that is about to pass. The plugin knows it too, and may say so a moment before
-// ours does.
+// awaitDeadline waits for a deadline that is about to pass. The plugin knows the deadline too and may report it a
+// moment before the host's timer fires; without the wait the timeout would look like the plugin's own error.
 func awaitDeadline(ctx context.Context) {
 	const moment = 100 * time.Millisecond
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < moment {
@@ -119,7 +123,7 @@ func awaitDeadline(ctx context.Context) {
 	}
 }
 
-// endedBecause says how the process came to its end.
+// endedBecause returns the reason why the process ended: the one given to End, else how it exited.
 func (p *Plugin) endedBecause() error {
 	if cause := context.Cause(p.life.ctx); cause != nil {
 		return cause
@@ -127,8 +131,8 @@ func (p *Plugin) endedBecause() error {
 	return p.crashed()
 }
 
-// WithTimeout is context.WithTimeout whose cause is [fault.ErrTimeout], to tell our timeouts from the caller's
-// deadline.
+// WithTimeout is context.WithTimeout with the cause [fault.ErrTimeout], which tells the host's timeouts from the
+// caller's deadline.
 func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, d, fault.ErrTimeout)
 }

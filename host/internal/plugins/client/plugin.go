@@ -62,35 +62,34 @@ type reported struct {
 	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
 }
 
-// calls counts calls.
+// calls numbers the calls and counts timeouts.
 type calls struct {
 	last   atomic.Uint64 // number of the last call, from 1
 	misses atomic.Int64  // calls in a row that timed out
 }
 
-// life ends with the process. The context's cause says why.
+// life ends with the process, or when [Plugin.End] is called. The context's cause is the reason.
 type life struct {
 	ctx context.Context
 	end context.CancelCauseFunc
 }
 
-// Info is what the plugin reports about itself. Its Name is "" if the plugin did not get that far. The caller may
-// change the result.
+// Info returns what the plugin reports about itself, as a copy. Its Name is "" if the plugin did not get that far.
 func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
 
-// Binary is the file that runs.
+// Binary returns the file that runs.
 func (p *Plugin) Binary() *discover.Binary { return p.binary }
 
-// Lacking are the measures of isolation that the process does without, each with the reason.
+// Lacking returns the isolation measures that the process runs without, each with the reason.
 func (p *Plugin) Lacking() []string { return p.sandbox.Lacking }
 
-// PID is the process id; 0 for an attached process.
+// PID returns the process id; 0 for an attached process, which the host did not start and never kills.
 func (p *Plugin) PID() int { return p.proc.PID() }
 
-// Process is the plugin's process.
+// Process returns the plugin's process; nil if it did not start.
 func (p *Plugin) Process() *process.Process { return p.proc }
 
-// Snapshot is what the binary turned out to be.
+// Snapshot returns the binary's checksum with what it reported.
 func (p *Plugin) Snapshot() trust.Snapshot {
 	return trust.Snapshot{Sum: p.binary.Sum, Info: p.reported.record}
 }
@@ -100,14 +99,16 @@ func (p *Plugin) Entry() (e trust.Entry, ok bool) {
 	return trust.NewEntry(p.binary.Path, p.binary.Sum, p.reported.record), p.reported.record != nil
 }
 
-// Alive reports whether the plugin can be called.
+// Alive reports whether the plugin can be called. The answer may be outdated at once; a call then fails with the
+// reason.
 func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0) }
 
-// OnHealth sets what is called when a call timed out and the plugin is being probed (healthy is false), and when the
-// probe was answered. Set it before the first call.
+// OnHealth sets the function that is called when a call timed out and the plugin is being probed (healthy is false),
+// and when the probe was answered. It runs on the probe's goroutine. Set it before the first call.
 func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
 
-// End makes calls fail with why, and [Plugin.Wait] return. Close ends the process itself.
+// End makes running and later calls fail with why, and [Plugin.Wait] return. Only the first reason counts. The process
+// lives on until Close.
 func (p *Plugin) End(why error) { p.life.end(why) }
 
 // Wait waits until the process has ended or End was called, and says why.
@@ -120,19 +121,20 @@ func (p *Plugin) Wait() error {
 	return context.Cause(p.life.ctx)
 }
 
-// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Calls that are
-// under way fail.
+// Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Running calls
+// fail.
 func (p *Plugin) Close(grace time.Duration) {
 	p.remote.stop()
 	p.proc.Close(grace)
 }
 
-// Failure is an error about this plugin.
+// Failure returns an error about this plugin.
 func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return p.binary.Failure(op, err, hint)
 }
 
-// Crash is the error for a process that ended by itself, with the end of its standard error.
+// Crash returns the error for a process that ended by itself, with the end of its standard error. An attached process
+// is not blamed: the developer who started it may stop it.
 func (p *Plugin) Crash(why error) *fault.Error {
 	failure := p.Failure(fault.OpStart, why, "")
 	failure.Stderr = p.proc.Stderr()
@@ -140,7 +142,7 @@ func (p *Plugin) Crash(why error) *fault.Error {
 	return failure
 }
 
-// crashed says how a process ended by itself.
+// crashed describes how a process ended by itself.
 func (p *Plugin) crashed() error {
 	if p.proc.KilledByOthers() {
 		return fmt.Errorf("%w: %s: killed (SIGKILL), possibly by the OOM killer", fault.ErrPluginCrashed, p.proc.ExitState())
@@ -148,8 +150,9 @@ func (p *Plugin) crashed() error {
 	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
 }
 
-// probe kills the process if it does not answer at all. After a call that timed out it may be busy, which is allowed,
-// or stopped, and then every later call would wait in vain.
+// probe ends the plugin if it does not answer GetInfo within probeTimeout. After a timed out call it may be busy, which
+// is allowed, or hang, and then every later call would time out too. A plugin that answers but lets maxMisses calls in
+// a row time out is ended as well.
 func (p *Plugin) probe() {
 	p.health(false, "a call timed out")
 	ctx, cancel := context.WithTimeout(p.life.ctx, probeTimeout)

@@ -22,7 +22,7 @@ type Raw struct {
 	remote remote
 }
 
-// NewRaw is for a process that was not described or configured yet.
+// NewRaw wraps a process that was neither described nor configured yet. Host calls are not limited.
 func NewRaw(p *process.Process) *Raw {
 	return &Raw{proc: p, remote: newRemote(p, math.MaxInt)}
 }
@@ -47,7 +47,7 @@ type Declaration struct {
 	answer protoInfo
 }
 
-// GetInfo asks what the plugin is. Settings are left out of the result if one of their defaults is no JSON.
+// GetInfo asks the plugin what it is. If a declared default is not JSON, the result has no settings at all.
 func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, error) {
 	answer, err := r.remote.getInfo(ctx, hostVersion)
 	if err != nil {
@@ -62,7 +62,8 @@ func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, err
 	return Declaration{info, answer}, nil
 }
 
-// Difference names the fields in which two answers to GetInfo differ; "" if they are the same.
+// Difference names the fields in which two answers to GetInfo differ; "" if they are equal. It compares the messages
+// themselves, so that fields of a newer protocol count too.
 func (d Declaration) Difference(other Declaration) string {
 	if proto.Equal(d.answer, other.answer) {
 		return ""
@@ -82,7 +83,7 @@ func (d Declaration) Difference(other Declaration) string {
 	return strings.Join(found, "; ")
 }
 
-// Configure hands the plugin its settings.
+// Configure sends the plugin its settings, unchecked.
 func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
 	return r.remote.configure(ctx, c)
 }

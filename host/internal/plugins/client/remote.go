@@ -19,18 +19,21 @@ type remote struct {
 	accepted *connections // what server listens on; nil before serve
 }
 
-// protoInfo is an answer to GetInfo as it came.
+// protoInfo is an answer to GetInfo as it arrived, before any conversion.
 type protoInfo = *threshv1.GetInfoResponse
 
-// newRemote is for a process that completed the handshake. maxHostCalls bounds what it may ask during one Compress.
+// newRemote returns the services for a process that has completed the handshake. maxHostCalls bounds how many requests
+// it may make during one Compress.
 func newRemote(p *process.Process, maxHostCalls int) remote {
 	return remote{strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(maxHostCalls)}
 }
 
+// getInfo also serves as a probe: the SDK answers it without involving the strategy, so a busy plugin answers too.
 func (r *remote) getInfo(ctx context.Context, hostVersion string) (protoInfo, error) {
 	return r.strategy.GetInfo(ctx, &threshv1.GetInfoRequest{HostVersion: hostVersion})
 }
 
+// configure sends the settings. INVALID_ARGUMENT means that the plugin refuses them.
 func (r *remote) configure(ctx context.Context, c wire.Configuration) error {
 	_, err := r.strategy.Configure(ctx, wire.ToConfigure(c))
 	return err
@@ -49,7 +52,8 @@ func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err 
 	return id, nil
 }
 
-// stop ends the host's services without waiting for the plugin. Requests that are under way fail.
+// stop ends the host's services without waiting for the plugin. Running requests fail. Server.Stop alone would wait for
+// connections that are still in their handshake, hence closeAll first.
 func (r *remote) stop() {
 	if r.server != nil {
 		r.accepted.closeAll()

@@ -40,7 +40,8 @@ func newHostServices(most int) *hostServices {
 	return &hostServices{most: int64(most), calls: make(map[string]*serviceCall)}
 }
 
-// open lets requests for the call in until the returned function is called.
+// open admits requests for the call until the returned function is called. A request that is running then is cancelled
+// by the call's context.
 func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,7 +53,9 @@ func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 	}
 }
 
-// enter returns the call, and a context that ends with the request and with the call.
+// enter returns the call, and a context that ends with the request and with the call, whichever ends first. It counts
+// the request. The errors are [contract.ErrNotGranted] for an unknown call or a host without services, and
+// [contract.ErrBudgetSpent] for too many requests: a plugin in a loop must not keep the host busy.
 func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, context.Context, context.CancelFunc, error) {
 	h.mu.Lock()
 	call, ok := h.calls[id]
@@ -72,7 +75,7 @@ func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, cont
 	return call, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens counts entries.
+// EstimateTokens counts the tokens of entries. gRPC calls it on a goroutine per request.
 func (h *hostServices) EstimateTokens(stream wire.EstimateStream) error {
 	return wire.ToStatus(h.estimate(stream))
 }
@@ -98,7 +101,7 @@ func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	return wire.SendEstimate(stream, counts)
 }
 
-// Generate runs one completion and passes its text on as it arrives.
+// Generate runs one completion and streams its text to the plugin. gRPC calls it on a goroutine per request.
 func (h *hostServices) Generate(stream wire.GenerateStream) error {
 	return wire.ToStatus(h.generate(stream))
 }
@@ -134,7 +137,7 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 	return wire.SendCompletion(stream, answer)
 }
 
-// ResolvePrompt returns the prompt in force.
+// ResolvePrompt returns the text of the prompt in force.
 func (h *hostServices) ResolvePrompt(
 	ctx context.Context, req *threshv1.ResolvePromptRequest,
 ) (*threshv1.ResolvePromptResponse, error) {
@@ -154,4 +157,5 @@ func (h *hostServices) resolve(ctx context.Context, id, name string) (string, er
 	return call.host.ResolvePrompt(ctx, name)
 }
 
+// requestLimits bounds what one request may make the host hold in memory.
 var requestLimits = wire.Limits{Message: maxServiceBytes, Total: maxServiceBytes}

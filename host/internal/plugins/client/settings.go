@@ -13,8 +13,8 @@ import (
 // defaults. [config.Config.Strategy] is one.
 type Settings func(name string, declared []config.Spec) (map[string]any, error)
 
-// specs turns what a strategy declares into rows of the settings registry, so that its settings are checked like all
-// others.
+// specs converts what a strategy declares into rows of the settings registry, so that its settings are checked by the
+// same code and reported in the same words as the host's own.
 func specs(fields []contract.ConfigField) []config.Spec {
 	out := make([]config.Spec, len(fields))
 	for i, f := range fields {
@@ -23,7 +23,7 @@ func specs(fields []contract.ConfigField) []config.Spec {
 	return out
 }
 
-// spec is the registry's row for one declared setting.
+// spec converts one declared setting. Its key is relative to strategies.<name>.
 func spec(f contract.ConfigField) config.Spec {
 	types := map[contract.ConfigType]config.Type{
 		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number, contract.String: config.String,

@@ -19,7 +19,10 @@ import (
 // An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing
 // verifies, isolates or supervises it.
 
-// CheckSocket returns an error if there is nothing at an attached process's socket.
+// An attached process was started by a developer, usually under a debugger. The host uses it as it is: it does not
+// verify, isolate or supervise it.
+//
+// CheckSocket returns an error if an attached process's socket does not exist.
 func (s Spec) CheckSocket() error {
 	if _, err := os.Stat(s.Binary.Path); err != nil {
 		return s.NotAttached(fault.OpStart, fault.System(err))
@@ -27,20 +30,20 @@ func (s Spec) CheckSocket() error {
 	return nil
 }
 
-// NotAttached is the error for an attached process that does not answer.
+// NotAttached is the error for an attached process that does not answer. No plugin is blamed for it.
 func (s Spec) NotAttached(op fault.Op, err error) error {
 	return s.Binary.HostFailure(op, fmt.Errorf("%w: no process answers at this socket: %w", fault.ErrNotPlugin, err),
 		"start the plugin with --attach, and give the host what it prints; it serves one host")
 }
 
-// attach makes the child stand for a process that is not to be started.
+// attach prepares the child to represent a process that the host does not start. Start will never be called.
 func (c *child) attach() {
 	c.attempt.settle()
 	c.exit.leave = sync.OnceFunc(func() { close(c.exit.done) })
 	c.exit.state = "the attached process is gone"
 }
 
-// reattach tells go-plugin of a process that it is not to start.
+// reattach tells go-plugin about a process that it must not start.
 func (c *child) reattach() *plugin.ReattachConfig {
 	return &plugin.ReattachConfig{
 		Protocol: plugin.ProtocolGRPC, ProtocolVersion: wire.ProtocolVersion,
@@ -49,8 +52,8 @@ func (c *child) reattach() *plugin.ReattachConfig {
 	}
 }
 
-// ConnectionIsUp says that a call was answered. From then on, an attached process counts as ended when its connection
-// breaks: the host has no other way to notice. It does nothing for other processes.
+// ConnectionIsUp records that a call was answered. From then on an attached process counts as ended when its connection
+// breaks: it is not a child, so the host has no other way to notice. For other processes it does nothing.
 func (p *Process) ConnectionIsUp() {
 	if p.spec.Binary.Attached {
 		p.watched = true

@@ -20,11 +20,13 @@ import (
 )
 
 const (
-	// drainTime is how long output is still read after the process ended, in case something that it started holds it open.
+	// drainTime is how long output is still read after the process ended, in case a process that it started holds the
+	// pipe open.
 	drainTime = 250 * time.Millisecond
-	// killTime is how long a process may take to be gone after SIGKILL.
+	// killTime is how long the kernel may take to remove a process after SIGKILL, also on an overloaded machine.
 	killTime = 2 * time.Second
-	// dyingTime is how long a process that cannot be talked to may take to end by itself: its exit status explains why.
+	// dyingTime is how long to wait for a process that broke the connection to end by itself: its exit status explains
+	// why.
 	dyingTime = 100 * time.Millisecond
 
 	// A binary that is still open for writing (ETXTBSY) is tried again, busyRetries times with busyDelay between.
@@ -32,14 +34,16 @@ const (
 	busyDelay   = 20 * time.Millisecond
 )
 
-// child is one operating system process of a plugin. It is go-plugin's runner: go-plugin reads the handshake from it,
-// and is otherwise kept away from the process (runner.go).
+// child is one operating system process of a plugin. It implements go-plugin's runner: go-plugin reads the handshake
+// from it, and is otherwise kept away from the process (runner.go). Several goroutines use it; the fields of running
+// and exit are valid once the channels in attempt and exit are closed, which replaces a lock.
 type child struct {
 	binary  *discover.Binary
 	sandbox Sandbox
 	starter *starter
 	log     hclog.Logger
 
+	// env is the complete environment.
 	env []string
 	dir string // sockets, working directory, TMPDIR
 
@@ -50,19 +54,20 @@ type child struct {
 	exit      exit
 }
 
-// attempt is whether a start was tried. Its methods are safe for concurrent use.
+// attempt tells whether Start was tried. Closing a spawner and starting a process may coincide, and exactly one of them
+// must win. Its methods are safe for concurrent use.
 type attempt struct {
 	settle func()        // records that Start has returned, or will never be called
 	done   chan struct{} // closed by settle
 }
 
-// running is the process, valid once the attempt is done.
+// running is the started process. Read it only after attempt.done is closed.
 type running struct {
 	cmd      *exec.Cmd // nil: it could not be started
 	lifeline *os.File  // the host's end of the pipe: closing it tells the plugin to end
 }
 
-// exit is how the process ended.
+// exit is how the process ended. Read state only after done is closed.
 type exit struct {
 	done   chan struct{} // closed once the process is gone and reaped, and its output read
 	state  string        // for people; valid after done
@@ -70,6 +75,7 @@ type exit struct {
 	leave  func()        // for an attached process: records that it is gone
 }
 
+// newChild returns a child that is not started yet.
 func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter) *child {
 	attempted := make(chan struct{})
 	c := &child{
@@ -81,16 +87,17 @@ func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter)
 	return c
 }
 
-// prepare sets what go-plugin decides: its part of the environment, and the directory for sockets that it made.
+// prepare sets what go-plugin decides: its variables, and the directory for sockets that it created.
 func (c *child) prepare(goPluginEnv []string, dir string) {
 	c.env, c.dir = append(childEnv(goPluginEnv, dir), c.sandbox.env()...), dir
 }
 
-// passedOn are the host's environment variables that a plugin sees: they decide how its texts and times look. It sees
-// no others, since they may hold secrets.
+// passedOn are the host's environment variables that a plugin sees: they control the language of texts and the time
+// zone. It sees no others, since the environment often holds secrets such as API keys.
 var passedOn = []string{"LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"}
 
-// childEnv is the whole environment of a plugin: go-plugin's variables, the lifeline, and those passed on.
+// childEnv returns the complete environment of a plugin: go-plugin's variables, the lifeline, TMPDIR, and those passed
+// on. PATH and HOME are absent.
 func childEnv(goPlugin []string, dir string) []string {
 	env := append([]string{}, goPlugin...)
 	env = append(env, wire.EnvLifeline+"="+strconv.Itoa(lifelineFD), "TMPDIR="+dir)
@@ -127,6 +134,8 @@ func (c *child) Start(ctx context.Context) error {
 	}
 }
 
+// start creates the pipes and starts the process. On success the child's ends are closed here, so that end-of-file
+// arrives when the plugin closes its own.
 func (c *child) start() (err error) {
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
@@ -158,7 +167,7 @@ func (c *child) start() (err error) {
 	return nil
 }
 
-// execute starts the binary that was opened, even if its path leads elsewhere by now.
+// execute starts the file that was opened and hashed, even if its path leads elsewhere by now.
 func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	begin := c.begin
 	if len(c.sandbox.Apply) > 0 {
@@ -177,7 +186,7 @@ func (c *child) execute(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// begin starts the opened binary without isolating it.
+// begin starts the opened binary without isolation.
 func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	path, inherit, done, err := c.binary.Executable(c.dir, lifelineFD+1)
 	if err != nil {
@@ -191,7 +200,8 @@ func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, c.starter.start(cmd)
 }
 
-// run reads the output until the process has ended, then reaps it.
+// run drains both outputs until the process has ended, reaps it, and closes exit.done. It is the child's only goroutine
+// that calls Wait. The outputs are always read: a full pipe would block the plugin.
 func (c *child) run(stdout, stderr *os.File) {
 	outDone, errDone := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -218,8 +228,9 @@ func (c *child) run(stdout, stderr *os.File) {
 	close(c.exit.done)
 }
 
-// started waits until it is clear whether there is a process, and reports it. The wait is short: go-plugin calls
-// Start before anything else that takes time, and Start retries only for a moment.
+// started waits until it is decided whether there is a process, and reports it. The wait is short: go-plugin calls
+// Start before anything that takes time, and Start retries only briefly. After killTime the start is abandoned for
+// good.
 func (c *child) started() bool {
 	select {
 	case <-c.attempt.done:
@@ -230,8 +241,9 @@ func (c *child) started() bool {
 	}
 }
 
-// terminate ends the whole process group: SIGTERM, and after grace SIGKILL. Without grace there is no SIGTERM. It
-// returns when the process is gone or, if even SIGKILL does not end it, after a bounded time with an error.
+// terminate ends the whole process group, so that programs which the plugin started end too: SIGTERM, and SIGKILL after
+// grace. Without grace there is no SIGTERM. It returns when the process is gone or, if even SIGKILL does not help (a
+// process in uninterruptible sleep), after a bounded time with an error.
 func (c *child) terminate(grace time.Duration) error {
 	if !c.started() {
 		return nil
@@ -258,8 +270,8 @@ func (c *child) kill() error {
 	return nil
 }
 
-// killedByOthers reports whether something other than the host killed the process. It is false while the process
-// exists.
+// killedByOthers reports whether something other than the host sent SIGKILL, such as the OOM killer or a user. It is
+// false while the process exists. The plugin is not at fault then.
 func (c *child) killedByOthers() bool {
 	if !c.gone(0) || c.exit.killed.Load() || c.cmd == nil {
 		return false
@@ -267,12 +279,13 @@ func (c *child) killedByOthers() bool {
 	return killedBySIGKILL(c.cmd.ProcessState)
 }
 
+// killedBySIGKILL reports whether a process ended by SIGKILL.
 func killedBySIGKILL(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// gone waits up to d for the process to have ended.
+// gone waits up to d for the process to have ended, and reports whether it has. 0 does not wait.
 func (c *child) gone(d time.Duration) bool {
 	select {
 	case <-c.exit.done:

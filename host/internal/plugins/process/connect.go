@@ -17,7 +17,8 @@ import (
 // MaxReceive is the largest single message that the host accepts from a plugin, in bytes.
 const MaxReceive = wire.MaxGRPCMessage
 
-// connection is what go-plugin dispenses: the connection itself.
+// connection is what go-plugin dispenses. It hands out the gRPC connection itself, since package client makes the
+// protocol's clients; the types of go-plugin would otherwise spread through the host.
 type connection struct {
 	plugin.NetRPCUnsupportedPlugin
 	conn   *grpc.ClientConn
@@ -26,7 +27,7 @@ type connection struct {
 
 var _ plugin.GRPCPlugin = (*connection)(nil)
 
-// GRPCServer is for the plugin's side, which package sdk implements.
+// GRPCServer is never called: the host serves no plugin. Package sdk implements the plugin's side.
 func (*connection) GRPCServer(*plugin.GRPCBroker, *grpc.Server) error {
 	return errors.New("this is the host's side")
 }
@@ -51,7 +52,8 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// connect starts the process and goes through go-plugin's handshake.
+// connect starts the process and completes go-plugin's handshake. go-plugin works on a goroutine of its own, because it
+// opens streams without a deadline; ctx bounds the wait for it.
 func (p *Process) connect(ctx context.Context, runDir string) error {
 	stdio := &stdioLogger{log: p.child.log.Named("stdio")}
 	settings := &plugin.ClientConfig{
@@ -59,12 +61,14 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
 		SkipHostEnv:      true,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		// ctx ends first; go-plugin's own timeout would kill the process and lose the reason.
 		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive))},
-		Logger:           hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
-		SyncStdout:       stdio,
-		SyncStderr:       stdio,
+		// This package logs what matters, with the plugin's name and process id.
+		Logger:     hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
+		SyncStdout: stdio,
+		SyncStderr: stdio,
 	}
 	if p.spec.Binary.Attached {
 		settings.Reattach = p.child.reattach()

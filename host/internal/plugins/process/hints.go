@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
-// endedHint is what to do about a process that ended before it said anything.
+// endedHint returns what to do about a process that ended before it printed anything useful.
 func (c *child) endedHint() string {
 	const byHand = "run it by hand to see what it is"
 	switch {
@@ -20,11 +20,12 @@ func (c *child) endedHint() string {
 	return byHand
 }
 
-// isolated reports whether files are kept from the process.
+// isolated reports whether the process's access to files is restricted.
 func (c *child) isolated() bool { return slices.Contains(c.sandbox.Apply, isolate.Files) }
 
-// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation keeps
-// it from the plugin, and what would have to be granted. It returns "" where that is not the problem.
+// hiddenInterpreter returns the program that runs the plugin's file, an interpreter or a loader, if isolation hides it,
+// and what would have to be granted. path is "" if that is not the problem. The kernel reports a missing interpreter as
+// ENOENT for the plugin's own file, which is misleading without this.
 func (c *child) hiddenInterpreter() (path, grant string) {
 	if !c.isolated() {
 		return "", ""
@@ -40,7 +41,8 @@ func (c *child) hiddenInterpreter() (path, grant string) {
 	return named, surroundings(real)
 }
 
-// granted reports whether the plugin may read a file because of a grant.
+// granted reports whether a grant lets the plugin read a file. Symbolic links are resolved on both sides, as Landlock
+// does.
 func (c *child) granted(path string) bool {
 	return slices.ContainsFunc(c.sandbox.Grant.Read, func(tree string) bool {
 		real, err := filepath.EvalSymlinks(tree)
@@ -52,8 +54,8 @@ func (c *child) granted(path string) bool {
 	})
 }
 
-// surroundings returns what a program most likely needs besides itself: for one in a folder bin, the folder that bin
-// is in. That is not suggested where it would open a home directory, or everything.
+// surroundings returns what a program most likely needs besides itself: for one in a directory bin, the parent of bin.
+// It suggests only the program where that would open a home directory or the root.
 func surroundings(program string) string {
 	dir := filepath.Dir(program)
 	home, _ := os.UserHomeDir() // "": no path is below it

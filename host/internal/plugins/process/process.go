@@ -15,32 +15,33 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// goPluginTime is how long go-plugin may take to clean up after a process that is gone.
+// goPluginTime is how long go-plugin may take to clean up after a process that is gone. Its Kill has no deadline.
 const goPluginTime = time.Second
 
-// Process is a plugin's process that completed go-plugin's handshake. It is safe for concurrent use. Close it.
+// Process is a plugin's process that has completed go-plugin's handshake. It is safe for concurrent use. Every Process
+// must be closed, also one that has ended by itself: its directory and connection remain until then.
 type Process struct {
 	spec   Spec
 	child  *child
 	client *plugin.Client
 	conn   *connection
-	// watched says that the end of an attached process is noticed by the end of its connection; see ConnectionIsUp.
+	// watched is set if the end of an attached process is noticed by its connection; see ConnectionIsUp.
 	watched bool
 }
 
-// Binary is the file that the process runs.
+// Binary returns the file that the process runs.
 func (p *Process) Binary() *discover.Binary { return p.spec.Binary }
 
-// Sandbox is how the process is isolated.
+// Sandbox returns how the process is isolated.
 func (p *Process) Sandbox() Sandbox { return p.spec.Sandbox }
 
-// Log is the logger for what happens to the process. Its lines carry the process id.
+// Log returns the logger for events of the process. Its lines carry the process id.
 func (p *Process) Log() hclog.Logger { return p.child.log }
 
-// Conn is the connection to the plugin's services. It exists until Close.
+// Conn returns the connection to the plugin's services. It is open until Close.
 func (p *Process) Conn() *grpc.ClientConn { return p.conn.conn }
 
-// PID is the process id, 0 for an attached process.
+// PID returns the process id; 0 for an attached process.
 func (p *Process) PID() int {
 	if p.child.cmd == nil {
 		return 0
@@ -48,10 +49,10 @@ func (p *Process) PID() int {
 	return p.child.cmd.Process.Pid
 }
 
-// Dir is the process's private directory: its sockets, working directory and TMPDIR. It is removed by Close.
+// Dir returns the process's private directory: its sockets, working directory and TMPDIR. Close removes it.
 func (p *Process) Dir() string { return p.child.dir }
 
-// HandshakeLine is the line with which the plugin said where it listens; "" for an attached process.
+// HandshakeLine returns the line in which the plugin announced its address; "" for an attached process.
 func (p *Process) HandshakeLine() string {
 	if p.child.handshake.complete() {
 		return p.child.handshake.line
@@ -60,7 +61,7 @@ func (p *Process) HandshakeLine() string {
 }
 
 // Noise returns how many lines other than the handshake the process printed to standard output, and the first few of
-// them. Call it when the process has ended.
+// them. Call it after the process has ended.
 func (p *Process) Noise() (lines int, first []string) {
 	h := &p.child.handshake
 	return h.others, append(append([]string{}, h.noise...), h.late...)
@@ -72,16 +73,16 @@ func (p *Process) Exited() <-chan struct{} { return p.child.exit.done }
 // Gone waits up to d for the process to have ended, and reports whether it has.
 func (p *Process) Gone(d time.Duration) bool { return p.child.gone(d) }
 
-// ExitState says how the process ended, for people. It is valid once the process has ended.
+// ExitState describes how the process ended, for people. Call it after the process has ended.
 func (p *Process) ExitState() string { return p.child.exit.state }
 
-// ExitCode is the exit status, -1 for a process that a signal ended. It is valid once the process has ended.
+// ExitCode returns the exit status; -1 for a process that a signal ended. Call it after the process has ended.
 func (p *Process) ExitCode() int { return p.child.cmd.ProcessState.ExitCode() }
 
 // KilledByOthers reports whether something other than the host killed the process with SIGKILL.
 func (p *Process) KilledByOthers() bool { return p.child.killedByOthers() }
 
-// Stderr is the end of what the process wrote to its standard error so far, at most 8 KiB, fit to be shown.
+// Stderr returns the end of what the process has written to its standard error, at most 8 KiB, safe to print.
 func (p *Process) Stderr() string { return text.Lines(p.child.stderr.String(), maxLogLine) }
 
 // Signal sends a signal to the whole process group.
@@ -90,12 +91,12 @@ func (p *Process) Signal(s syscall.Signal) error { return signalGroup(p.child.cm
 // Kill sends SIGKILL to the whole process group and waits for the process to be gone.
 func (p *Process) Kill() error { return p.child.kill() }
 
-// BreakLifeline makes the process believe that its host has ended, as the system does for a host that was killed. The
-// connection stays as it is.
+// BreakLifeline makes the process believe that its host was killed, without touching the connection. The conformance
+// suite uses it.
 func (p *Process) BreakLifeline() { _ = p.child.lifeline.Close() }
 
-// Close ends the process and removes what it leaves, in bounded time: SIGTERM, after grace SIGKILL. Without grace
-// there is no SIGTERM. An attached process is asked to end through go-plugin, and not killed.
+// Close ends the process and removes its remains, in bounded time: SIGTERM, then SIGKILL after grace. Without grace
+// there is no SIGTERM. An attached process is asked to end through go-plugin, and is not killed.
 func (p *Process) Close(grace time.Duration) {
 	if p.spec.Binary.Attached && !p.watched {
 		p.child.exit.leave()
@@ -123,12 +124,13 @@ func (p *Process) Close(grace time.Duration) {
 	p.child.log.Debug("plugin process ended", "state", p.child.exit.state)
 }
 
-// Failure is an error about this plugin.
+// Failure returns an error about this plugin.
 func (p *Process) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return p.spec.Binary.Failure(op, err, hint)
 }
 
-// AddStderr completes an error about a process that is gone with the end of its standard error. It returns err.
+// AddStderr adds the end of standard error to an error about a process that is gone, and returns err. Call it after the
+// process has ended: only then is the output complete.
 func (p *Process) AddStderr(err error) error {
 	var failure *fault.Error
 	if errors.As(err, &failure) {

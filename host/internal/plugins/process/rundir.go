@@ -21,15 +21,16 @@ const (
 	socketSuffix = "/plugin-dir4294967295/plugin4294967295"
 )
 
-// runDir is the private directory of one spawner. Each process gets a directory in it, which holds its sockets and is
-// its working and temporary directory.
+// runDir is the private directory of one spawner, readable by its user only. Each process gets a directory in it for
+// its sockets, and as its working and temporary directory.
 type runDir struct {
 	path string
 	lock *os.File // locked for as long as the spawner lives: that is how other hosts know that the directory is in use
 }
 
-// newRunDir makes a run directory below base ("": the system's temporary directory), after removing those that killed
-// hosts have left there.
+// newRunDir creates a run directory below base ("": the system's temporary directory). It first removes the directories
+// that killed hosts have left there. A base too long for socket paths is refused at once; sockets would fail much later
+// with an unclear error.
 func newRunDir(base string) (*runDir, error) {
 	if base == "" {
 		base = os.TempDir()
@@ -59,7 +60,7 @@ func newRunDir(base string) (*runDir, error) {
 	return &runDir{path: path, lock: lock}, nil
 }
 
-// mkdirRandom makes a directory with a random name that no one else has.
+// mkdirRandom creates a directory with a random name that did not exist, which no other user could have prepared.
 func mkdirRandom(base string) (string, error) {
 	for {
 		path := filepath.Join(base, runDirPrefix+strings.ToLower(rand.Text()[:runDirRandom]))
@@ -74,8 +75,8 @@ func (d *runDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }
 
-// sweepRunDirs removes run directories below base that no living host holds. What cannot be removed stays: it belongs
-// to another user, or is in use.
+// sweepRunDirs removes run directories below base that no running host has locked. Directories that cannot be locked or
+// removed stay: they belong to another user, or are in use. A lock ends with its process, so it needs no cleanup.
 func sweepRunDirs(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

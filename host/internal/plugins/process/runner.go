@@ -15,7 +15,7 @@ import (
 
 var _ runner.Runner = (*child)(nil)
 
-// Wait returns when the process has ended. go-plugin calls it.
+// Wait returns when the process has ended. go-plugin calls it on a goroutine of its own.
 func (c *child) Wait(ctx context.Context) error {
 	select {
 	case <-c.exit.done:
@@ -25,7 +25,8 @@ func (c *child) Wait(ctx context.Context) error {
 	}
 }
 
-// Kill is called by go-plugin when it could not connect.
+// Kill is called by go-plugin when it could not connect. The short wait lets a process that is about to crash do so,
+// because its own exit status explains more than SIGKILL.
 func (c *child) Kill(context.Context) error {
 	if !c.started() || c.gone(dyingTime) {
 		return nil
@@ -33,7 +34,7 @@ func (c *child) Kill(context.Context) error {
 	return c.kill()
 }
 
-// ID is the process id, "" before the start.
+// ID returns the process id, "" before the start.
 func (c *child) ID() string {
 	switch {
 	case c.binary.Attached:
@@ -44,20 +45,20 @@ func (c *child) ID() string {
 	return strconv.Itoa(c.cmd.Process.Pid)
 }
 
-// Name is the binary's path.
+// Name returns the binary's path.
 func (c *child) Name() string { return c.binary.Path }
 
-// Stdout gives go-plugin the handshake line and nothing else.
+// Stdout gives go-plugin the handshake line and nothing else. It stops at lines that are not the handshake.
 func (c *child) Stdout() io.ReadCloser { return c.handshake.forGoPlugin() }
 
-// Stderr gives go-plugin nothing: what comes there is read and logged here.
+// Stderr gives go-plugin nothing: this package reads and logs standard error.
 func (c *child) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
-// Diagnose adds nothing: this package makes its own errors from what the child knows.
+// Diagnose adds nothing: this package builds its own errors.
 func (c *child) Diagnose(context.Context) string { return "" }
 
-// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port: a plugin must
-// not make the host connect elsewhere.
+// PluginToHost refuses addresses other than a socket in the plugin's run directory or a loopback port. A plugin could
+// otherwise make the host, which is not sandboxed, connect to any service.
 func (c *child) PluginToHost(network, address string) (string, string, error) {
 	switch network {
 	case "unix":
@@ -74,7 +75,7 @@ func (c *child) PluginToHost(network, address string) (string, string, error) {
 	return "", "", fmt.Errorf("it listens on %s %q, not on a unix socket or the loopback address", network, address)
 }
 
-// sameDir reports whether two paths lead to the same directory.
+// sameDir reports whether two paths lead to the same directory, also by symbolic links.
 func sameDir(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

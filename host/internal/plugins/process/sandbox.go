@@ -25,23 +25,24 @@ const (
 	IsolationOff = "off"
 )
 
-// Sandbox is how a process is isolated. The zero value isolates nothing.
+// Sandbox is how a process is isolated. The zero value isolates nothing. Treat it as immutable.
 type Sandbox struct {
 	// Apply are the measures to take.
 	Apply []isolate.Measure
-	// Grant is what the plugin gets beyond the usual.
+	// Grant is what the user allows the plugin in addition.
 	Grant config.Grant
-	// MaxMemory bounds the private memory, in bytes; 0 is no bound.
+	// MaxMemory bounds the private memory, in bytes; 0 is no limit.
 	MaxMemory int
 	// Lacking are the measures that are not taken, each with the reason, for people.
 	Lacking []string
 }
 
-// launcherTimeout bounds how long a launcher takes to become the plugin.
+// launcherTimeout bounds how long a launcher may take to become the plugin. It only makes a few system calls.
 const launcherTimeout = 5 * time.Second
 
-// NewSandbox decides how the plugin with the name is isolated. checks says what this machine can enforce; it is
-// called only where that matters. An error wraps [fault.ErrNotIsolated].
+// NewSandbox decides how the named plugin is isolated. checks reports what this machine can enforce; it is called only
+// if needed, since the first call runs a process. The error wraps [fault.ErrNotIsolated] and lists all missing
+// measures.
 func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) (Sandbox, error) {
 	if set.Isolation == IsolationOff {
 		return Sandbox{Lacking: []string{"everything: plugins.isolation is off"}}, nil
@@ -60,7 +61,8 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 	return s, nil
 }
 
-// env are the variables that keep a plugin below its memory limit; only programs made with Go know them.
+// env returns variables that keep a plugin below its memory limit. Only Go programs know GOMEMLIMIT; at 90 % the
+// garbage collector works harder before an allocation fails.
 func (s Sandbox) env() []string {
 	if s.MaxMemory == 0 {
 		return nil
@@ -68,7 +70,8 @@ func (s Sandbox) env() []string {
 	return []string{"GOMEMLIMIT=" + strconv.Itoa(s.MaxMemory/10*9)}
 }
 
-// launch starts the opened binary by way of a launcher, and waits until the launcher has become it.
+// launch starts the opened binary through a launcher, and waits until the launcher has become it. A failure to isolate
+// is thus an error of Start, and the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	statusR, statusW, err := os.Pipe()
 	if err != nil {
@@ -90,8 +93,8 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// launcher is the command that starts the host's own program as a launcher. It inherits the lifeline, the binary, and
-// the pipe to which it writes why it failed.
+// launcher returns the command that starts the host's own program as a launcher. It inherits the lifeline, the binary,
+// and the pipe on which it reports a failure, as descriptors 3, 4 and 5.
 func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
 	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
 	grant := c.sandbox.Grant

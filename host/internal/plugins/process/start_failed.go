@@ -13,7 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// startFailed says why there is no connection. err is go-plugin's view of it, nil if the time was up.
+// startFailed determines why there is no connection. err is go-plugin's view of it, nil if the time was up. It kills
+// the process first: only then is the output complete, which may be the only explanation.
 func (p *Process) startFailed(ctx context.Context, err error) error {
 	c, h := p.child, &p.child.handshake
 	running := c.started()
@@ -49,7 +50,8 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	}
 }
 
-// noConnection says why there is no connection although the plugin said where it listens.
+// noConnection determines why there is no connection although the plugin announced its address. Versions come first,
+// because a mismatch makes all other symptoms meaningless.
 func (p *Process) noConnection(err error) error {
 	h := &p.child.handshake
 	switch {
@@ -70,7 +72,7 @@ func (p *Process) noConnection(err error) error {
 	}
 }
 
-// cannotRun says why the system did not start the file.
+// cannotRun explains why the system did not start the file.
 func (p *Process) cannotRun(err error) error {
 	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
 	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {

@@ -7,26 +7,28 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// starter starts all processes from one operating system thread that lives as long as the starter. On Linux a child
-// is killed when the thread that started it ends (Pdeathsig), not when the host does, and Go ends threads as it
-// likes.
+// starter starts all processes from one operating system thread that lives as long as the starter. On Linux, Pdeathsig
+// kills a child when the thread that started it ends, not when the host does, and Go ends idle threads at any time.
 type starter struct {
 	requests chan startRequest
 	quit     chan struct{} // closed: the thread is to end
 	ended    chan struct{} // closed: it has
 }
 
+// startRequest asks the thread to start cmd. result has room for one error, so that the thread never blocks.
 type startRequest struct {
 	cmd    *exec.Cmd
 	result chan error
 }
 
+// newStarter starts the thread. Call close to end it.
 func newStarter() *starter {
 	s := &starter{requests: make(chan startRequest), quit: make(chan struct{}), ended: make(chan struct{})}
 	go s.loop()
 	return s
 }
 
+// loop runs on the locked thread.
 func (s *starter) loop() {
 	defer close(s.ended)
 	runtime.LockOSThread()
@@ -41,7 +43,7 @@ func (s *starter) loop() {
 	}
 }
 
-// start is cmd.Start on the starter's thread.
+// start is cmd.Start on the starter's thread. After close it returns [fault.ErrClosed].
 func (s *starter) start(cmd *exec.Cmd) error {
 	r := startRequest{cmd: cmd, result: make(chan error, 1)}
 	select {
@@ -52,7 +54,8 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	}
 }
 
-// close ends the thread, which kills every process that still runs. A start after it fails.
+// close ends the thread, which on Linux kills every process that still runs. Call it once, after all processes have
+// ended.
 func (s *starter) close() {
 	close(s.quit)
 	<-s.ended

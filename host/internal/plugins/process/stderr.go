@@ -23,12 +23,13 @@ const (
 	maxLogLine = 64 << 10
 )
 
-// tail keeps the last [tailBytes] bytes written to it.
+// tail keeps the last [tailBytes] bytes written to it. mu guards buf: run's goroutine writes while errors read.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte // at most 2*tailBytes, so that each byte moves at most once
 }
 
+// Write never fails: a failing writer would stop the TeeReader, and with it the draining.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,14 +42,15 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// String returns the last bytes as valid UTF-8; the cut may be within a character.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.ToValidUTF8(string(t.buf[max(0, len(t.buf)-tailBytes):]), "�")
 }
 
-// eachLine calls f with each line of r, cut at limit bytes, until r ends. It reads for as long as the process writes:
-// a full pipe would block the plugin.
+// eachLine calls f with each line of r, cut at limit bytes, until r ends. The rest of a cut line is read and dropped: a
+// full pipe would block the plugin. line is valid only during the call.
 func eachLine(r io.Reader, limit int, f func(line []byte)) {
 	br := bufio.NewReaderSize(r, limit)
 	rest := false // in the part of a line that was cut off
@@ -64,6 +66,7 @@ func eachLine(r io.Reader, limit int, f func(line []byte)) {
 	}
 }
 
+// trimEOL removes one line end, of Unix or Windows.
 func trimEOL(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -74,14 +77,15 @@ func trimEOL(line []byte) []byte {
 	return line
 }
 
-// lineLogger writes the lines of a plugin's standard error to the log. A line in hclog's JSON form keeps its level and
-// fields; any other is a debug line, except the first of a Go panic.
+// lineLogger writes a plugin's standard error to the log. A line in hclog's JSON form keeps its level and fields; all
+// others are debug lines, except the first line of a Go panic.
 //
 // go-plugin has code for this too, but it panics in the host when a plugin sends a field of an unexpected type.
 type lineLogger struct {
 	log hclog.Logger
 }
 
+// line logs one line.
 func (l *lineLogger) line(line []byte) {
 	if len(line) == 0 {
 		return
@@ -97,7 +101,8 @@ func (l *lineLogger) line(line []byte) {
 	l.log.Debug(text)
 }
 
-// structured logs a line in hclog's JSON form, and reports whether it is one.
+// structured logs a line in hclog's JSON form; false if it is not one. Fields are sorted, so that log lines are stable.
+// Names that begin with "@" are hclog's own.
 func (l *lineLogger) structured(line []byte) bool {
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
@@ -122,7 +127,8 @@ func (l *lineLogger) structured(line []byte) bool {
 	return true
 }
 
-// stdioLogger logs what a plugin prints through go-plugin's own stream, once that has taken over its standard output.
+// stdioLogger logs what a plugin prints through go-plugin's stream, which takes over its standard output after the
+// handshake.
 type stdioLogger struct{ log hclog.Logger }
 
 // Write logs p as it comes, which may be part of a line.

@@ -19,8 +19,8 @@ const (
 // handshakeLine is what go-plugin servers print: CORE|APP|NETWORK|ADDRESS|PROTOCOL|…
 var handshakeLine = regexp.MustCompile(`^(\d+)\|(\d+)\|(unix|tcp)\|[^|]+(?:\|([^|]*))?`)
 
-// handshake picks the handshake line out of a plugin's standard output. Libraries like to print a greeting there:
-// lines before the handshake are logged and dropped, and so is everything after it, for as long as the process lives.
+// handshake picks the handshake line out of a plugin's standard output. Libraries print greetings there, which would
+// make go-plugin fail: lines before the handshake are logged and dropped, and so is everything after it.
 type handshake struct {
 	found chan struct{} // closed when the line was seen
 	r     *io.PipeReader

@@ -1,0 +1,72 @@
+package tools
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// mostParts bounds how many parts of one result are looked at.
+const mostParts = 64
+
+// result is what a response says, as far as signs of a failure may stand in it.
+type result struct {
+	texts   []string // the heads of its texts, in lower case and without white space before them
+	objects []map[string]any
+}
+
+// newResult takes a response apart. Its result is text, an object, or a list of blocks; text may itself be the JSON of
+// either. In objects, texts stand where agents and MCP servers put what a tool printed. Unknown fields of the response
+// are members too: an agent may flag a failure there.
+func newResult(r content.ToolResponse) *result {
+	out := &result{}
+	if len(r.Extra) > 0 {
+		flags := map[string]any{}
+		for _, f := range r.Extra {
+			var v any
+			if json.Unmarshal(f.Value, &v) == nil {
+				flags[f.Name] = v
+			}
+		}
+		out.objects = append(out.objects, flags)
+	}
+	text := r.ResultText()
+	var v any
+	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') && json.Unmarshal([]byte(t), &v) == nil {
+		out.add(v, 0)
+	}
+	out.text(text)
+	return out
+}
+
+// printed are the members of an object that hold what a tool printed.
+var printed = [...]string{"output", "content", "text", "message", "result", "results", "response", "stderr"}
+
+// add takes in a part of a result.
+func (r *result) add(v any, depth int) {
+	if depth > 3 || len(r.texts)+len(r.objects) > mostParts {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		r.text(v)
+	case []any:
+		for _, part := range v[:min(len(v), mostParts)] {
+			r.add(part, depth+1)
+		}
+	case map[string]any:
+		r.objects = append(r.objects, v)
+		for _, name := range printed {
+			if part, ok := v[name]; ok {
+				r.add(part, depth+1)
+			}
+		}
+	}
+}
+
+// text takes in the head of a text.
+func (r *result) text(s string) {
+	s = strings.TrimLeft(s, " \t\r\n")
+	r.texts = append(r.texts, strings.ToLower(s[:min(len(s), headBytes)]))
+}
