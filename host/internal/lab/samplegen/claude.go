@@ -11,6 +11,7 @@ import (
 // user.
 type claude struct{}
 
+// Figures for the usage that the samples report. No provider was called, so usage is estimated from bytes.
 const (
 	claudeModel    = "scripted"
 	claudeOverhead = 17_500 // tokens of system prompt and tool schemas, which no log holds
