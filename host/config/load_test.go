@@ -18,7 +18,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	want := config.Settings{
 		Compression: config.Compression{
 			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
-			HardLimit: "ladder", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
+			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
 			Density: config.Density{DensityConfig: contract.DensityConfig{
 				ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune"},
 				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},

@@ -41,7 +41,7 @@ type Compression struct {
 	// UserMessageBudget is in tokens; 0 keeps only the last message word for word.
 	UserMessageBudget int  `koanf:"userMessageBudget"`
 	Verification      bool `koanf:"verification"`
-	// HardLimit is "ladder" or "error".
+	// HardLimit is "make-room", "make-room-keep-human" or "error".
 	HardLimit string         `koanf:"hardLimit"`
 	LLM       CompressionLLM `koanf:"llm"`
 	Density   Density        `koanf:"density"`

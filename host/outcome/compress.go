@@ -16,9 +16,11 @@ type Compress struct {
 	// asked again because nothing was added since.
 	NoOp       contract.NoOpReason `json:"noop,omitempty"`
 	Remembered bool                `json:"remembered,omitempty"`
-	// Ineffective says that the step removed less than 5 % of the tokens. It is not repeated until something is
-	// added.
+	// Ineffective says that the step removed less than 5 % of the tokens, and was applied because the request did not
+	// fit without it or a model had been paid for it. It is not repeated until something is added.
 	Ineffective bool `json:"ineffective,omitempty"`
+	// Decision says whether the rewrite pays, if it was not needed to fit the hard limit; nil if that was not asked.
+	Decision *Decision `json:"decision,omitempty"`
 	// Failed is the strategy's error, if the turn went on without it because the ladder made room.
 	Failed string `json:"failed,omitempty"`
 	// The tokens and entries that the strategy worked on, before and after. Entries of the AI that hold nothing are
@@ -49,6 +51,10 @@ const (
 // NoOpIneffective is the [Compress.NoOp] of a strategy that is not asked again because it removed less than 5 % last
 // time.
 const NoOpIneffective contract.NoOpReason = "ineffective"
+
+// NoOpDoesNotPay is the [Compress.NoOp] of a result that was not applied, because the rewrite would cost more than it
+// gains and the request fits without it: by prices if they are known, otherwise if it removes less than 10 %.
+const NoOpDoesNotPay contract.NoOpReason = "does-not-pay"
 
 // Cooldown says that a strategy is not asked for a while after a non-retryable error.
 type Cooldown struct {

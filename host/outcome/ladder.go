@@ -10,7 +10,7 @@ import (
 type Rung string
 
 // The rungs, in their order. The first two are the steps of every turn; the host takes the others itself, without the
-// strategy, with the setting compression.hardLimit "ladder".
+// strategy, unless the setting compression.hardLimit is "error".
 const (
 	RungOptimize Rung = "optimize"
 	RungCompress Rung = "compress"
@@ -21,7 +21,7 @@ const (
 	// exchange.
 	RungExchanges Rung = "oldest-exchanges"
 	// RungHuman shortens long messages of people to their beginnings, then removes messages, the oldest first. The
-	// last message stays.
+	// last message stays. The setting compression.hardLimit "make-room-keep-human" leaves this rung out.
 	RungHuman Rung = "oldest-human-text"
 )
 

@@ -19,8 +19,10 @@ type Optimize struct {
 	// Removed and Replaced count entries.
 	Removed  int `json:"removed"`
 	Replaced int `json:"replaced"`
-	// Metadata is what the strategy reported about its own work.
-	Metadata contract.DensityMetadata `json:"metadata"`
+	// Metadata is what the strategy reported about its own work. If its edits were held, that is in HeldMetadata, and
+	// Metadata is zero, because nothing was done.
+	Metadata     contract.DensityMetadata  `json:"metadata"`
+	HeldMetadata *contract.DensityMetadata `json:"heldMetadata,omitempty"`
 	// TokensAfter is what the request counts after this step.
 	TokensAfter int `json:"tokensAfter"`
 	// PluginTime is how long the host waited for the plugin, transfer included.

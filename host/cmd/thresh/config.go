@@ -64,8 +64,8 @@ func (a *app) printSettingsTable(found []config.Explanation) error {
 	return w.Flush()
 }
 
-// printSettings prints all there is to know about each setting. Secrets need no masking here: keys of providers are
-// read from environment variables, and settings hold only the names of those.
+// printSettings prints all there is to know about each setting. Nothing needs masking: settings never hold a
+// provider's key, only the name of an environment variable or of a file that does.
 func (a *app) printSettings(found []config.Explanation) {
 	for i, e := range found {
 		if i > 0 {
@@ -88,7 +88,6 @@ func (a *app) printSettings(found []config.Explanation) {
 
 // settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. For a setting without a
 // value it returns text, in parentheses: a description of the behaviour when nothing is set.
-// settingText is a value as people read it; text says what holds where nothing was set.
 func settingText(v any, text string) string {
 	if v == nil {
 		return "(" + text + ")"

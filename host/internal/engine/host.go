@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -37,6 +39,7 @@ type Options struct {
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
 type Host struct {
 	config  *config.Config
+	log     hclog.Logger
 	plugins *plugins.Manager
 	models  models
 	prices  catalog
@@ -79,7 +82,7 @@ func Open(o Options) (*Host, error) {
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable, Settings: c.Strategy,
 		Attach: o.Attach,
 	})
-	h := &Host{config: c, plugins: manager, prices: prices, sessions: map[string]*Session{}}
+	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
@@ -165,22 +168,32 @@ func (h *Host) forget(s *Session) {
 }
 
 // Close closes all sessions and stops all plugin processes. Calls in progress fail. It returns within the setting
-// plugins.stopTimeout and a moment.
+// plugins.stopTimeout and a moment. The error names each session whose transcript log could not be written, and how
+// many entries are missing in it; as long as the program runs, Close can be called again to write these.
 func (h *Host) Close() error {
 	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
-		return nil
-	}
+	again := h.closed
 	h.closed = true
 	sessions := h.sessions
 	h.sessions = map[string]*Session{}
 	h.mu.Unlock()
 	var errs []error
-	for _, s := range sessions {
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		s := sessions[id]
 		s.end()
-		errs = append(errs, s.log.Close())
+		s.adding.Lock()
+		err := s.closeLog()
+		s.adding.Unlock()
+		if err != nil {
+			h.mu.Lock()
+			h.sessions[id] = s
+			h.mu.Unlock()
+		}
+		errs = append(errs, err)
 	}
-	h.models.close()
-	return errors.Join(append(errs, h.plugins.Close(), h.metrics.Close())...)
+	if !again {
+		h.models.close()
+		errs = append(errs, h.plugins.Close(), h.metrics.Close())
+	}
+	return errors.Join(errs...)
 }

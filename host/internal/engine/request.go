@@ -48,6 +48,7 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 		LLM: model, Prompt: prompt(set, strategy.Name(), model),
 		Cooldown: set.Compression.LLM.Cooldown,
 		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
-		Ladder: set.Compression.HardLimit == "ladder",
+		Ladder:    set.Compression.HardLimit != "error",
+		KeepHuman: set.Compression.HardLimit == "make-room-keep-human",
 	}}, nil
 }

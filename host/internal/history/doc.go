@@ -6,8 +6,8 @@
 // history for which it was made.
 //
 // How the files relate: history.go appends and applies; plan.go turns an answer into a checked [Plan]; change.go and
-// touch.go tell what a plan does, for reports and for the decision whether to apply it; view.go and view_build.go
-// make a history valid for providers; curate.go selects what a Compress is given.
+// touch.go tell what a plan does, for reports and for the decision whether to apply it; view.go, view_build.go and
+// exchange.go make a history valid for providers; curate.go selects what a Compress is given.
 //
 // Three rules hold at all times:
 //

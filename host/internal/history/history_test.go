@@ -302,6 +302,16 @@ func TestView(t *testing.T) {
 			[]outcome.ProblemKind{outcome.UnknownSpeaker}},
 		"calls in two entries": {[]content.Content{calls("1"), calls("2"), answers("1"), answers("2"), says("b")},
 			[]string{"ai: call 1", "ai: call 2", "tool: answer 1", "tool: answer 2", "ai: b"}, nil, nil},
+		"unanswered, and the ai went on": {[]content.Content{human("a"), calls("1"), calls("3"), answers("3")},
+			[]string{"human: a", "ai: call 1", "tool: answer 1!", "ai: call 3", "tool: answer 3"}, nil,
+			[]outcome.ProblemKind{outcome.UnansweredCall}},
+		"one of two, and the ai went on": {[]content.Content{calls("1", "2"), calls("3", "4"), answers("1", "3")},
+			[]string{"ai: call 1 call 2", "ai: call 3 call 4", "tool: answer 1 answer 3", "tool: answer 2!"},
+			[]string{"4"}, []outcome.ProblemKind{outcome.UnansweredCall}},
+		"calls in two entries, the first is answered": {[]content.Content{calls("1"), calls("2"), answers("1")},
+			[]string{"ai: call 1", "ai: call 2", "tool: answer 1"}, []string{"2"}, nil},
+		"calls in two entries, the first late": {[]content.Content{calls("1"), calls("2"), answers("2"), answers("1")},
+			[]string{"ai: call 1", "ai: call 2", "tool: answer 2", "tool: answer 1"}, nil, nil},
 		"two unanswered in two runs": {[]content.Content{calls("1"), human("a"), calls("2"), human("b")},
 			[]string{"ai: call 1", "tool: answer 1!", "human: a", "ai: call 2", "tool: answer 2!",
 				"human: b"}, nil, []outcome.ProblemKind{outcome.UnansweredCall, outcome.UnansweredCall}},
@@ -375,4 +385,65 @@ func BenchmarkTurn(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestWhatIsAppendedAfterAMarkIsNotSeen, whatever is rewritten before and after it.
+func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
+	h := of(t, says("a"), human("b"), calls("1"), answers("1"))
+	mark := h.Mark()
+	before, view := h.Snapshot(), h.View(count)
+	same := func(when string, want history.Snapshot) {
+		t.Helper()
+		got := h.SnapshotAt(&mark)
+		if diff := cmp.Diff(want.Contents(), got.Contents()); diff != "" {
+			t.Errorf("%s:\n%s", when, diff)
+		}
+		if got.Tokens != want.Tokens || got.Revision != want.Revision || got.Added != want.Added || got.Epoch != want.Epoch {
+			t.Errorf("%s: %+v, want %+v", when, got, want)
+		}
+		v := h.ViewAt(&mark, count)
+		if diff := cmp.Diff(got.Contents(), v.Contents()); diff != "" || v.Tokens != got.Tokens || v.Revision != got.Revision {
+			t.Errorf("%s: the view has %d tokens, revision %d:\n%s", when, v.Tokens, v.Revision, diff)
+		}
+	}
+	add(h, human("late"), says("later"))
+	add(h, calls("2"))
+	same("after additions", before)
+	h.View(count) // settles what came after the mark
+	same("after a later view", before)
+	if diff := cmp.Diff(view.Contents(), h.ViewAt(&mark, count).Contents()); diff != "" {
+		t.Errorf("the view:\n%s", diff)
+	}
+
+	plan := must(h.SnapshotAt(&mark).PlanOptimize(t.Context(), []rewrite.Edit{{Index: 0, Remove: true}}, counts))
+	if _, err := h.Apply(plan); err != nil {
+		t.Fatal(err)
+	}
+	rewritten := before
+	rewritten.Entries = before.Entries[1:]
+	rewritten.Tokens -= count(says("a"))
+	rewritten.Revision++
+	rewritten.Epoch++
+	same("after a rewrite up to the mark", rewritten)
+	if got := h.Snapshot(); len(got.Entries) != 6 || got.Revision != rewritten.Revision+2 || got.Added != before.Added+3 {
+		t.Errorf("all of it: %d entries, %+v", len(got.Entries), got)
+	}
+	add(h, answers("2"))
+	same("after one more addition", rewritten)
+
+	plan = must(h.Snapshot().PlanOptimize(t.Context(), []rewrite.Edit{{Index: 4, Remove: true}}, counts))
+	if _, err := h.Apply(plan); err != nil {
+		t.Fatal(err)
+	}
+	add(h, human("latest"))
+	if got := h.SnapshotAt(&mark); len(got.Entries) != 6 || got.Revision != h.Snapshot().Revision-1 {
+		t.Errorf("after a rewrite beyond the mark: %d entries, revision %d", len(got.Entries), got.Revision)
+	}
+}
+
+func must(p *history.Plan, err error) *history.Plan {
+	if err != nil {
+		panic(err)
+	}
+	return p
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
-	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // unansweredError is the error in the response that is made for a call that never got one.
@@ -24,19 +23,27 @@ type settled struct {
 func (v *settled) reset() { *v = settled{} }
 
 // View returns the history as it is safe to send. count counts the few entries that are made for it.
-func (h *History) View(count func(content.Content) int) View {
+func (h *History) View(count func(content.Content) int) View { return h.ViewAt(nil, count) }
+
+// ViewAt is View without what was appended after a mark; a nil mark is now. See [History.SnapshotAt].
+func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for h.settled.settle(h.entries, count) {
+	s := h.snapshotAt(m)
+	kept := &h.settled
+	if kept.next > len(s.Entries) { // a later view has settled more than this one may hold
+		kept = &settled{}
 	}
-	b := viewBuilder{count: count, settled: h.settled}
+	for kept.settle(s.Entries, count) {
+	}
+	b := viewBuilder{count: count, settled: *kept}
 	// The open exchange at the end belongs to this view only: copy what append would otherwise write into settled.
 	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
-	pending := b.exchange(h.entries[b.next:], false)
+	pending := b.exchange(s.Entries[b.next:], false)
 	return View{
 		Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
-		Revision: h.revision, Epoch: h.epoch, Owned: len(h.entries), settled: len(h.settled.out),
-		settledTokens: h.settled.tokens,
+		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), settled: len(kept.out),
+		settledTokens: kept.tokens,
 	}
 }
 
@@ -111,62 +118,48 @@ func (b *viewBuilder) single(e *Entry) {
 }
 
 // exchange adds entries that begin with an entry of the AI that calls tools, in the order that providers demand: the
-// calls, their responses, then what people said in the meantime. If the exchange is over, it adds a response for each
-// unanswered call; otherwise it returns these calls as pending. It is over when the AI or a person spoke again.
+// calls, their responses, then what people said in the meantime. It adds a response for each call that can get none any
+// more, and returns the other unanswered calls as pending.
+//
+// A call can get no response any more if the exchange is over, because the AI or a person spoke again; and if the AI
+// spoke again after the call and one of its later calls was answered, because tools run in the order of their calls.
 func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	if len(entries) == 0 {
 		return nil
 	}
-	type call struct {
-		entry *Entry
-		at    turns.At
-		content.ToolCall
-	}
-	var calls []call
-	var match turns.Matcher // of this exchange alone: to a provider, calls before it are none
-	i := 0
-	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
-		if entries[i].Content.Blank() {
-			continue
-		}
-		b.emit(entries[i])
-		for j, block := range entries[i].Content.Blocks {
-			if c, ok := block.(content.ToolCall); ok {
-				at := turns.At{Entry: i, Block: j}
-				match.Call(c.ID, c.Name, at)
-				calls = append(calls, call{entries[i], at, c})
+	x := readExchange(entries)
+	over = over || x.interrupted
+	made := content.Content{Speaker: content.Tool}
+	for _, c := range x.callers {
+		b.emit(c.entry)
+		missing := content.Content{Speaker: content.Tool}
+		for _, call := range c.unanswered {
+			if !over && c.at >= x.lastAnswered {
+				pending = append(pending, call.ID)
+				continue
 			}
+			b.problem(outcome.UnansweredCall, c.entry, call.ID)
+			missing.Blocks = append(missing.Blocks,
+				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Error: unansweredError})
 		}
-	}
-	answered := make(map[turns.At]bool, len(calls))
-	var others []*Entry
-	for ; i < len(entries); i++ {
-		if entries[i].Content.Speaker != content.Tool {
-			others = append(others, entries[i])
-			over = over || entries[i].Content.Speaker == content.Human
+		if c.at < x.lastAnswered && !c.answered && missing.Blocks != nil {
+			// Nothing else answers this entry, so the response goes where a provider looks for it: behind the entry.
+			b.emit(&Entry{Content: missing, Count: Count{Tokens: b.count(missing)}})
 			continue
 		}
-		b.responses(entries[i], func(r content.ToolResponse) bool {
-			call, ok := match.Response(r.CallID, r.ToolName)
-			answered[call] = ok
+		made.Blocks = append(made.Blocks, missing.Blocks...)
+	}
+	for _, e := range x.tools {
+		b.responses(e, func(content.ToolResponse) bool {
+			ok := x.matches[0]
+			x.matches = x.matches[1:]
 			return ok
 		})
-	}
-	made := content.Content{Speaker: content.Tool}
-	for _, c := range calls {
-		switch {
-		case answered[c.at]:
-		case over:
-			b.problem(outcome.UnansweredCall, c.entry, c.ID)
-			made.Blocks = append(made.Blocks, content.ToolResponse{CallID: c.ID, ToolName: c.Name, Error: unansweredError})
-		default:
-			pending = append(pending, c.ID)
-		}
 	}
 	if made.Blocks != nil {
 		b.emit(&Entry{Content: made, Count: Count{Tokens: b.count(made)}})
 	}
-	for _, e := range others {
+	for _, e := range x.others {
 		b.single(e)
 	}
 	return pending

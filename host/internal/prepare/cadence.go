@@ -49,6 +49,35 @@ func (t *turn) decide(plan *history.Plan, base history.Snapshot, due bool) (d ou
 	return d, d.Reason == outcome.DecidedPays
 }
 
+// worthwhile is the share of a history that a rewrite must remove to be worth it where no prices are known.
+const worthwhile = 0.1
+
+// pays says whether to apply a Compress that the request would fit without: whether it gains more than it costs. Prices
+// decide, whatever the cadence is; without them, what share of the history it removes.
+func (t *turn) pays(plan *history.Plan, base history.Snapshot) (d outcome.Decision, apply bool) {
+	d.Saves = base.Tokens - plan.After
+	e := t.effect(plan, base)
+	d.Rewrites = e.rewritten
+	switch {
+	case t.req.Settings.Prices == nil:
+		d.Reason = outcome.DecidedTooLittle
+		if float64(d.Saves) >= worthwhile*float64(base.Tokens) {
+			d.Reason = outcome.DecidedEnough
+		}
+		return d, d.Reason == outcome.DecidedEnough
+	case t.cacheCold(e):
+		d.Reason = outcome.DecidedCold
+		return d, true
+	}
+	d.Horizon = t.horizon(e.cached)
+	d.GainUSD = t.gain(e, d.Saves, d.Horizon)
+	d.Reason = outcome.DecidedTooCostly
+	if d.GainUSD > 0 {
+		d.Reason = outcome.DecidedPays
+	}
+	return d, d.Reason == outcome.DecidedPays
+}
+
 // cacheCold reports whether the prompt cache holds nothing of the history: nothing was sent since the last rewrite, the
 // last prompt was too short to be cached, or it has expired.
 func (t *turn) cacheCold(e cacheEffect) bool {

@@ -73,8 +73,12 @@ func TestGated(t *testing.T) {
 func TestWhatIsHeldComesBackWhenItIsDue(t *testing.T) {
 	f := pruning(20, 0, 0, 1)
 	f.req.Settings.Cadence, f.req.Settings.MinSavings = outcome.CadenceGated, 100
-	if got := f.prepare(t).Optimize; !got.Held || got.LowestChanged == nil || *got.LowestChanged != 0 {
+	got := f.prepare(t).Optimize
+	if !got.Held || got.LowestChanged == nil || *got.LowestChanged != 0 {
 		t.Errorf("got %+v", got)
+	}
+	if got.Metadata != (contract.DensityMetadata{}) || got.HeldMetadata == nil || got.HeldMetadata.RecencyPruned != 2 {
+		t.Errorf("what was held is reported as done: %+v, held %+v", got.Metadata, got.HeldMetadata)
 	}
 	if got := f.prepare(t).Optimize; got.Skipped != outcome.SkippedClean {
 		t.Errorf("nothing was added: %+v", got)

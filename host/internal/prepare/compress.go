@@ -19,7 +19,7 @@ const ineffective = 0.05
 func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
-	snapshot := t.history.Snapshot()
+	snapshot := t.history.SnapshotAt(t.req.UpTo)
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
 		return nil
@@ -36,6 +36,15 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
+	}
+	if reason == contract.ReasonThreshold && out.LLM == nil {
+		d, pays := t.pays(plan, snapshot)
+		if out.Decision = &d; !pays {
+			out.Kind, out.NoOp = outcome.KindNoOp, outcome.NoOpDoesNotPay
+			out.TokensAfter, out.EntriesAfter = out.TokensBefore, out.EntriesBefore
+			t.rememberNoOp(snapshot, out.NoOp)
+			return nil
+		}
 	}
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
 		out.Kind = ""

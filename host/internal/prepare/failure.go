@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -91,6 +92,18 @@ func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	}
 	t.outcome.Compress.Failed = err.Error()
 	return true
+}
+
+// warnFailure adds a warning for a turn that goes on although the strategy failed, in this turn or before. The request is
+// over the threshold then, and nothing but the hard limit makes it smaller.
+func (t *turn) warnFailure() {
+	switch c := t.outcome.Compress; {
+	case c.Failed != "":
+		t.warn("%s failed again, and the host makes room without it: %s", t.info.Name, c.Failed)
+	case c.Cooldown != nil:
+		t.warn("%s failed and is not asked again before %s, while the history stays over the threshold: %s",
+			t.info.Name, c.Cooldown.Until.Format(time.RFC3339), c.Cooldown.Error)
+	}
 }
 
 // cooldown returns the failure whose cooldown has not passed yet; nil if there is none. A Compress by hand never waits.

@@ -24,14 +24,18 @@ const longestHorizon = 20
 
 // horizon guesses how many further requests would carry what is not pruned now. A session that has lasted for n
 // requests is likely to last for another n. It ends earlier when the threshold is reached, because the history is
-// rewritten then; the threshold is in the provider's tokens, hence the ratio. tokens is what the last request had of
+// rewritten then; above the threshold, it is the hard limit. The threshold is in the provider's tokens, hence the ratio. tokens is what the last request had of
 // the history.
 func (t *turn) horizon(tokens int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := min(t.growth.requests, longestHorizon)
 	if grown := t.calibration.Ratio() * float64(tokens-t.growth.base); t.growth.since > 0 && grown > 0 {
-		left := (t.outcome.Limits.Trigger - float64(t.outcome.Projected)) * float64(t.growth.since) / grown
+		limit := t.outcome.Limits.Trigger
+		if float64(t.outcome.Projected) >= limit {
+			limit = float64(t.outcome.Limits.Hard)
+		}
+		left := (limit - float64(t.outcome.Projected)) * float64(t.growth.since) / grown
 		n = min(n, max(int(left), 0))
 	}
 	return n

@@ -3,20 +3,26 @@ package prepare
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ladderRoom is the share of the hard limit that a rung clears down to, so that the next turn is not over the limit
-// again at once.
-const ladderRoom = 0.9
+// humanRoom is the share of the hard limit down to which what people said goes, if it must: some room, so that the next
+// turn is not over the limit again at once, but less than other rungs make. It is also how far below the hard limit a
+// Compress must get for the ladder to have nothing to do.
+const humanRoom = 0.9
 
-// makeFit handles a request that is still over the hard limit after the strategy's steps: down the ladder, if it is
-// allowed, or the error. A rung may have to be repeated, because the provider's count of what is left is an estimate.
+// makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is: down
+// the ladder, if it is allowed, or the error. A rung may have to be repeated, because the provider's count of what is
+// left is an estimate.
 func (t *turn) makeFit(ctx context.Context) error {
-	if t.req.Settings.Ladder {
+	if t.req.Settings.Ladder && !t.roomy() {
+		usual := len(t.outcome.Ladder)
 		t.recordUsualRungs()
-		for !t.fits() {
+		made := false
+		for tries := 0; !t.fits() || tries == 0; tries++ {
 			applied, err := t.makeRoom(ctx)
 			if err != nil {
 				return err
@@ -24,13 +30,51 @@ func (t *turn) makeFit(ctx context.Context) error {
 			if !applied {
 				break
 			}
+			made = true
 			t.refresh()
 		}
+		if !made && t.fits() { // the Compress was enough, and no rung had anything to take
+			t.outcome.Ladder = t.outcome.Ladder[:usual]
+		}
+		t.warnLadder()
 	}
 	if !t.fits() {
 		return t.overflow()
 	}
 	return nil
+}
+
+// roomy reports whether the request is far enough below the hard limit for some turns to come. A rewrite at the limit
+// that gains less would be followed by another one at the next turn.
+func (t *turn) roomy() bool {
+	return float64(t.outcome.Projected) <= humanRoom*float64(t.outcome.Limits.Hard)
+}
+
+// warnLadder says what the ladder took. What people said is named, because no one else keeps it in the conversation.
+func (t *turn) warnLadder() {
+	var took []string
+	human := false
+	for _, s := range t.outcome.Ladder {
+		switch s.Rung {
+		case outcome.RungOptimize, outcome.RungCompress: // the strategy's own work
+		case outcome.RungResults:
+			took = append(took, fmt.Sprintf("the results in %d entries of tools", s.Entries))
+		case outcome.RungExchanges:
+			took = append(took, fmt.Sprintf("%d old entries of the AI and of tools", s.Entries))
+		case outcome.RungHuman:
+			took = append(took, fmt.Sprintf("words of people in %d messages", s.Entries))
+			human = true
+		}
+	}
+	if len(took) == 0 {
+		return
+	}
+	advice := "compression.hardLimit decides what may go"
+	if human {
+		advice = "compression.hardLimit: make-room-keep-human keeps what people said"
+	}
+	t.warn("the request was over the context limit of %d tokens, and the host removed %s; %s",
+		t.outcome.Limits.Hard, strings.Join(took, ", "), advice)
 }
 
 // recordUsualRungs records the steps of every turn as the first rungs of the ladder, so that it tells the whole story.
@@ -50,29 +94,32 @@ func (t *turn) recordUsualRungs() {
 	}
 }
 
-// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. If all
-// rungs together are not enough, it changes nothing and applied is false: a smaller history that still cannot be sent
-// would be a loss without a gain.
+// makeRoom goes down the ladder until the request is under the hard limit, and rewrites the history once. What is not
+// people's goes down to the compress target, so that the turns to come need no rewrite. If all rungs together are not
+// enough for the hard limit, it changes nothing and applied is false: a smaller history that still cannot be sent would
+// be a loss without a gain.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
-	base := t.history.Snapshot()
+	base := t.history.SnapshotAt(t.req.UpTo)
 	l, err := t.newLadder(ctx, base, t.view)
 	if err != nil {
 		return false, err
 	}
-	missing := t.outcome.Projected - t.outcome.Limits.Hard
-	hard := l.total - t.hostTokens(missing)
-	room := hard - t.hostTokens(int((1-ladderRoom)*float64(t.outcome.Limits.Hard)))
-	for _, rung := range []struct {
-		name outcome.Rung
-		take func(ctx context.Context, goal int) (entries int, err error)
-		goal int // tokens; what people said goes only as far as it must
-	}{
-		{outcome.RungResults, l.results, room},
-		{outcome.RungExchanges, l.exchanges, room},
-		{outcome.RungHuman, l.human, hard},
-	} {
-		if l.total <= hard {
-			break
+	limits := t.outcome.Limits
+	most := func(tokens float64) int { // the history's tokens in a request of so many
+		return l.total - t.hostTokens(t.outcome.Projected-int(tokens))
+	}
+	hard := most(float64(limits.Hard))
+	target := min(hard, int(t.compressParams(l.total, contract.ReasonHardLimit).Target()))
+	rungs := []rung{
+		{outcome.RungResults, l.results, target},
+		{outcome.RungExchanges, l.exchanges, target},
+	}
+	if !t.req.Settings.KeepHuman {
+		rungs = append(rungs, rung{outcome.RungHuman, l.human, most(humanRoom * float64(limits.Hard))})
+	}
+	for _, rung := range rungs {
+		if l.total <= rung.goal || rung.name == outcome.RungHuman && l.total <= hard {
+			continue
 		}
 		before := l.total
 		l.taking = rung.name
@@ -86,10 +133,18 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 			})
 		}
 	}
-	if l.total > hard {
+	if l.total > hard || len(l.steps) == 0 {
 		return false, nil
 	}
 	return true, t.applyLadder(ctx, l)
+}
+
+// rung is one step of the ladder: it takes until the history counts at most goal tokens, and returns how many entries
+// it changed.
+type rung struct {
+	name outcome.Rung
+	take func(ctx context.Context, goal int) (entries int, err error)
+	goal int
 }
 
 // applyLadder rewrites the history. Each change is recorded under the last rung that touched the entry.

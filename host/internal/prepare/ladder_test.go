@@ -13,6 +13,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/rewrite"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -102,19 +103,21 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 		want    []outcome.Rung
 		changed map[string]outcome.Rung // by entry id
 	}{
-		"one large result is enough": {
-			500, joined(human(20), exchange("a", 300), exchange("b", 100), exchange("c", 100)),
-			[]outcome.Rung{outcome.RungResults}, map[string]outcome.Rung{"e3": outcome.RungResults},
+		"large results are enough": { // the compress target is 135 tokens: e3 alone would leave 208
+			450, joined(human(20), exchange("a", 300), exchange("b", 100), exchange("c", 50)),
+			[]outcome.Rung{outcome.RungResults}, map[string]outcome.Rung{"e3": outcome.RungResults,
+				"e5": outcome.RungResults},
 		},
-		"then the oldest exchange": {
-			100, joined(human(20), exchange("a", 5), exchange("b", 5), exchange("c", 45)),
-			[]outcome.Rung{outcome.RungExchanges}, map[string]outcome.Rung{"e2": outcome.RungExchanges,
-				"e3": outcome.RungExchanges},
+		"then the oldest exchanges": { // the target is 70
+			235, joined(human(20), exchange("a", 70), exchange("b", 5), exchange("c", 10), exchange("d", 110)),
+			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges}, map[string]outcome.Rung{
+				"e2": outcome.RungExchanges, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges,
+				"e5": outcome.RungExchanges, "e6": outcome.RungExchanges, "e7": outcome.RungExchanges},
 		},
 		"the last exchange stays, and what people said goes last": {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
 			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungHuman},
-			map[string]outcome.Rung{"e1": outcome.RungHuman, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges},
+			map[string]outcome.Rung{"e1": outcome.RungHuman, "e2": outcome.RungHuman, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +162,8 @@ func TestALongErrorDoesNotKeepOtherResults(t *testing.T) {
 	failed := exchange("e", 1)
 	failed[1].Blocks[0] = content.ToolResponse{CallID: "e", ToolName: "run", Result: content.String(""),
 		Error: strings.Repeat("e", 5000)}
-	f := emergency(1000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 450),
-		exchange("b", 400), exchange("c", 10))...)
+	f := emergency(2000, joined([]content.Content{text(content.Human, 20)}, failed, exchange("a", 1450),
+		exchange("b", 1400), exchange("c", 10))...)
 	if diff := cmp.Diff([]outcome.Rung{outcome.RungResults}, rungs(f.prepare(t).Ladder)); diff != "" {
 		t.Error(diff)
 	}
@@ -183,10 +186,10 @@ func TestWithheldResponsesMakeNoRoom(t *testing.T) {
 
 // The line that stands for a result says how large it was, even if a later emergency comes by.
 func TestALineIsNotReplacedAgain(t *testing.T) {
-	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
+	f := emergency(300, joined([]content.Content{text(content.Human, 5)}, exchange("a", 600), exchange("b", 10))...)
 	f.prepare(t)
 	first := fmt.Sprint(f.history.Snapshot().Contents()[2])
-	more := joined(exchange("c", 300), exchange("d", 20))
+	more := joined(exchange("c", 400), exchange("d", 10))
 	n, _ := sized{}.All(t.Context(), more)
 	f.history.Append(more, n)
 	got := f.prepare(t)
@@ -241,7 +244,7 @@ func TestTheLadderIsASetting(t *testing.T) {
 }
 
 func TestAFailedCompressIsSeenOnceBeforeTheLadder(t *testing.T) {
-	f := emergency(100, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
+	f := emergency(200, joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10))...)
 	broken := errors.New("the model is away")
 	f.strategy.compress = func(prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
 		return nil, "",
@@ -264,15 +267,65 @@ func TestARewriteThatGainsLittleIsNotRepeated(t *testing.T) {
 		return keepLast(len(c.Entries) - 2)(c)
 	}
 	first, second := f.prepare(t), f.prepare(t)
-	if !first.Compress.Ineffective || first.Compress.Kind != outcome.KindApplied {
-		t.Errorf("20 of 600 tokens are less than 5 %%: %+v", first.Compress)
+	if d := first.Compress.Decision; first.Compress.NoOp != outcome.NoOpDoesNotPay || d == nil ||
+		d.Reason != outcome.DecidedTooLittle || first.Tokens != 600 {
+		t.Errorf("20 of 600 tokens are less than 10 %%: %+v", first.Compress)
 	}
-	if second.Compress.NoOp != outcome.NoOpIneffective || !second.Compress.Remembered {
-		t.Errorf("it was repeated: %+v", second.Compress)
+	if second.Compress.NoOp != outcome.NoOpDoesNotPay || !second.Compress.Remembered {
+		t.Errorf("it was asked for again: %+v", second.Compress)
 	}
 	add(f.history, says(content.Human, 1))
 	if got := f.prepare(t); got.Compress.Remembered {
 		t.Errorf("something was added: %+v", got.Compress)
+	}
+	add(f.history, says(content.Human, 41)) // 1020: over the hard limit, it is needed, however little it is
+	if got := f.prepare(t); got.Compress.Kind != outcome.KindApplied || !got.Compress.Ineffective {
+		t.Errorf("the request does not fit without it: %+v", got.Compress)
+	}
+}
+
+// A strategy that gains little at the limit, as a session goes on: a rewrite makes room for many turns.
+func TestTheLimitIsNoPlaceToStay(t *testing.T) {
+	for _, prices := range []*pricing.List{nil, cached} {
+		f := emergency(1000, text(content.Human, 10))
+		f.req.Settings.Prices = prices
+		f.strategy.compress = func(c prepare.CompressCall) ([]rewrite.Piece, contract.NoOpReason, error) {
+			n := len(c.Entries) // the oldest exchange goes
+			if n < 5 {
+				return nil, "too-few", nil
+			}
+			return []rewrite.Piece{rewrite.Keep{From: 0, To: 1}, rewrite.Keep{From: 3, To: n}}, "", nil
+		}
+		rewrites, epoch := 0, uint64(0)
+		for i := range 200 {
+			more := exchange(fmt.Sprint("c", i), 20) // 30 tokens
+			n, _ := sized{}.All(t.Context(), more)
+			f.history.Append(more, n)
+			f.prepare(t)
+			if now := f.history.Snapshot().Epoch; now > epoch {
+				rewrites, epoch = rewrites+1, now
+			}
+		}
+		// 6000 tokens in all; from the target of 300 to the limit there is room for 700.
+		if rewrites > 10 {
+			t.Errorf("%d turns of 200 rewrote the history, with prices: %v", rewrites, prices != nil)
+		}
+	}
+}
+
+func TestWhatPeopleSaidCanBeKept(t *testing.T) {
+	entries := joined([]content.Content{text(content.Human, 60), text(content.Human, 50)}, exchange("a", 10), exchange("b", 10))
+	f := emergency(100, entries...)
+	got := f.prepare(t)
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "words of people in 1 messages") {
+		t.Errorf("warnings: %q", got.Warnings)
+	}
+	f = emergency(100, entries...)
+	f.req.Settings.KeepHuman = true
+	before := f.history.Snapshot().Revision
+	var overflow *prepare.ContextOverflowError
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) || f.history.Snapshot().Revision != before {
+		t.Errorf("got %v", err)
 	}
 }
 

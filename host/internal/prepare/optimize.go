@@ -14,7 +14,7 @@ import (
 // (REQ-HD-002.1 to .7), and changes the history if the cadence allows that now.
 func (t *turn) optimize(ctx context.Context) error {
 	out := &t.outcome.Optimize
-	snapshot := t.history.Snapshot()
+	snapshot := t.history.SnapshotAt(t.req.UpTo)
 	due := t.rewriteDue()
 	switch {
 	case t.info.Trigger.Mode != contract.ModeContinuous:
@@ -42,6 +42,8 @@ func (t *turn) optimize(ctx context.Context) error {
 	var apply bool
 	if out.Decision, apply = t.decide(plan, snapshot, due); !apply {
 		out.Held = true
+		would := out.Metadata
+		out.HeldMetadata, out.Metadata = &would, contract.DensityMetadata{} // it counts what was done: nothing
 		t.markOptimized(snapshot, true)
 		return nil
 	}
@@ -55,9 +57,13 @@ func (t *turn) optimize(ctx context.Context) error {
 }
 
 // rewriteDue reports whether the history is about to be rewritten anyway, so that pruning it costs no prompt cache: a
-// Compress is due, and the last one did something.
+// Compress is due. It is not if the last turn's Compress could not get the request below the threshold: this turn's may
+// well do nothing.
 func (t *turn) rewriteDue() bool {
-	return !t.fits() || !t.belowThreshold() && t.thresholdReachable()
+	t.mu.Lock()
+	stuck := t.stuck
+	t.mu.Unlock()
+	return !t.fits() || !stuck && !t.belowThreshold() && t.thresholdReachable()
 }
 
 // dirty reports whether an Optimize may find something: entries were added since the last one, or the cadence held

@@ -40,6 +40,10 @@ type Pipeline struct {
 	// version counts resets, from 1. A turn does not store what it learned under settings that have changed since.
 	version uint64
 
+	// stuck: the last Compress at the threshold left the request over it, because it did nothing, failed or was not
+	// enough.
+	stuck bool
+
 	calibration tokens.Calibration
 	sent        sent
 	growth      growth
@@ -112,7 +116,7 @@ func (p *Pipeline) SettingsVersion() uint64 {
 func (p *Pipeline) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.optimized, p.held, p.noop, p.failure, p.failures = 0, false, nil, nil, 0
+	p.optimized, p.held, p.noop, p.failure, p.failures, p.stuck = 0, false, nil, nil, 0, false
 	p.version++
 }
 

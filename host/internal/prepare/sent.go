@@ -53,15 +53,15 @@ type cacheEffect struct {
 	at           time.Time
 }
 
-// effect compares a plan with the last request. It is zero if the history was rewritten since then, because nothing is
-// known to be cached.
+// effect compares a plan with the last request. What was rewritten since then, in this turn for example, is not cached
+// any more.
 func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	t.mu.Lock()
 	last := t.sent
 	t.mu.Unlock()
 	owned := last.view.Owned
 	if last.view.Epoch != base.Epoch || owned > len(base.Entries) {
-		return cacheEffect{}
+		owned = stillSent(last.view, base)
 	}
 	e := cacheEffect{at: last.at}
 	for _, entry := range base.Entries[:owned] {
@@ -75,4 +75,19 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	e.rewritten = e.cached - e.prefix - removed
 	e.onlyUncached = first >= owned
 	return e
+}
+
+// stillSent returns how many entries at the beginning of a rewritten history were sent as they are.
+func stillSent(view history.View, base history.Snapshot) (owned int) {
+	sent := view.Entries
+	for _, e := range base.Entries {
+		switch {
+		case len(sent) > 0 && sent[0] == e:
+			sent = sent[1:]
+		case !e.Content.Blank(): // blank entries are never sent
+			return owned
+		}
+		owned++
+	}
+	return owned
 }

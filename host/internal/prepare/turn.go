@@ -31,17 +31,35 @@ func (t *turn) run(ctx context.Context) error {
 	if err := t.checkRoom(); err != nil {
 		return err
 	}
-	if err := t.optimize(ctx); err != nil || t.belowThreshold() {
+	if err := t.optimize(ctx); err != nil {
 		return err
 	}
-	if t.fits() && !t.thresholdReachable() {
+	defer t.recordStuck()
+	switch {
+	case t.belowThreshold():
+		return nil
+	case t.fits() && !t.thresholdReachable():
 		t.warnUnreachable(t.outcome.Limits)
 		return nil
 	}
-	if err := t.compress(ctx, t.compressReason()); err != nil && !t.continuesWithout(ctx, err) || t.fits() {
+	reason := t.compressReason()
+	if err := t.compress(ctx, reason); err != nil && !t.continuesWithout(ctx, err) {
 		return err
 	}
-	return t.makeFit(ctx)
+	t.warnFailure()
+	if reason == contract.ReasonHardLimit {
+		return t.makeFit(ctx)
+	}
+	return nil
+}
+
+// recordStuck remembers whether the turn left the request over the threshold.
+func (t *turn) recordStuck() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current() {
+		t.stuck = !t.belowThreshold()
+	}
 }
 
 // begin resolves the limits and counts the request as it would be without this turn.
@@ -69,7 +87,7 @@ func (t *turn) limits() outcome.Limits {
 
 // refresh takes the view of the history as it is now, and the counts that follow from it.
 func (t *turn) refresh() {
-	t.view = t.history.View(t.counter.Entry)
+	t.view = t.history.ViewAt(t.req.UpTo, t.counter.Entry)
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -443,8 +444,12 @@ func TestAFailureThatNoRetryHelpsIsNotTriedOnEveryTurn(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	add(f.history, says(content.Human, 1))
-	if got := f.prepare(t); got.Compress.Cooldown == nil || got.Compress.Cooldown.Until != now.Add(time.Minute) {
+	got := f.prepare(t)
+	if got.Compress.Cooldown == nil || got.Compress.Cooldown.Until != now.Add(time.Minute) {
 		t.Errorf("during the cooldown: %+v", got.Compress)
+	}
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], broken.Error()) {
+		t.Errorf("the turn succeeds over the threshold without a word: %q", got.Warnings)
 	}
 	now = now.Add(time.Minute)
 	if _, _, err := f.Prepare(t.Context(), f.req); !errors.Is(err, broken) {

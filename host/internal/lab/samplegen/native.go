@@ -8,6 +8,7 @@ import (
 // native keeps sessions in thresh's own format, with the tool names of the preset llxprt.
 type native struct{}
 
+// newCall uses llxprt's tool names with ids in the form of thresh's own importers.
 func (native) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "absolute_path", ids)
 	c.id = "hist_tool_" + ids.hex(12)
@@ -33,9 +34,11 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 		old, new, _ := splitEdit(s.body) // the tool itself reports a bad body
 		c.name, c.args = "replace", object{"file_path", file, "old_string", old, "new_string", new}
 	case "insert":
-		c.name, c.args = "insert_at_line", object{"absolute_path", file, "line_number", span.from, "content", s.body + "\n"}
+		c.name = "insert_at_line"
+		c.args = object{"absolute_path", file, "line_number", span.from, "content", s.body + "\n"}
 	case "delete":
-		c.name, c.args = "delete_line_range", object{"absolute_path", file, "start_line", span.from, "end_line", span.to}
+		c.name = "delete_line_range"
+		c.args = object{"absolute_path", file, "start_line", span.from, "end_line", span.to}
 	case "glob":
 		c.name, c.args = "glob", object{"pattern", s.arg}
 	case "grep":
@@ -57,7 +60,7 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 	return c
 }
 
-// lxAnswer words what came of a call that succeeded.
+// lxAnswer words the result of a call that succeeded, as llxprt does.
 func lxAnswer(root string, c call) string {
 	name, span := splitSpan(c.step.arg)
 	file := root + "/" + name
@@ -93,10 +96,14 @@ func lxAnswer(root string, c call) string {
 	}
 }
 
+// write returns the session file: each message is an entry, followed by one entry per response, in the order in which
+// the answers arrived. The format has no place for compactions and notices.
 func (n native) write(s session) ([]byte, error) {
 	var entries []object
 	add := func(speaker string, m message, blocks []object) {
-		entries = append(entries, object{"speaker", speaker, "blocks", blocks, "metadata", object{"timestamp", stamp(m.at)}})
+		entries = append(entries, object{
+			"speaker", speaker, "blocks", blocks, "metadata", object{"timestamp", stamp(m.at)},
+		})
 	}
 	for i, m := range s.messages {
 		var said, answered []object

@@ -39,6 +39,9 @@ func newWorkspace(ctx context.Context, project string, files []file) (*workspace
 	return ws, nil
 }
 
+// fill writes the project and prepares an environment in which commands give the same output on every machine: fixed
+// time zone, locale and author, no network, no user configuration of Go or git. GOCACHE is the user's, as compiling
+// the standard library for each sample would take minutes.
 func (ws *workspace) fill(ctx context.Context, project string, files []file) error {
 	real, err := filepath.EvalSymlinks(ws.temp)
 	if err != nil {
@@ -58,12 +61,13 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 		"PATH=" + os.Getenv("PATH"), "HOME=" + real, "TMPDIR=" + os.TempDir(), "LC_ALL=C", "TZ=UTC",
 		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOENV=off", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
 		"CGO_ENABLED=0", "GOTELEMETRY=off",
-		// One package after the other, so that the output has one order. The directory's name is not compiled in, so that the
-		// next run finds what this one compiled.
+		// -p=1 tests one package after the other, so that the output has a fixed order. -trimpath keeps the name of
+		// the temporary directory out of the cache keys, so that the next run reuses what this one compiled.
 		"GOFLAGS=-p=1 -buildvcs=false -trimpath",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
 		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
-		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com", "GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
+		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com",
+		"GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui",
 		"GIT_CONFIG_VALUE_1=never",
 	}
@@ -87,6 +91,8 @@ type result struct {
 	failure string
 }
 
+// failed reports whether the agent sees the call as failed: the tool reported an error, or the command exited with
+// one.
 func (r result) failed() bool { return r.failure != "" || r.exit != 0 }
 
 // load reads a file of the project by its relative path; save writes one.
@@ -95,6 +101,7 @@ func (ws *workspace) load(name string) (string, error) {
 	return string(data), err
 }
 
+// save writes a file of the project and creates its directories.
 func (ws *workspace) save(name, text string) error {
 	p := ws.real(name)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -103,6 +110,7 @@ func (ws *workspace) save(name, text string) error {
 	return os.WriteFile(p, []byte(text), 0o644)
 }
 
+// real returns the path of a file on this machine.
 func (ws *workspace) real(name string) string { return filepath.Join(ws.dir, filepath.FromSlash(name)) }
 
 // shown is the path as an agent that works with absolute paths writes it.

@@ -3,18 +3,15 @@ package verify
 import "context"
 
 // Check is one requirement on a plugin.
-// Check is one thing that is demanded of a plugin.
 type Check struct {
 	// Name is what [Options.Only] and the report call it.
 	Name string
 	// Meaning is the requirement in one sentence, for the help text and reports. It states what must hold, not what
 	// is done to find out.
-	// Meaning is one sentence.
 	Meaning string
 
 	// run returns a detail (what was observed, for a passing check) or an error: what is wrong with the plugin, or
 	// skipped. It may start processes and must leave none behind; checks share state through the suite only.
-	// run returns what was seen, or an error: what is wrong, or skipped.
 	run func(context.Context, *suite) (detail string, err error)
 }
 
@@ -27,18 +24,54 @@ func Checks() []Check {
 		{"stdout", "nothing but the handshake line is on standard output", checkStdout},
 		{"getinfo", "what GetInfo answers is acceptable to a host", checkGetInfo},
 		{"getinfo-stable", "GetInfo answers the same again and again, over three starts", checkGetInfoStable},
-		{"settings-defaults", "the plugin accepts its own defaults and every bound that it declares", checkSettingsDefaults},
-		{"settings-garbage", "garbage settings are refused as INVALID_ARGUMENT with the key, or ignored; they end nothing", checkSettingsGarbage},
-		{"call-order", "calls before Configure are refused, and so is Optimize without a continuous trigger", checkCallOrder},
-		{"optimize-valid", "the host accepts what Optimize makes of every history, the largest included", checkOptimizeValid},
-		{"optimize-deterministic", "Optimize answers the same request the same in three processes", checkOptimizeDeterministic},
-		{"optimize-pure", "Optimize does not depend on what else it was asked, on sessions, or on time", checkOptimizePure},
+		{
+			"settings-defaults",
+			"the plugin accepts its own defaults and every bound that it declares",
+			checkSettingsDefaults,
+		},
+		{
+			"settings-garbage",
+			"garbage settings are refused as INVALID_ARGUMENT with the key, or ignored; they end nothing",
+			checkSettingsGarbage,
+		},
+		{
+			"call-order",
+			"calls before Configure are refused, and so is Optimize without a continuous trigger",
+			checkCallOrder,
+		},
+		{
+			"optimize-valid",
+			"the host accepts what Optimize makes of every history, the largest included",
+			checkOptimizeValid,
+		},
+		{
+			"optimize-deterministic",
+			"Optimize answers the same request the same in three processes",
+			checkOptimizeDeterministic,
+		},
+		{
+			"optimize-pure",
+			"Optimize does not depend on what else it was asked, on sessions, or on time",
+			checkOptimizePure,
+		},
 		{"optimize-idempotent", "Optimize finds nothing to do in what it made itself", checkOptimizeIdempotent},
-		{"compress-valid", "the host accepts what Compress makes of every history, the largest included", checkCompressValid},
+		{
+			"compress-valid",
+			"the host accepts what Compress makes of every history, the largest included",
+			checkCompressValid,
+		},
 		{"compress-human", "what people said is kept, or the metadata counts what is gone", checkCompressHuman},
-		{"compress-target", "Compress gets to the target, or says that it missed it, or that there is nothing to do", checkCompressTarget},
+		{
+			"compress-target",
+			"Compress gets to the target, or says that it missed it, or that there is nothing to do",
+			checkCompressTarget,
+		},
 		{"services-slow", "Compress works when host services are slow", checkServicesSlow},
-		{"services-failing", "a failing host service makes the call fail with its code, and nothing else", checkServicesFailing},
+		{
+			"services-failing",
+			"a failing host service makes the call fail with its code, and nothing else",
+			checkServicesFailing,
+		},
 		{"services-huge", "enormous answers of host services end nothing", checkServicesHuge},
 		{"concurrency", "32 calls at once get the answers that they would get one by one", checkConcurrency},
 		{"cancellation", "work for a cancelled call stops within a second", checkCancellation},

@@ -1,0 +1,76 @@
+package history
+
+import (
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// exchange is a run of entries that begins with calls, sorted by what they are.
+type exchange struct {
+	callers      []*caller
+	tools        []*Entry
+	others       []*Entry
+	matches      []bool // for each response in tools, in order: whether it answers a call
+	interrupted  bool   // a person spoke
+	lastAnswered int    // the last caller's position that has an answered call; -1: none
+}
+
+// caller is an entry of the AI in an exchange.
+type caller struct {
+	entry      *Entry
+	at         int // its position in the exchange
+	answered   bool
+	unanswered []content.ToolCall
+}
+
+// readExchange pairs the calls and responses of an exchange alone: to a provider, calls before it are none.
+func readExchange(entries []*Entry) (x exchange) {
+	x.lastAnswered = -1
+	var match turns.Matcher
+	i := 0
+	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
+		if entries[i].Content.Blank() {
+			continue
+		}
+		x.callers = append(x.callers, &caller{entry: entries[i], at: i})
+		for j, block := range entries[i].Content.Blocks {
+			if c, ok := block.(content.ToolCall); ok {
+				match.Call(c.ID, c.Name, turns.At{Entry: i, Block: j})
+			}
+		}
+	}
+	answered := map[turns.At]bool{}
+	for ; i < len(entries); i++ {
+		if entries[i].Content.Speaker != content.Tool {
+			x.others = append(x.others, entries[i])
+			x.interrupted = x.interrupted || entries[i].Content.Speaker == content.Human
+			continue
+		}
+		x.tools = append(x.tools, entries[i])
+		for _, block := range entries[i].Content.Blocks {
+			r, ok := block.(content.ToolResponse)
+			if !ok {
+				continue
+			}
+			at, ok := match.Response(r.CallID, r.ToolName)
+			x.matches = append(x.matches, ok)
+			if ok {
+				answered[at] = true
+				x.lastAnswered = max(x.lastAnswered, at.Entry)
+			}
+		}
+	}
+	for _, c := range x.callers {
+		for j, block := range c.entry.Content.Blocks {
+			call, ok := block.(content.ToolCall)
+			switch {
+			case !ok:
+			case answered[turns.At{Entry: c.at, Block: j}]:
+				c.answered = true
+			default:
+				c.unanswered = append(c.unanswered, call)
+			}
+		}
+	}
+	return x
+}
