@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
@@ -63,8 +64,8 @@ const (
 // Error is what every method of this package returns when it fails.
 type Error struct {
 	Kind Kind
-	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin] and [KindModel]
-	// only.
+	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel], and a
+	// transcript that cannot be written.
 	Retryable bool
 	// Plugin is the strategy that failed; "" if none did or it is not known.
 	Plugin string
@@ -94,6 +95,7 @@ func classify(err error) error {
 		answer   *history.AnswerError
 		setting  *config.Error
 		compress *prepare.CompressError
+		log      *transcriptlog.UnwrittenError
 	)
 	switch {
 	case errors.As(err, &overflow):
@@ -116,6 +118,8 @@ func classify(err error) error {
 		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
 	case errors.As(err, &plugin):
 		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
+	case errors.As(err, &log):
+		e.Retryable = true
 	}
 	return e
 }

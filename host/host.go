@@ -72,5 +72,6 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 func (h *Host) ResetPlugin(strategy string) bool { return h.engine.ResetPlugin(strategy) }
 
 // Close closes all sessions and stops all plugin processes. Calls in progress fail with [ErrClosed]. It returns
-// within the setting plugins.stopTimeout and a moment.
+// within the setting plugins.stopTimeout and a moment. The error names every session whose transcript could not be
+// written, and how many entries it lacks; Close can be called again to write these.
 func (h *Host) Close() error { return classify(h.engine.Close()) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -34,6 +35,9 @@ type State struct {
 
 // Add appends entries, all or none. Each is counted here, once: that takes up to a second per megabyte, and ends with
 // ctx.
+//
+// With the setting transcript.dir the entries are in the transcript when Add returns. If it cannot be written, Add keeps
+// them for the next attempt, and Prepare and Close fail until that succeeds.
 //
 // Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
 // entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
@@ -69,7 +73,16 @@ type PrepareOptions struct {
 	// At is when the request is sent; zero is now. The cadence "priced" compares it with the previous request to tell
 	// whether the provider's prompt cache has expired.
 	At time.Time
+	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing. It is for an agent
+	// that runs Prepare in the background and goes on to add entries.
+	UpTo *Mark
 }
+
+// Mark is a moment between two additions to a session.
+type Mark = history.Mark
+
+// Mark returns the moment after everything that was added so far, for [PrepareOptions].
+func (s *Session) Mark() Mark { return s.engine.Mark() }
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
@@ -101,7 +114,12 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 // Compress compresses the history now, whatever the threshold says. A strategy that has nothing to compress is not an
 // error: the outcome then says so.
 func (s *Session) Compress(ctx context.Context) (Outcome, error) {
-	out, err := s.engine.Compress(ctx)
+	return s.CompressUpTo(ctx, nil)
+}
+
+// CompressUpTo is Compress for what was added up to a mark; nil is now.
+func (s *Session) CompressUpTo(ctx context.Context, m *Mark) (Outcome, error) {
+	out, err := s.engine.Compress(ctx, m)
 	return out, classify(err)
 }
 
@@ -129,8 +147,11 @@ type History struct {
 }
 
 // History returns the owned history as it is now, including what is not sent to a model.
-func (s *Session) History() History {
-	h := s.engine.History()
+func (s *Session) History() History { return s.HistoryAt(nil) }
+
+// HistoryAt is History without what was added after a mark; nil is now.
+func (s *Session) HistoryAt(m *Mark) History {
+	h := s.engine.HistoryAt(m)
 	return History{h.Contents(), State{h.Revision, h.Tokens}}
 }
 
@@ -147,5 +168,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 // TranscriptPath returns the file that every added entry is written to; "" without the setting transcript.dir.
 func (s *Session) TranscriptPath() string { return s.engine.TranscriptPath() }
 
-// Close closes the session; a Prepare in progress fails with [ErrClosed]. The error is about writing the transcript.
+// Close closes the session; a Prepare in progress fails with [ErrClosed]. An error means that the transcript could not
+// be written and names how many entries it lacks. The session then stays open, and Close can be called again when
+// there is room.
 func (s *Session) Close() error { return classify(s.engine.Close()) }

@@ -18,11 +18,11 @@ import (
 )
 
 // attachFlag makes a plugin that was started by hand wait for a host that is told to use it. It is for debugging: the
-// host neither verifies nor isolates nor ends such a process.
+// host does not verify, isolate or end such a process, and waits for its answers without a timeout.
 const attachFlag = "--attach"
 
-// serveAttached serves one host until that is gone, or until the process is interrupted. It prints on stdout the flag
-// with which a host finds it.
+// serveAttached serves one host until that host is gone, or the process is interrupted. It prints the flag for the host
+// on stdout, and everything else on stderr, so that scripts can capture the flag. It returns the exit code.
 func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		_, _ = fmt.Fprintln(stderr, "thresh:", err)
@@ -72,7 +72,7 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	return exitDone
 }
 
-// hostWatch calls gone when a host's connection has ended.
+// hostWatch calls gone when a host's connection has ended. An attached process has no lifeline.
 type hostWatch struct{ gone func() }
 
 var _ stats.Handler = hostWatch{}

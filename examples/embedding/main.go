@@ -22,6 +22,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// main shows the two lines that every program with isolated plugins needs: the import of host/early, and ReexecMain
+// before anything else. Cancelling ctx ends a Prepare in progress.
 func main() {
 	host.ReexecMain() // to isolate a plugin, the host starts it through this program
 	dir := flag.String("plugins", "bin/plugins", "directory with the strategy plugins")
@@ -34,6 +36,8 @@ func main() {
 	}
 }
 
+// run plays one conversation. It sets everything by overrides to be independent of the user's files; a real agent
+// leaves plugins.dirs and the strategy to the user's settings. The small context limit makes pruning visible.
 func run(ctx context.Context, dir string) error {
 	settings, err := config.Load(config.Options{Overrides: []config.Override{
 		{Key: "plugins.dirs", Value: []string{dir}},
@@ -44,6 +48,7 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	// Open one host per process and one session per conversation: sessions share the plugin processes.
 	h, err := host.Open(host.Options{Config: settings})
 	if err != nil {
 		return err
@@ -58,13 +63,18 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	for step := 1; ; step++ {
-		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500}) // the system prompt and the tools
+		// Prepare before every model call: it prunes, compresses if the threshold is reached, and returns a history
+		// that is safe to send. PendingTokens is what the request has besides the history: the system prompt and the
+		// tool schemas.
+		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: 500})
 		if err != nil {
 			return err // the history is unchanged: retry, change a setting, or stop
 		}
 		a.kept = s.History().Tokens
 		fmt.Printf("step %2d: send %2d entries, %4d tokens instead of %4d (removed %d entries, changed %d)\n",
-			step, len(ready.History), ready.Tokens, a.unpruned, ready.Outcome.Optimize.Removed, ready.Outcome.Optimize.Replaced)
+			step, len(ready.History), ready.Tokens, a.unpruned,
+			ready.Outcome.Optimize.Removed, ready.Outcome.Optimize.Replaced)
+		// Send ready.History, never a copy of your own: ids and order are what the host checked.
 		calls, text := model(step, ready.History)
 		if len(calls) == 0 {
 			fmt.Println("the model says:", text)
@@ -74,7 +84,9 @@ func run(ctx context.Context, dir string) error {
 			return err
 		}
 		for _, b := range calls {
-			call := b.(content.ToolCall) // this model makes nothing else
+			call := b.(content.ToolCall) // this model returns nothing else
+			// Add each response as it arrives. Until all calls are answered, Prepare completes the history for the
+			// provider.
 			result := content.ToolResponse{CallID: call.ID, ToolName: call.Name, Result: content.String(tool(call))}
 			if err := a.add(ctx, content.Tool, result); err != nil {
 				return err
@@ -83,12 +95,14 @@ func run(ctx context.Context, dir string) error {
 	}
 }
 
-// agent adds up what the history would count if nothing were ever pruned.
+// agent keeps account of what the history would count if nothing were ever pruned, for the printed comparison only.
 type agent struct {
 	session        *host.Session
 	kept, unpruned int // tokens
 }
 
+// add adds one entry to the session, which counts its tokens and gives it an id. state.Tokens is the size of the
+// whole history, so the difference to before is the size of the entry.
 func (a *agent) add(ctx context.Context, speaker content.Speaker, blocks ...content.Block) error {
 	state, err := a.session.Add(ctx, content.Content{Speaker: speaker, Blocks: blocks})
 	if err != nil {
@@ -107,7 +121,9 @@ func model(step int, _ []content.Content) (calls []content.Block, text string) {
 	}
 	name, params := "read_file", map[string]string{"file_path": "server.go"}
 	if step%2 == 0 {
-		name, params = "replace", map[string]string{"file_path": "server.go", "old_string": fmt.Sprint("handle", step), "new_string": "serve"}
+		name, params = "replace", map[string]string{
+			"file_path": "server.go", "old_string": fmt.Sprint("handle", step), "new_string": "serve",
+		}
 	}
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -116,7 +132,8 @@ func model(step int, _ []content.Content) (calls []content.Block, text string) {
 	return []content.Block{content.ToolCall{ID: fmt.Sprint("call-", step), Name: name, Parameters: raw}}, ""
 }
 
-// tool stands in for the agent's tools.
+// tool stands in for the agent's tools. Every read returns the whole file again; the strategy drops all but the
+// latest.
 func tool(call content.ToolCall) string {
 	if call.Name == "replace" {
 		return "replaced 1 occurrence"

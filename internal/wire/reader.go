@@ -121,7 +121,7 @@ func (r *Reader) size() (uint64, error) {
 			return size, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: the length of %s %d is no varint of 64 bits", ErrMalformed, r.limits.Of, r.index)
+	return 0, fmt.Errorf("%w: the length of %s %d is not a varint of at most 64 bits", ErrMalformed, r.limits.Of, r.index)
 }
 
 // take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies

@@ -43,7 +43,8 @@ func main() {
 	}
 }
 
-// run compiles all files below root and gives them to both generators in one request each.
+// run compiles all files below root and passes them to both generators, in one request each: generators see all files
+// of a package at once, as with protoc.
 func run(root, pluginDir string, check bool) error {
 	names, err := protoFiles(root)
 	if err != nil {
@@ -60,7 +61,7 @@ func run(root, pluginDir string, check bool) error {
 	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
 	seen := map[string]bool{}
 	var add func(protoreflect.FileDescriptor)
-	add = func(f protoreflect.FileDescriptor) { // imports first, as protoc does
+	add = func(f protoreflect.FileDescriptor) { // imports first: generators require this order
 		if seen[f.Path()] {
 			return
 		}
@@ -87,7 +88,8 @@ func run(root, pluginDir string, check bool) error {
 	return nil
 }
 
-// put writes a generated file, or checks that the committed file has this content.
+// put writes a generated file, or with check compares it with the committed one. A file that is no longer generated
+// is not noticed; delete it by hand.
 func put(path, content string, check bool) error {
 	if !check {
 		return os.WriteFile(path, []byte(content), 0o644)
@@ -117,7 +119,8 @@ func protoFiles(root string) ([]string, error) {
 	return names, err
 }
 
-// generate runs a generator: protoc's plugins read a CodeGeneratorRequest from stdin and write the response to stdout.
+// generate runs a generator. protoc's plugins read a CodeGeneratorRequest from standard input and write the response
+// to standard output. They report errors in the .proto files in the response, with exit status 0.
 func generate(plugin string, req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	in, err := proto.Marshal(req)
 	if err != nil {

@@ -48,7 +48,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 				return err
 			}
 			defer h.Close()
-			outcome, err := s.Compress(cmd.Context())
+			outcome, err := s.Compress(cmd.Context(), nil)
 			if err != nil {
 				return err
 			}

@@ -88,7 +88,6 @@ func (a *app) printSettings(found []config.Explanation) {
 
 // settingText formats a value as JSON, which is also valid in YAML and after --set KEY=. For a setting without a
 // value it returns text, in parentheses: a description of the behaviour when nothing is set.
-// settingText is a value as people read it; text says what holds where nothing was set.
 func settingText(v any, text string) string {
 	if v == nil {
 		return "(" + text + ")"

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,7 +160,11 @@ func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 	if n := len(p.server.Calls()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
-	a.end()
+	_ = a.stdin.Close()
+	a.exits(1)
+	if got, want := a.stderr.String(), fmt.Sprintf(`session "s": %d of the entries added are not in`, len(all)); !strings.Contains(got, want) {
+		t.Errorf("on standard error:\n%s", got)
+	}
 	for _, line := range entries(t, read(t, p.kept("kept"))) { // no half line
 		if len(line) == 0 {
 			t.Error("an empty entry")

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -74,8 +76,11 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
-	defer h.Close()
-	return stdio.Serve(cmd.Context(), h, a.in, a.out)
+	err = stdio.Serve(cmd.Context(), h, a.in, a.out)
+	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
+		err = errors.New("standard output was closed: the program that reads the replies has ended")
+	}
+	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
@@ -83,7 +88,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of
-input or on a signal, and stops all plugins first.
+input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second signal ends it at once.
 
 Methods:
 
@@ -92,8 +97,9 @@ Methods:
 		fmt.Fprintf(&b, "  %-17s %-26s → %s\n", m.Name, m.Params, m.Result)
 	}
 	b.WriteString(`
-Requests of one session take effect in the order in which they arrive. window.prepare runs in the background:
-history.add does not wait for it, other methods do.
+Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
+history.add is answered at once, also while a window.prepare runs. A window.prepare sees exactly the entries that were
+sent before it: what is added later is in the next one's answer.
 
 Entries are in the native form: {"speaker": "human", "blocks": [{"type": "text", "text": "…"}]}. The host gives each
 entry an id (e1, e2, …), which outcomes refer to. history.recorded finds entries by it, or by the id of a tool call, and

@@ -300,6 +300,35 @@ func TestWhatIsAddedDuringAPrepareIsKept(t *testing.T) {
 	a.end()
 }
 
+// TestAPrepareSeesWhatWasSentBeforeIt, though it begins after a later addition was acknowledged.
+func TestAPrepareSeesWhatWasSentBeforeIt(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t, "gate").serve("--strategy", "gate")
+	a.open("s", nil)
+	in := object{"session": "s"}
+	a.call("history.add", with(in, object{"entries": []object{says("human", "first"), says("ai", "chaff")}}), nil)
+	one, release := slowPrepare(a, "s")
+	two := a.send("window.prepare", in)
+	get := a.send("history.get", in)
+	set := a.send("session.set", with(in, object{"key": "compression.threshold", "value": 0.5}))
+	a.call("history.add", with(in, object{"entries": []object{says("human", "late"), says("ai", "chaff")}}), nil)
+	three := a.send("window.prepare", in)
+	for _, id := range []int{one, two, get, set, three} {
+		if slices.Contains(a.answers(), fmt.Sprint(id)) {
+			t.Fatalf("request %d did not wait for the strategy", id)
+		}
+	}
+	release()
+	for id, want := range map[int][]string{one: {"first"}, two: {"first"}, get: {"first"}, three: {"first", "late"}} {
+		var got prepared
+		a.result(id, &got)
+		if diff := cmp.Diff(want, texts(got.History)); diff != "" {
+			t.Errorf("request %d:\n%s", id, diff)
+		}
+	}
+	a.end()
+}
+
 func TestStandardOutputHoldsMessagesOnly(t *testing.T) {
 	t.Parallel()
 	// The gate strategy writes to its standard output, a forged reply among it; agent.read sees all that thresh writes.

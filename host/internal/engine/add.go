@@ -72,6 +72,9 @@ func (s *Session) append(
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
+	if s.done.Err() != nil { // closed while we counted: the transcript log takes nothing more
+		return 0, 0, s.closedError("add")
+	}
 	if now := s.currentCounter(); now.Encoding() != counter.Encoding() { // Set replaced it while we counted
 		if counts, err = s.countAll(ctx, now, own); err != nil {
 			return 0, 0, err
@@ -80,6 +83,8 @@ func (s *Session) append(
 	ids := s.history.Reserve(len(own))
 	s.log.Add(ids, own)
 	revision, total = s.history.AppendAs(ids, own, counts)
+	// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work either.
+	_ = s.log.Flush()
 	return revision, total, nil
 }
 

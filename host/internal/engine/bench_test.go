@@ -83,7 +83,7 @@ func BenchmarkCompress(b *testing.B) {
 					b.StopTimer()
 					s := session(b, h, entries)
 					b.StartTimer()
-					if _, err := s.Compress(b.Context()); err != nil {
+					if _, err := s.Compress(b.Context(), nil); err != nil {
 						b.Fatal(err)
 					}
 					b.StopTimer()

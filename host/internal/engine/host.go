@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -166,22 +168,32 @@ func (h *Host) forget(s *Session) {
 }
 
 // Close closes all sessions and stops all plugin processes. Calls in progress fail. It returns within the setting
-// plugins.stopTimeout and a moment.
+// plugins.stopTimeout and a moment. The error names each session whose transcript log could not be written, and how
+// many entries are missing in it; as long as the program runs, Close can be called again to write these.
 func (h *Host) Close() error {
 	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
-		return nil
-	}
+	again := h.closed
 	h.closed = true
 	sessions := h.sessions
 	h.sessions = map[string]*Session{}
 	h.mu.Unlock()
 	var errs []error
-	for _, s := range sessions {
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		s := sessions[id]
 		s.end()
-		errs = append(errs, s.log.Close())
+		s.adding.Lock()
+		err := s.closeLog()
+		s.adding.Unlock()
+		if err != nil {
+			h.mu.Lock()
+			h.sessions[id] = s
+			h.mu.Unlock()
+		}
+		errs = append(errs, err)
 	}
-	h.models.close()
-	return errors.Join(append(errs, h.plugins.Close(), h.metrics.Close())...)
+	if !again {
+		h.models.close()
+		errs = append(errs, h.plugins.Close(), h.metrics.Close())
+	}
+	return errors.Join(errs...)
 }

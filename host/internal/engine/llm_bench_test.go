@@ -61,7 +61,7 @@ func BenchmarkLLMCompress(b *testing.B) {
 					b.StopTimer()
 					s := session(b, h, entries)
 					b.StartTimer()
-					out, err := s.Compress(b.Context())
+					out, err := s.Compress(b.Context(), nil)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -90,7 +90,7 @@ func BenchmarkEstimateTokens(b *testing.B) {
 	defer s.Close()
 	sums := map[string]int64{}
 	for b.Loop() {
-		out, err := s.Compress(b.Context())
+		out, err := s.Compress(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

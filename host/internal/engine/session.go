@@ -91,6 +91,9 @@ func (s *Session) TranscriptPath() string { return s.log.Path() }
 // History returns the owned history as it is now, including what is not sent to a model. It must not be changed.
 func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
 
+// HistoryAt is History without what was added after a mark; a nil mark is now.
+func (s *Session) HistoryAt(m *history.Mark) history.Snapshot { return s.history.SnapshotAt(m) }
+
 // currentCounter returns the counter in force. Set may replace it as long as nothing was added.
 func (s *Session) currentCounter() *tokens.Counter {
 	s.mu.Lock()
@@ -112,14 +115,30 @@ func (s *Session) untilClosed(ctx context.Context) (context.Context, context.Can
 // flush writes to the transcript log what it does not hold yet.
 func (s *Session) flush() error {
 	if err := s.log.Flush(); err != nil {
-		return fmt.Errorf("session %q: %w", s.id, err)
+		return fmt.Errorf("session %q: %w (nothing was lost; make room or change transcript.dir)", s.id, err)
 	}
 	return nil
 }
 
-// Close closes the session; a Prepare in progress fails.
+// Close closes the session; a Prepare in progress fails. If the transcript log cannot be written, the session stays
+// open and the error wraps a *transcriptlog.UnwrittenError: Close can be called again when there is room.
 func (s *Session) Close() error {
+	s.adding.Lock() // an Add in progress is either in the log before it is closed, or fails
+	defer s.adding.Unlock()
+	if s.done.Err() == nil {
+		if err := s.log.Flush(); err != nil {
+			return fmt.Errorf("close session %q: %w (it stays open: make room and close it again)", s.id, err)
+		}
+	}
 	s.end()
 	s.host.forget(s)
-	return s.log.Close()
+	return s.closeLog()
+}
+
+// closeLog closes the transcript log of a session that has ended.
+func (s *Session) closeLog() error {
+	if err := s.log.Close(); err != nil {
+		return fmt.Errorf("session %q: %w", s.id, err)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -17,7 +18,13 @@ type PrepareOptions struct {
 	PendingTokens int
 	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
 	At time.Time
+	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing.
+	UpTo *history.Mark
 }
+
+// Mark returns the moment after everything that was added so far, for PrepareOptions.UpTo: for a caller that runs
+// Prepare in the background and goes on to add entries.
+func (s *Session) Mark() history.Mark { return s.history.Mark() }
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
@@ -50,11 +57,11 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	o.PendingTokens = s.pendingTokens(o.PendingTokens)
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
-		return s.unprepared(o.PendingTokens), err
+		return s.unprepared(o), err
 	}
-	req.At = o.At
+	req.At, req.UpTo = o.At, o.UpTo
 	if err := s.flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
-		return s.unprepared(o.PendingTokens), err
+		return s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
 	s.logWarnings(out.Warnings)
@@ -66,12 +73,12 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 
 // unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
 // none.
-func (s *Session) unprepared(pending int) Prepared {
+func (s *Session) unprepared(o PrepareOptions) Prepared {
 	if s.done.Err() != nil {
 		return Prepared{}
 	}
-	view := s.history.View(s.currentCounter().Entry)
-	s.setSent(view.Tokens + pending)
+	view := s.history.ViewAt(o.UpTo, s.currentCounter().Entry)
+	s.setSent(view.Tokens + o.PendingTokens)
 	return Prepared{
 		History: view.Contents(), Tokens: view.Tokens, System: s.System(), Revision: view.Revision,
 		Outcome: outcome.Outcome{
@@ -106,8 +113,9 @@ func (s *Session) setSent(tokens int) {
 	s.sent = tokens
 }
 
-// Compress compresses the history now, whatever the threshold says.
-func (s *Session) Compress(ctx context.Context) (out outcome.Outcome, err error) {
+// Compress compresses the history now, whatever the threshold says. It leaves alone what was added after upTo, if that
+// is not nil.
+func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome.Outcome, err error) {
 	var req prepare.Request
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
@@ -116,6 +124,7 @@ func (s *Session) Compress(ctx context.Context) (out outcome.Outcome, err error)
 	if err != nil {
 		return outcome.Outcome{}, err
 	}
+	req.UpTo = upTo
 	if err := s.flush(); err != nil {
 		return outcome.Outcome{}, err
 	}

@@ -21,6 +21,8 @@ type History struct {
 	revision uint64
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
+	appends  uint64 // how often entries were appended
+	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
 	settled  settled // what View builds on
 }
@@ -56,6 +58,7 @@ func (h *History) AppendAs(ids []string, entries []content.Content, counts []Cou
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
+		h.appends++
 		h.revision++
 	}
 	return h.revision, h.tokens
@@ -77,6 +80,8 @@ type Snapshot struct {
 	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added, so
 	// that it tells whether there is anything new for a strategy.
 	Added uint64
+
+	at Mark // when it was taken, or the mark that it was taken for
 }
 
 // Snapshot returns the history as it is now. It costs the same for any size: it shares the entries. Capping the
@@ -87,10 +92,51 @@ func (h *History) Snapshot() Snapshot {
 	return h.snapshot()
 }
 
+// Mark is a moment between two additions to a history. It divides the history into what was appended before it and
+// what was appended since, also after rewrites: a rewrite keeps appended entries at the end, in their order.
+type Mark struct {
+	added, appends uint64
+}
+
+// Mark returns the moment after everything that was appended so far.
+func (h *History) Mark() Mark {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Mark{h.added, h.appends}
+}
+
+// SnapshotAt is Snapshot without what was appended after a mark; a nil mark is now. If the history was rewritten by a
+// plan that had seen later entries, these are included: they can no longer be told apart.
+//
+// Revision is what it would be if these entries had not been appended yet: one for each earlier addition and for each
+// rewrite so far.
+func (h *History) SnapshotAt(m *Mark) Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.snapshotAt(m)
+}
+
 // snapshot is Snapshot for callers that hold h.mu.
-func (h *History) snapshot() Snapshot {
-	n := len(h.entries)
-	return Snapshot{Entries: h.entries[:n:n], Tokens: h.tokens, Revision: h.revision, Epoch: h.epoch, Added: h.added}
+func (h *History) snapshot() Snapshot { return h.snapshotAt(nil) }
+
+// snapshotAt is SnapshotAt for callers that hold h.mu.
+func (h *History) snapshotAt(m *Mark) Snapshot {
+	at := Mark{h.added, h.appends}
+	if m != nil {
+		at = *m
+		if at.added < h.rewrote.added {
+			at = h.rewrote
+		}
+	}
+	n := len(h.entries) - int(h.added-at.added)
+	tokens := h.tokens
+	for _, e := range h.entries[n:] {
+		tokens -= e.Tokens
+	}
+	return Snapshot{
+		Entries: h.entries[:n:n], Tokens: tokens, Revision: h.revision - (h.appends - at.appends), Epoch: h.epoch,
+		Added: at.added, at: at,
+	}
 }
 
 // Contents returns the entries' contents, in order.
@@ -127,6 +173,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.tokens = tokens
 	h.revision++
 	h.epoch++
+	h.rewrote = p.base.at
 	h.settled.reset()
 	return h.snapshot(), nil
 }

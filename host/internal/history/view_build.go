@@ -23,19 +23,27 @@ type settled struct {
 func (v *settled) reset() { *v = settled{} }
 
 // View returns the history as it is safe to send. count counts the few entries that are made for it.
-func (h *History) View(count func(content.Content) int) View {
+func (h *History) View(count func(content.Content) int) View { return h.ViewAt(nil, count) }
+
+// ViewAt is View without what was appended after a mark; a nil mark is now. See [History.SnapshotAt].
+func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for h.settled.settle(h.entries, count) {
+	s := h.snapshotAt(m)
+	kept := &h.settled
+	if kept.next > len(s.Entries) { // a later view has settled more than this one may hold
+		kept = &settled{}
 	}
-	b := viewBuilder{count: count, settled: h.settled}
+	for kept.settle(s.Entries, count) {
+	}
+	b := viewBuilder{count: count, settled: *kept}
 	// The open exchange at the end belongs to this view only: copy what append would otherwise write into settled.
 	b.out, b.problems = slices.Clip(b.out), slices.Clone(b.problems)
-	pending := b.exchange(h.entries[b.next:], false)
+	pending := b.exchange(s.Entries[b.next:], false)
 	return View{
 		Entries: b.out, Tokens: b.tokens, Pending: pending, Problems: b.problems,
-		Revision: h.revision, Epoch: h.epoch, Owned: len(h.entries), settled: len(h.settled.out),
-		settledTokens: h.settled.tokens,
+		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), settled: len(kept.out),
+		settledTokens: kept.tokens,
 	}
 }
 

@@ -84,6 +84,7 @@ func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Out
 	}
 }
 
+// save counts tokens that a step removed.
 func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) {
 	if tokens > 0 { // entries added while a step runs can outweigh its savings
 		r.saved.Add(ctx, count(tokens), r.attributes.of(labels{strategy: strategy, step: step}).add...)
@@ -118,6 +119,7 @@ func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.S
 	}
 }
 
+// addTokens skips zero, so that providers without a prompt cache have no series for it.
 func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *options) {
 	if tokens > 0 {
 		c.Add(ctx, count(tokens), o.add...)

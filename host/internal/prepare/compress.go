@@ -19,7 +19,7 @@ const ineffective = 0.05
 func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
-	snapshot := t.history.Snapshot()
+	snapshot := t.history.SnapshotAt(t.req.UpTo)
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
 		return nil

@@ -99,7 +99,7 @@ func (t *turn) recordUsualRungs() {
 // enough for the hard limit, it changes nothing and applied is false: a smaller history that still cannot be sent would
 // be a loss without a gain.
 func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
-	base := t.history.Snapshot()
+	base := t.history.SnapshotAt(t.req.UpTo)
 	l, err := t.newLadder(ctx, base, t.view)
 	if err != nil {
 		return false, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -16,6 +17,9 @@ type Request struct {
 	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet, tool
 	// schemas. It is clamped to at least 0.
 	Pending int
+	// UpTo, if not nil, is when the turn was asked for: what was appended later is neither given to the strategy nor part
+	// of the view. It stays in the history, for the next turn. nil: the turn sees everything that is there when it begins.
+	UpTo *history.Mark
 	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
 	SettingsVersion uint64
 	// At is when the request is sent; zero is now. Replays set it to the recorded time.

@@ -87,7 +87,7 @@ func (t *turn) limits() outcome.Limits {
 
 // refresh takes the view of the history as it is now, and the counts that follow from it.
 func (t *turn) refresh() {
-	t.view = t.history.View(t.counter.Entry)
+	t.view = t.history.ViewAt(t.req.UpTo, t.counter.Entry)
 	t.outcome.Tokens, t.outcome.Projected = t.view.Tokens, t.projected(t.view)
 }
 

@@ -17,12 +17,28 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	j := &Log{path: "/dev/full", file: f}
 	j.Add([]string{"e1"}, []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}}})
 	for range 2 {
-		if err := j.Flush(); err == nil || !strings.Contains(err.Error(), "nothing was lost") {
-			t.Errorf("got %v, want an error each time until there is room", err)
+		want := "1 of the entries added are not in the transcript /dev/full: no space left on device"
+		for _, try := range []func() error{j.Flush, j.Close} {
+			if err := try(); err == nil || err.Error() != want {
+				t.Errorf("got %v, want an error each time until there is room", err)
+			}
 		}
 	}
 	if len(j.pending) == 0 {
 		t.Error("what could not be written was dropped")
 	}
-	_ = j.Close() // it fails as Flush does
+
+	room, err := os.Create(t.TempDir() + "/room")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	j.file = room // there is room again
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(room.Name())
+	if err != nil || strings.Count(string(got), "\n") != 1 {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
 }

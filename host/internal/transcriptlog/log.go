@@ -14,15 +14,38 @@ import (
 
 // Log is one session's file. It is safe for concurrent use. A nil Log writes nothing and never fails.
 //
-// Entries are buffered by [Log.Add] and reach the file with [Log.Flush]: the session flushes before a strategy
-// rewrites the history, so that nothing is rewritten of which the file does not hold the original.
+// Entries are buffered by [Log.Add] and reach the file with [Log.Flush]. The session flushes after each addition, so
+// that acknowledged entries survive a crash of the program, and before a strategy rewrites the history, so that
+// nothing is rewritten of which the file does not hold the original.
 type Log struct {
 	path string
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// nil after Close.
 	file    *os.File
 	pending []byte // whole lines that are not in the file yet
+	waiting int    // how many entries pending holds
 }
+
+// UnwrittenError says that a [Log] holds entries that its file does not. They are written by the next [Log.Flush] or
+// [Log.Close] that succeeds.
+type UnwrittenError struct {
+	Path string
+	// Entries is how many entries are not in the file.
+	Entries int
+	Err     error
+}
+
+func (e *UnwrittenError) Error() string {
+	cause := e.Err
+	if at := (*fs.PathError)(nil); errors.As(cause, &at) {
+		cause = at.Err // it would name the file a second time
+	}
+	return fmt.Sprintf("%d of the entries added are not in the transcript %s: %v", e.Entries, e.Path, cause)
+}
+
+// Unwrap returns the error of the file system.
+func (e *UnwrittenError) Unwrap() error { return e.Err }
 
 // Open creates the file of a session in dir, which is created if it does not exist. The file is named after the
 // session's id. Characters that do not belong in a file name are replaced, and a number is appended if the name is
@@ -50,7 +73,8 @@ func Open(dir, session string) (*Log, error) {
 // maxName bounds a file's name, in bytes: file systems allow 255.
 const maxName = 200
 
-// safeName turns a session id into a file name: it never leaves the directory and is never hidden.
+// safeName turns a session id, which a client may choose freely, into a file name: it never leaves the directory and is
+// never hidden.
 func safeName(session string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -85,11 +109,12 @@ func (l *Log) Add(ids []string, entries []content.Content) {
 	for i, c := range entries {
 		l.pending = append(AppendEntry(l.pending, ids[i], c), '\n')
 	}
+	l.waiting += len(entries)
 }
 
 // Flush writes what was added to the file. It does not sync: the entries survive a crash of the program, not of the
-// machine. After an error, the file ends with a whole line and everything that was not written stays buffered for the
-// next Flush.
+// machine. After an error, which is an [*UnwrittenError], the file ends with a whole line and everything that was not
+// written stays buffered for the next Flush.
 func (l *Log) Flush() error {
 	if l == nil {
 		return nil
@@ -99,25 +124,27 @@ func (l *Log) Flush() error {
 	return l.flush()
 }
 
+// flush writes pending; the caller holds mu.
 func (l *Log) flush() error {
 	if len(l.pending) == 0 {
 		return nil
 	}
 	if l.file == nil {
-		return fmt.Errorf("transcript %s: %w", l.path, os.ErrClosed)
+		return &UnwrittenError{l.path, l.waiting, os.ErrClosed}
 	}
 	n, err := l.file.Write(l.pending)
 	if err == nil {
-		l.pending = nil
+		l.pending, l.waiting = nil, 0
 		return nil
 	}
 	if cut := l.cutBack(n); cut != nil {
 		err = errors.Join(err, cut)
 	}
-	return fmt.Errorf("write the transcript (nothing was lost; make room or change transcript.dir): %w", err)
+	return &UnwrittenError{l.path, l.waiting, err}
 }
 
-// cutBack removes from the file the first n bytes of pending, which a failed write left there.
+// cutBack removes the first n bytes of pending from the file, where a failed write left them. The next Flush would
+// otherwise write them twice.
 func (l *Log) cutBack(n int) error {
 	if n == 0 {
 		return nil
@@ -129,7 +156,8 @@ func (l *Log) cutBack(n int) error {
 	return l.file.Truncate(end)
 }
 
-// Close flushes and closes the file. Entries added later are never written.
+// Close flushes and closes the file. If the flush fails, the file stays open, so that Close can be tried again when
+// there is room. Once Close has succeeded, it does nothing, and entries added later are never written.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -139,7 +167,13 @@ func (l *Log) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	err := errors.Join(l.flush(), l.file.Close())
+	if err := l.flush(); err != nil {
+		return err
+	}
+	err := l.file.Close()
 	l.file = nil
-	return err
+	if err != nil { // some file systems report only now that they had no room
+		return fmt.Errorf("close the transcript: %w", err)
+	}
+	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Read reads the file that a [Log] writes and returns an index of its entries. A last line without a line end is left
-// out, since the host may be writing it. Reading stops with ctx.
+// Read reads the file that a [Log] writes and returns an index of its entries. It ignores a last line without a line
+// end, since the host may be writing it. Reading stops when ctx ends. Any other damaged line is an error: silently
+// skipping it would make positions wrong.
 func Read(ctx context.Context, path string) (*Index, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -113,14 +113,18 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 	return nil
 }
 
+// unauthorized repeats the key in its message, as providers may: what the host shows and logs must not contain it.
 func (anthropic) unauthorized(key string) *failure {
 	return &failure{status: http.StatusUnauthorized, kind: "authentication_error", message: "invalid x-api-key: " + key}
 }
 
+// noModel uses the text of the real endpoint, which is just the name of the model.
 func (anthropic) noModel(model string) *failure {
 	return &failure{status: http.StatusNotFound, kind: "not_found_error", message: "model: " + model}
 }
 
+// tooLong distinguishes a prompt that alone exceeds the window from one that leaves too little room for the answer.
+// Clients parse the numbers.
 func (anthropic) tooLong(req Request, window int) *failure {
 	if req.InputTokens > window {
 		return badRequest("prompt is too long: %d tokens > %d maximum", req.InputTokens, window)

@@ -5,11 +5,13 @@ import (
 	"net/http"
 )
 
+// fail sends an error that is not part of a stream, with the request id header by which users report problems.
 func (anthropic) fail(w http.ResponseWriter, f failure) {
 	w.Header().Set("Request-Id", "req_test")
 	writeJSON(w, f.status, anthropicError(f))
 }
 
+// anthropicError is the body of an error and, with the same fields, the error event of a stream.
 func anthropicError(f failure) object {
 	return object{"type": "error", "error": object{"type": f.kind, "message": f.message}, "request_id": "req_test"}
 }
@@ -20,6 +22,7 @@ func anthropicUsage(u Usage, output int) object {
 		"cache_creation_input_tokens": u.CacheWrite}
 }
 
+// anthropicMessage is a message as a whole answer or, without content and stop reason, as the start of a stream.
 func anthropicMessage(req Request, reply Reply, content []object, stop any, output int) object {
 	return object{"id": fmt.Sprintf("msg_%d", req.Number), "type": "message", "role": "assistant",
 		"model": reply.model(req), "content": content,
@@ -46,6 +49,8 @@ func textBlock(reply Reply) int {
 	return 0
 }
 
+// anthropicDelta, anthropicStart and anthropicStop are the events of a content block. Clients route deltas by the
+// index of the block.
 func anthropicDelta(block int, delta object) event {
 	return event{"content_block_delta", object{"type": "content_block_delta", "index": block, "delta": delta}}
 }
@@ -66,6 +71,7 @@ func (anthropic) open(req Request, reply Reply) []event {
 	}
 }
 
+// thinking streams the thinking as a block of its own, closed by a signature, which clients must send back unchanged.
 func (anthropic) thinking(_ Request, reply Reply, pieces []string) []event {
 	events := []event{anthropicStart(0, object{"type": "thinking", "thinking": "", "signature": ""})}
 	for _, text := range pieces {
@@ -74,6 +80,7 @@ func (anthropic) thinking(_ Request, reply Reply, pieces []string) []event {
 	return append(events, anthropicDelta(0, object{"type": "signature_delta", "signature": "sig"}), anthropicStop(0))
 }
 
+// openText starts the text block. An answer without text has no such block.
 func (anthropic) openText(reply Reply) []event {
 	return []event{anthropicStart(textBlock(reply), object{"type": "text", "text": ""})}
 }
@@ -96,4 +103,5 @@ func (anthropic) closing(req Request, reply Reply) []event {
 		event{"message_stop", object{"type": "message_stop"}})
 }
 
+// trouble is an error after the stream has begun: the status is already 200, so only the event tells.
 func (anthropic) trouble(f failure) []event { return []event{{"error", anthropicError(f)}} }

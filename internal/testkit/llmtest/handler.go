@@ -170,10 +170,12 @@ type failure struct {
 	kind, code, message string
 }
 
+// badRequest is a 400 with the type that both providers use for invalid requests.
 func badRequest(format string, args ...any) *failure {
 	return &failure{status: http.StatusBadRequest, kind: "invalid_request_error", message: fmt.Sprintf(format, args...)}
 }
 
+// writeJSON sends a JSON body with a status.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -124,16 +124,19 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 	return nil
 }
 
+// unauthorized repeats the key, as OpenAI does; see the same method of anthropic.
 func (openAI) unauthorized(key string) *failure {
 	return &failure{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key",
 		message: "Incorrect API key provided: " + key + ". You can find your API key in your account."}
 }
 
+// noModel is a 404 with a code. Clients must not take it for a wrong URL, which is a 404 without JSON.
 func (openAI) noModel(model string) *failure {
 	return &failure{status: http.StatusNotFound, kind: "invalid_request_error", code: "model_not_found",
 		message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model)}
 }
 
+// tooLong counts the prompt and the requested completion together, as OpenAI does. Clients match on the code.
 func (openAI) tooLong(req Request, window int) *failure {
 	bad := badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the "+
 		"messages, %d in the completion). "+

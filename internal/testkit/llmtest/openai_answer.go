@@ -11,10 +11,13 @@ type object = map[string]any
 // created is the time of every answer, so that answers are reproducible.
 const created = 1700000000
 
+// fail sends an error that is not part of a stream.
 func (openAI) fail(w http.ResponseWriter, f failure) {
 	writeJSON(w, f.status, object{"error": openAIError(f)})
 }
 
+// openAIError is the error object. param and code are always present, null if they do not apply, as OpenAI sends
+// them.
 func openAIError(f failure) object {
 	e := object{"message": f.message, "type": f.kind, "param": nil, "code": nil}
 	if f.code != "" {
@@ -34,6 +37,7 @@ func (openAI) whole(req Request, reply Reply) any {
 		"usage":   openAIUsage(reply.usage(req))}
 }
 
+// openAIID is the id of an answer: the same in all chunks of a stream, different for each request.
 func openAIID(req Request) string { return fmt.Sprintf("chatcmpl-%d", req.Number) }
 
 // openAIUsage includes cached tokens in the prompt tokens, as OpenAI does and Anthropic does not.
@@ -45,6 +49,7 @@ func openAIUsage(u Usage) object {
 		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0}}
 }
 
+// openAIChunk is one event of a stream. With include_usage, all chunks but the last have a usage of null.
 func openAIChunk(req Request, model string, delta object, finish any) event {
 	chunk := object{"id": openAIID(req), "object": "chat.completion.chunk", "created": created, "model": model,
 		"choices": []object{{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}}}
@@ -67,6 +72,7 @@ func (openAI) thinking(req Request, reply Reply, pieces []string) []event {
 	return events
 }
 
+// openText sends nothing: the protocol has no events for the start of a block.
 func (openAI) openText(Reply) []event { return nil }
 
 func (openAI) text(req Request, reply Reply, text string) event {
@@ -83,4 +89,5 @@ func (openAI) closing(req Request, reply Reply) []event {
 	return append(events, event{data: "[DONE]"})
 }
 
+// trouble is an error in the middle of a stream: an error object where a chunk is expected.
 func (openAI) trouble(f failure) []event { return []event{{data: object{"error": openAIError(f)}}} }

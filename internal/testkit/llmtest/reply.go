@@ -108,6 +108,7 @@ func (r Reply) usage(req Request) Usage {
 	return r.Usage
 }
 
+// model returns the name to report. Providers often answer with a dated version of the requested model.
 func (r Reply) model(req Request) string {
 	if r.Model != "" {
 		return r.Model
@@ -115,6 +116,7 @@ func (r Reply) model(req Request) string {
 	return req.Model
 }
 
+// finish returns the stop reason; normal is the protocol's word for a complete answer.
 func (r Reply) finish(normal string) string {
 	if r.FinishReason != "" {
 		return r.FinishReason

@@ -57,6 +57,7 @@ func (c *Call) Cancelled() bool {
 	return c.cancelled
 }
 
+// end publishes how the request ended. cancelled is written before the channel is closed, so readers need no lock.
 func (c *Call) end(cancelled bool) {
 	c.cancelled = cancelled
 	close(c.ended)
@@ -65,6 +66,7 @@ func (c *Call) end(cancelled bool) {
 // Tokens is how the server counts: bytes / 4, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
+// count sets InputTokens. Only text parts count; calls, media and schemas do not.
 func (r *Request) count() {
 	r.InputTokens = Tokens(r.System)
 	for _, m := range r.Messages {

@@ -23,6 +23,23 @@ func now[P any](
 	}
 }
 
+// inTurn makes a call of a function that runs after the requests before it have taken effect. Entries that are added
+// meanwhile do not wait for it, and it does not see them: up is the moment when its turn was.
+func inTurn[P any](
+	f func(ctx context.Context, s *host.Session, p P, up *host.Mark) (any, error),
+) func(context.Context, *queue, json.RawMessage, func(any, error)) {
+	return func(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+		var p P
+		if err := decodeParams(raw, &p); err != nil {
+			done(nil, err)
+			return
+		}
+		s := q.session
+		up := s.Mark()
+		q.inBackground(func() { done(f(ctx, s, p, &up)) })
+	}
+}
+
 // empty is the result of a method that returns nothing.
 type empty struct{}
 
@@ -43,10 +60,26 @@ func set(_ context.Context, s *host.Session, p setParams) (any, error) {
 	return empty{}, s.Set(p.Key, p.Value)
 }
 
+// setInTurn lets entries be added while it waits, except to an empty history: a setting may then decide how they are
+// counted, and a prepare of an empty history takes no time.
+func setInTurn(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+	if q.session.History().Revision == 0 {
+		q.await()
+		now(set)(ctx, q, raw, done)
+		return
+	}
+	inTurn(func(ctx context.Context, s *host.Session, p setParams, _ *host.Mark) (any, error) {
+		return set(ctx, s, p)
+	})(ctx, q, raw, done)
+}
+
 func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 	now(func(_ context.Context, s *host.Session, _ sessionParams) (any, error) {
+		if err := s.Close(); err != nil {
+			return nil, err // the transcript could not be written: the session stays open
+		}
 		q.session = nil
-		return empty{}, s.Close()
+		return empty{}, nil
 	})(ctx, q, raw, done)
 }
 
@@ -77,8 +110,8 @@ type historyResult struct {
 	Revision uint64            `json:"revision"`
 }
 
-func get(_ context.Context, s *host.Session, _ sessionParams) (any, error) {
-	h := s.History()
+func get(_ context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
+	h := s.HistoryAt(up)
 	return historyResult{h.Entries, h.Tokens, h.Revision}, nil
 }
 
@@ -101,7 +134,7 @@ type todosParams struct {
 	Todos []host.Todo `json:"todos"`
 }
 
-func setTodos(_ context.Context, s *host.Session, p todosParams) (any, error) {
+func setTodos(_ context.Context, s *host.Session, p todosParams, _ *host.Mark) (any, error) {
 	return empty{}, s.SetTodos(p.Todos)
 }
 
@@ -110,7 +143,7 @@ type usageParams struct {
 	PromptTokens int `json:"promptTokens"`
 }
 
-func reportUsage(_ context.Context, s *host.Session, p usageParams) (any, error) {
+func reportUsage(_ context.Context, s *host.Session, p usageParams, _ *host.Mark) (any, error) {
 	if p.PromptTokens <= 0 {
 		return nil, &Error{Code: CodeParams, Message: `params: "promptTokens" must be above 0`}
 	}
@@ -128,30 +161,18 @@ type prepareResult struct {
 	Outcome host.Outcome `json:"outcome"`
 }
 
-// prepareWindow runs in the background, after earlier prepares of the session: entries that arrive while it runs must
-// not wait for it.
-func prepareWindow(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-	var p prepareParams
-	if err := decodeParams(raw, &p); err != nil {
-		done(nil, err)
-		return
-	}
+func prepareWindow(ctx context.Context, s *host.Session, p prepareParams, up *host.Mark) (any, error) {
 	if p.PendingTokens < 0 {
-		done(nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`})
-		return
+		return nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`}
 	}
-	s := q.session
-	q.inBackground(func() {
-		ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: p.PendingTokens})
-		result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
-		if err != nil {
-			e := failure(err)
-			if ready.History != nil {
-				e.Data.Prepared = result
-			}
-			done(nil, e)
-			return
+	ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: p.PendingTokens, UpTo: up})
+	result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
+	if err != nil {
+		e := failure(err)
+		if ready.History != nil {
+			e.Data.Prepared = result
 		}
-		done(result, nil)
-	})
+		return nil, e
+	}
+	return result, nil
 }

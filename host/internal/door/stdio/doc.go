@@ -12,6 +12,6 @@
 //	lines.go    bounded lines
 //
 // Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.
-// Only window.prepare runs in the background: history.add does not wait for it, everything else does. Entries added
-// while it runs may already be in the history that it returns; compare the revisions.
+// history.add never waits for other methods, and what was sent before an addition does not see it: a prepare returns a
+// history of exactly what was added before the prepare was sent. queue.go says how.
 package stdio

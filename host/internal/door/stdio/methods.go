@@ -18,8 +18,8 @@ type Method struct {
 	// call starts one request and calls done once, now or later. It is nil for session.open, which makes the session
 	// that the other methods need.
 	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
-	// waits says that the method takes effect only when the prepares before it have ended.
-	waits bool
+	// holds says that the method runs when those before it have ended, and that those after it wait for it.
+	holds bool
 }
 
 // nameOpen is the method that opens a session.
@@ -30,22 +30,23 @@ func Methods() []Method {
 	return []Method{
 		{Name: nameOpen, Params: "{id?, settings?}", Result: "{session}",
 			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
-		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: now(set), waits: true,
+		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
 		{Name: "history.add", Params: "{session, entries}", Result: "{revision, tokens}", call: now(add),
-			Meaning: "Appends entries, all or none. Never waits for a window.prepare."},
+			Meaning: "Appends entries, all or none. Never waits for other methods." +
+				" Requests that were sent before do not see the entries."},
 		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
-			call: prepareWindow, Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
+			call: inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
 				"pendingTokens is what the request holds in addition: the system prompt, tool schemas."},
-		{Name: "todos.set", Params: "{session, todos}", Result: "{}", call: now(setTodos), waits: true,
+		{Name: "todos.set", Params: "{session, todos}", Result: "{}", call: inTurn(setTodos),
 			Meaning: "Replaces the agent's task list. Summaries keep why each unfinished task exists."},
-		{Name: "usage.report", Params: "{session, promptTokens}", Result: "{}", call: now(reportUsage), waits: true,
+		{Name: "usage.report", Params: "{session, promptTokens}", Result: "{}", call: inTurn(reportUsage),
 			Meaning: "Reports the provider's count of the last prepared request, cached tokens included."},
-		{Name: "history.get", Params: "{session}", Result: "{history, tokens, revision}", call: now(get), waits: true,
+		{Name: "history.get", Params: "{session}", Result: "{history, tokens, revision}", call: inTurn(get),
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 		{Name: "history.recorded", Params: "{session, id}", Result: "{entries}", call: now(recorded),
 			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir."},
-		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, waits: true,
+		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, holds: true,
 			Meaning: "Closes the session. Its id can be used again."},
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"github.com/thresh-dev/thresh/host"
 )
 
-// queue runs the requests for one session id one after another, in the order in which they arrived. A prepare runs in
-// the background: requests that must wait for it hold the queue, others (history.add) go on.
+// queue runs the requests for one session id in the order in which they arrived. history.add runs in the queue itself.
+// All other methods may take long or come after one that does, so they run in the background, one after another: an
+// addition overtakes them, and a mark in the history keeps from them what was added after they arrived. Opening and
+// closing a session hold the queue.
 type queue struct {
 	session *host.Session // nil before it is opened and after it is closed; used by jobs only
-	prepare chan struct{} // closed when the last prepare has ended; nil if there was none; used by jobs only
+	last    chan struct{} // closed when the last background job has ended; nil: there was none; used by jobs only
 
 	waiting []job // guarded by queues.mu, as is running
 	running bool
@@ -19,14 +21,21 @@ type queue struct {
 // job is one request.
 type job struct {
 	run func(*queue)
-	// waits says that the job runs only when the prepares before it have ended.
-	waits bool
+	// holds says that the job waits for all before it, and that those after it wait for the job.
+	holds bool
 }
 
-// inBackground runs f once the prepares before it have ended, without waiting for that.
+// await waits for the background jobs so far.
+func (q *queue) await() {
+	if q.last != nil {
+		<-q.last
+	}
+}
+
+// inBackground runs f once the background jobs before it have ended, without waiting for that.
 func (q *queue) inBackground(f func()) {
-	before, ended := q.prepare, make(chan struct{})
-	q.prepare = ended
+	before, ended := q.last, make(chan struct{})
+	q.last = ended
 	go func() {
 		defer close(ended)
 		if before != nil {
@@ -70,8 +79,8 @@ func (all *queues) run(id string, q *queue) {
 		if !ok {
 			return
 		}
-		if j.waits && q.prepare != nil {
-			<-q.prepare
+		if j.holds {
+			q.await()
 		}
 		j.run(q)
 	}
@@ -93,13 +102,14 @@ func (all *queues) next(id string, q *queue) (job, bool) {
 	return j, true
 }
 
-// close closes the sessions that are still open. It must be called when no job is queued or running.
+// close closes the sessions that are still open. It must be called when no job is queued or running. A session whose
+// transcript cannot be written stays open: host.Close tries again and reports it.
 func (all *queues) close() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for id, q := range all.byID {
 		if q.session != nil {
-			_ = q.session.Close() // no one is left to report an error to
+			_ = q.session.Close()
 		}
 		delete(all.byID, id)
 	}

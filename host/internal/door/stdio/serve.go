@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/thresh-dev/thresh/host"
 )
@@ -21,8 +23,9 @@ const (
 )
 
 // Serve serves h until in ends or ctx is done. At the end of in it finishes the requests that it has read; if ctx
-// ends first, it cancels them. Both are regular ends, so the error is about the streams only. Open sessions are
-// closed; h is not.
+// ends first, it cancels them and returns within plugins.stopTimeout and a few seconds, also if out is not read. Both
+// are regular ends, so the error is about the streams only. Open sessions are
+// closed; h is not. A session whose transcript cannot be written stays open, and [host.Host.Close] reports it.
 func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error {
 	return serve(ctx, h, in, out, maxLine)
 }
@@ -37,17 +40,14 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 	lines := make(chan line)
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(ctx, in, longest, lines) }() // may outlive Serve, blocked in Read
-	defer s.queues.close()
 	for {
 		select {
 		case l := <-lines:
 			s.handle(l)
 		case err := <-ended:
-			s.work.Wait()
-			return errors.Join(err, s.writeError())
+			return errors.Join(err, s.finish())
 		case <-ctx.Done():
-			s.work.Wait()
-			return s.writeError()
+			return s.finish()
 		}
 	}
 }
@@ -60,9 +60,56 @@ type server struct {
 	work   sync.WaitGroup
 	slots  chan struct{}
 
-	mu       sync.Mutex // guards what follows
+	writing atomic.Int64 // when the write in progress began, in Unix nanoseconds; 0: there is none
+
+	mu       sync.Mutex // guards what follows; held while a reply is written, however long the agent does not read
 	out      io.Writer
 	writeErr error
+}
+
+const (
+	// unreadTimeout bounds how long a reply may be stuck once Serve is told to end.
+	unreadTimeout = time.Second
+	// endTimeout bounds how long cancelled requests may take beyond plugins.stopTimeout.
+	endTimeout = 5 * time.Second
+)
+
+// finish waits for the requests in progress and closes the sessions. An agent that does not read its replies must not
+// keep the process from ending, so after ctx the wait is bounded: what is stuck then outlives Serve, with its
+// sessions, which end with the host.
+func (s *server) finish() error {
+	idle := make(chan struct{})
+	go func() { s.work.Wait(); close(idle) }()
+	select {
+	case <-idle:
+	case <-s.ctx.Done():
+		if err := s.finishSoon(idle); err != nil {
+			return err
+		}
+	}
+	s.queues.close()
+	return s.writeError()
+}
+
+func (s *server) finishSoon(idle <-chan struct{}) error {
+	start := time.Now()
+	limit := s.host.Config().Settings().Plugins.StopTimeout + endTimeout
+	check := time.NewTicker(unreadTimeout / 20)
+	defer check.Stop()
+	for {
+		select {
+		case <-idle:
+			return nil
+		case now := <-check.C:
+			if began := s.writing.Load(); began != 0 &&
+				min(now.Sub(start), now.Sub(time.Unix(0, began))) > unreadTimeout {
+				return errors.New("ended with replies that were not read: standard output is full and nothing reads it")
+			}
+			if now.Sub(start) > limit {
+				return fmt.Errorf("ended with requests that did not stop within %v", limit)
+			}
+		}
+	}
 }
 
 // handle starts the request in one line.
@@ -75,24 +122,32 @@ func (s *server) handle(l line) {
 	if bad == nil {
 		r, bad = parse(text)
 	}
-	if bad != nil {
-		s.write(response{Version: "2.0", ID: r.replyID(), Error: bad})
-		return
-	}
 	select {
 	case s.slots <- struct{}{}:
 	case <-s.ctx.Done():
 		return
 	}
 	s.work.Add(1)
+	if bad != nil {
+		go func() { // reading must go on while the reply is not read
+			defer s.release()
+			s.write(response{Version: "2.0", ID: r.replyID(), Error: bad})
+		}()
+		return
+	}
 	done := func(result any, err error) {
+		defer s.release()
 		s.reply(r.ID, result, err)
-		<-s.slots
-		s.work.Done()
 	}
 	if err := s.start(r, done); err != nil {
-		done(nil, err)
+		go done(nil, err)
 	}
+}
+
+// release ends what handle began for one line.
+func (s *server) release() {
+	<-s.slots
+	s.work.Done()
 }
 
 // start queues a request after those of the same session. If it returns an error, done is not called.
@@ -108,7 +163,7 @@ func (s *server) start(r request, done func(any, error)) error {
 	if err != nil {
 		return err
 	}
-	job := job{waits: m.waits, run: func(q *queue) {
+	job := job{holds: m.holds, run: func(q *queue) {
 		if q.session == nil {
 			done(nil, notOpen(id))
 			return
@@ -133,7 +188,7 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	if p.ID == "" {
 		p.ID = rand.Text()
 	}
-	s.queues.push(p.ID, job{waits: true, run: func(q *queue) {
+	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
 		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
 			done(nil, err)
@@ -187,6 +242,8 @@ func (s *server) write(r response) {
 	if s.writeErr != nil {
 		return
 	}
+	s.writing.Store(time.Now().UnixNano())
+	defer s.writing.Store(0)
 	if _, err := s.out.Write(buf.Bytes()); err != nil {
 		s.writeErr = fmt.Errorf("write a reply: %w", err)
 		s.broken(s.writeErr)

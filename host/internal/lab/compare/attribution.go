@@ -14,16 +14,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// attribution finds out which tool and file a change of the history belongs to.
+// attribution finds out which tool and file a change of the history belongs to, and adds it to sum. One belongs to
+// one replay and is used by its goroutine only; the recording is shared and read-only.
 type attribution struct {
 	rec      *recording
 	taxonomy *tools.Taxonomy
 	root     string
 	sum      *prunings
-	index    map[string]int // an id in the session's history → the recorded entry
+	index    map[string]int // id of an entry in the current session's history → position of the recorded entry
 }
 
-// newAttribution looks at files as the settings say: by the tools that they describe, relative to the workspace.
+// newAttribution takes the tool taxonomy and the workspace root from the variant's settings, so that files are named
+// as its strategy sees them. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
 	d := set.Compression.Density
 	var extra []tools.Rule
@@ -39,12 +41,14 @@ func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attrib
 	return &attribution{rec: rec, taxonomy: taxonomy, root: set.Workspace.Root, sum: sum, index: map[string]int{}}, nil
 }
 
-// turn adds what a turn changed.
+// turn adds the changes of one turn. Tokens of entries that a strategy added are subtracted, so the sum is what the
+// turn really saved; only removed and trimmed entries are counted and attributed.
 func (a *attribution) turn(t replay.Turn) {
 	if t.Boundary {
 		clear(a.index) // a new session began, in which ids start over
 	}
 	for _, added := range t.Added {
+		// Entries before From are a history that the recorder compacted; the replay added them again under new ids.
 		if added.Index >= t.From {
 			a.index[added.ID] = added.Index
 		}
@@ -65,6 +69,7 @@ func (a *attribution) turn(t replay.Turn) {
 	}
 }
 
+// speaks names the share of text that belongs to no tool, by its speaker.
 func speaks(s content.Speaker) string {
 	switch s {
 	case content.Human:
@@ -76,13 +81,14 @@ func speaks(s content.Speaker) string {
 	}
 }
 
-// part is what of an entry belongs to one tool and file.
+// part is the portion of an entry that belongs to one tool and file. weight is in bytes; see [attribution.part].
 type part struct {
 	tool, file string
 	weight     int
 }
 
-// share divides what an entry lost among its blocks, by their size: a change does not say which of them it was.
+// share divides what an entry lost among its blocks in proportion to their size: a change names the entry, not the
+// blocks. An entry that was removed is attributed exactly, one that was trimmed only approximately.
 func (a *attribution) share(index, tokens int) {
 	var parts []part
 	whole := 0
@@ -102,8 +108,8 @@ func (a *attribution) share(index, tokens int) {
 	if len(parts) == 0 {
 		parts, whole = []part{{tool: speaks(a.rec.entries()[index].Speaker), weight: 1}}, 1
 	}
-	left := tokens
-	counted := map[*Share]bool{} // an entry counts once for each
+	left := tokens               // the last part gets the rounding error, so that the sum is exact
+	counted := map[*Share]bool{} // an entry counts once per tool and per file, whatever its number of blocks
 	add := func(m map[string]*Share, name string, n int) {
 		s := named(m, name)
 		s.Tokens += n
@@ -125,10 +131,12 @@ func (a *attribution) share(index, tokens int) {
 	}
 }
 
-// maxParts bounds in how many parts an entry is divided; the rest counts for the last.
+// maxParts limits the parts of an entry; further ones are added to the last. The search for a part is linear, and
+// recordings may hold an entry with thousands of blocks.
 const maxParts = 64
 
-// part says whose a block is. Its weight is its size in bytes and one more, so that none is nothing.
+// part returns the tool and file that a block belongs to. A response belongs to its call, whose parameters name the
+// file. The weight is the block's size in bytes plus one, so that the weights of empty blocks do not add up to 0.
 func (a *attribution) part(entry, block int, b content.Block) part {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -150,7 +158,8 @@ func (a *attribution) part(entry, block int, b content.Block) part {
 	}
 }
 
-// called is the part of a call or of its result.
+// called returns the part of a call or of its response. A call that reads and writes counts for the file that it
+// writes, one with several files for the first: dividing it further would be guesswork.
 func (a *attribution) called(call content.ToolCall, size int) part {
 	out := part{tool: cmp.Or(call.Name, OtherText), weight: size + 1}
 	use := a.taxonomy.Use(call.Name, call.Parameters)

@@ -8,16 +8,17 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// bill prices the requests of one replay by several price lists, and next to them those of doing nothing.
+// bill prices the requests of one replay by several price lists, together with the same requests if nothing had been
+// done. The meters keep the state of the provider's prompt cache between requests, so requests must come in order.
 type bill struct {
 	lists         []*pricing.List
-	meters        []*pricing.Meter // of what is sent, by list
-	nothingMeters []*pricing.Meter // of what would be sent if nothing was done
-	costs         []Cost
-	unpruned      int // tokens of the request before, if nothing was done
+	meters        []*pricing.Meter // for what is sent, parallel to lists
+	nothingMeters []*pricing.Meter // for what would be sent if nothing was done
+	costs         []Cost           // the sums, parallel to lists
+	unpruned      int              // tokens of the previous request if nothing had been done
 }
 
-// newBill returns a bill that adds to costs.
+// newBill returns a bill that adds to costs, which has an element for each list.
 func newBill(lists []*pricing.List, costs []Cost) *bill {
 	b := &bill{lists: lists, costs: costs}
 	for _, l := range lists {
@@ -26,7 +27,9 @@ func newBill(lists []*pricing.List, costs []Cost) *bill {
 	return b
 }
 
-// request adds a turn to the costs and returns by list what all requests up to here cost, in USD.
+// request adds a turn to the costs and returns what all requests up to this one cost, in USD, parallel to the lists.
+// Without a strategy, a request is the previous one plus new entries, so all of the previous one can come from the
+// cache.
 func (b *bill) request(t replay.Turn) []float64 {
 	if t.Boundary {
 		b.unpruned = 0 // the recorder replaced the context: nothing of it is in the provider's cache
@@ -48,7 +51,8 @@ func (b *bill) request(t replay.Turn) []float64 {
 	return usd
 }
 
-// modelUSD is what a strategy's model calls cost: what its profile says, or by the list if the profile has no prices.
+// modelUSD returns the cost of a strategy's own model calls: what its profile computed, or the price by this list if
+// the profile has no prices. No prompt cache is assumed: each call has a different prompt.
 func modelUSD(s *outcome.Spent, l *pricing.List) float64 {
 	switch {
 	case s == nil:
@@ -60,5 +64,5 @@ func modelUSD(s *outcome.Spent, l *pricing.List) float64 {
 	}
 }
 
-// cents rounds to a hundredth of a cent.
+// cents rounds to a hundredth of a cent, which keeps the JSON form of long sessions small.
 func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }

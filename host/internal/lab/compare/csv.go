@@ -54,6 +54,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return nil
 }
 
+// writeResult writes one row per price list, or a single row with empty cost columns if nothing is priced.
 func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) error {
 	costs := []*Cost{nil}
 	if len(res.Costs) > 0 {
@@ -106,6 +107,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		[]string{seconds(llm.Time), seconds(res.HostTime), seconds(res.PluginTime)})
 }
 
+// counts formats whole numbers without separators, which spreadsheets would read as text.
 func counts(values ...int) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -114,7 +116,7 @@ func counts(values ...int) []string {
 	return out
 }
 
-// decimal has a millionth at most.
+// decimal formats a number with at most six decimals, without trailing zeros and never as "-0".
 func decimal(v float64) string {
 	text := strings.TrimRight(strconv.FormatFloat(v, 'f', 6, 64), "0")
 	text = strings.TrimSuffix(text, ".")
@@ -124,8 +126,10 @@ func decimal(v float64) string {
 	return text
 }
 
+// seconds formats a duration in seconds, as a number: spreadsheets cannot add up "1m30s".
 func seconds(d time.Duration) string { return decimal(d.Seconds()) }
 
+// settingsCell returns a variant's settings as KEY=VALUE, sorted by key.
 func settingsCell(settings map[string]string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(settings)) {

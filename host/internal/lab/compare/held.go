@@ -2,17 +2,19 @@ package compare
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// held knows which things of a recording the last request held: the words that answers use, and the results of repeated
-// calls.
+// held tracks which things of a recording the latest request contains. Things are words that answers use, and results
+// of repeated calls. It is updated by what changed between requests; scanning each whole request would make the
+// comparison quadratic in the length of a session.
 type held struct {
 	finder  *finder
-	known   map[identity][]int32 // what entries that were sent hold
-	sent    [][]int32            // what each entry of the last request holds
-	entries []int32              // thing → how many entries of the last request hold it
+	known   map[identity][]int32 // cache: the things in entries that were sent before
+	sent    [][]int32            // the things in each entry of the latest request
+	entries []int32              // thing → number of entries of the latest request that contain it
 }
 
-// identity tells the entries of requests apart: an entry that is kept is passed on without a copy, and a changed one
-// has other blocks.
+// identity identifies an entry by the address of its blocks. The host passes entries on without copying, and a
+// changed entry gets new blocks, so equal addresses mean equal content. The cache keeps the blocks alive, so that no
+// address is reused.
 type identity struct {
 	first *content.Block
 	n     int
@@ -22,11 +24,12 @@ func newHeld(rec *recording) *held {
 	return &held{finder: newFinder(rec), known: map[identity][]int32{}, entries: make([]int32, rec.things)}
 }
 
-// holds reports whether the last request held a thing. A nil held is that of doing nothing, which holds everything.
+// holds reports whether the latest request contains a thing. A nil held belongs to doing nothing, which never loses
+// any.
 func (h *held) holds(thing int32) bool { return h == nil || h.entries[thing] > 0 }
 
-// send takes the next request, of which the first stable entries are those of the request before. It reports whether
-// any entry of that one is gone, changed or moved.
+// send takes the next request, of which the first stable entries are the same as in the previous one. It reports
+// whether any entry of the previous request is gone, changed or moved. Its cost depends on the entries after stable.
 func (h *held) send(history []content.Content, stable int) (changed bool) {
 	stable = min(stable, len(h.sent), len(history))
 	changed = stable < len(h.sent)
@@ -46,6 +49,8 @@ func (h *held) send(history []content.Content, stable int) (changed bool) {
 	return changed
 }
 
+// find returns the things in an entry, from the cache if it was seen before: an entry that moves is scanned only
+// once.
 func (h *held) find(c content.Content) []int32 {
 	if len(c.Blocks) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// observer is the fold of a comparison over the turns of one replay. What a turn costs it depends on what the turn
-// changed, not on how long the history is.
+// observer folds the turns of one replay into a tally and a list of points. The cost of a turn depends on what the
+// turn changed, not on the length of the history. It is used by one goroutine.
 type observer struct {
 	rec    *recording
 	tally  *tally
@@ -15,18 +15,19 @@ type observer struct {
 	points []Point
 
 	bill        *bill
-	held        *held        // nil if nothing is done: then every request holds all that was before it
-	attribution *attribution // nil if nothing is done
+	held        *held        // nil for doing nothing: every request contains all entries before it
+	attribution *attribution // nil for doing nothing
 }
 
-// observe returns an observer of a variant that is priced by lists.
+// observe returns an observer for doing nothing; for a variant, set held and attribution.
 func observe(rec *recording, lists []*pricing.List) *observer {
 	t := newTally(lists)
 	t.sessions = 1
 	return &observer{rec: rec, tally: t, bill: newBill(lists, t.costs)}
 }
 
-// turn looks at the next turn.
+// turn takes the next turn. A request that changed the previous one is a rewrite, unless the recorder compacted
+// before it: that loss of the prompt cache is not the strategy's doing.
 func (o *observer) turn(t replay.Turn) {
 	o.tally.Count(t)
 	point := Point{
@@ -51,7 +52,7 @@ func (o *observer) turn(t replay.Turn) {
 	}
 }
 
-// recall counts how many of the used words the request held.
+// recall counts how many of the words that the answer used were in the request, and notes the first that were not.
 func (o *observer) recall(words []usedWord, turn int) {
 	r := &o.tally.recall
 	for _, u := range words {
@@ -73,7 +74,7 @@ func (o *observer) recall(words []usedWord, turn int) {
 	}
 }
 
-// reread counts the calls whose earlier results were no longer in the request.
+// reread counts the repeated calls whose earlier results were no longer in the request.
 func (o *observer) reread(calls []repeatedCall) {
 	for _, c := range calls {
 		if !o.held.holds(c.group) {
@@ -83,14 +84,15 @@ func (o *observer) reread(calls []repeatedCall) {
 	}
 }
 
-// finishReplay is finish with the limits of the last turn.
+// finishReplay is finish with the hard limit of the last turn; without turns there is nothing to count.
 func (o *observer) finishReplay() {
 	if o.limits != nil {
 		o.finish(o.limits.Hard)
 	}
 }
 
-// finish counts the requests that would have been over the limit of hard tokens, of those that were replayed.
+// finish counts the requests that would have exceeded hard tokens if nothing had been done, among those that were
+// replayed.
 func (o *observer) finish(hard int) {
 	for _, q := range o.rec.Requests[:o.tally.Turns] {
 		if q.Projected > hard {

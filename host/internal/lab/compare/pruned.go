@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// prunings add up what was taken away, by tool and by file.
+// prunings sums up what was removed, by tool and by file. It is a running sum; Pruned is the form for reports.
 type prunings struct {
 	entries, tokens int
 	byTool, byFile  map[string]*Share
@@ -15,7 +15,7 @@ func newPrunings() *prunings {
 	return &prunings{byTool: map[string]*Share{}, byFile: map[string]*Share{}}
 }
 
-// add adds the prunings of another session.
+// add adds the sums of another session of the same variant.
 func (p *prunings) add(o *prunings) {
 	p.entries += o.entries
 	p.tokens += o.tokens
@@ -28,10 +28,12 @@ func (p *prunings) add(o *prunings) {
 	}
 }
 
+// result returns the sums for a report.
 func (p *prunings) result() Pruned {
 	return Pruned{Entries: p.entries, Tokens: p.tokens, Tools: ranked(p.byTool), Files: ranked(p.byFile)}
 }
 
+// named returns the share with this name, which it creates if needed.
 func named(m map[string]*Share, name string) *Share {
 	if m[name] == nil {
 		m[name] = &Share{Name: name}
@@ -39,7 +41,8 @@ func named(m map[string]*Share, name string) *Share {
 	return m[name]
 }
 
-// ranked returns the largest shares and the sum of the rest.
+// ranked returns the largest shares and one more with the sum of all others. Ties are broken by count and name, since
+// the order of a map differs between runs.
 func ranked(m map[string]*Share) []Share {
 	out := make([]Share, 0, len(m))
 	for _, s := range m {

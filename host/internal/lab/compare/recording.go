@@ -9,55 +9,56 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// maxUsed bounds the identifiers that one answer is held to use: of a model that writes a dictionary, the beginning
-// counts.
+// maxUsed limits the identifiers that count as used by one answer. A model that writes out a long list uses few of
+// them in any sense that recall is about.
 const maxUsed = 4096
 
-// recording adds to a replay's recording what later turns used. It is the same for all variants, which read it at the
-// same time.
+// recording extends a replay's recording by what later turns used. All variants share it and read it concurrently, so
+// nothing changes after record has returned.
 type recording struct {
 	*replay.Recording
 	name  string
 	pairs *turns.Pairs
-	// uses are what each request's answer used, parallel to Requests.
+	// uses holds what each request's answer used, parallel to Requests.
 	uses []uses
-	// words numbers the identifiers that some answer uses, and names are those identifiers by number. Nothing else
-	// needs to be looked for in entries.
+	// words numbers the identifiers that some answer uses; names has them by number. Only these are searched for in
+	// entries, which keeps the index small: most identifiers in tool output are never used again.
 	words map[string]int32
 	names []string
-	// groups numbers the results of equal calls: it says which group a result belongs to. Their numbers follow those of
-	// the words.
+	// groups maps a result to the number of its group of equal calls. Numbers of groups follow those of words, so
+	// that both are things in one index.
 	groups map[resultKey]int32
 	things int // words and groups together
 }
 
-// uses is what the answer to one request used of what the unpruned request held.
+// uses is what the answer to one request used of the unpruned request.
 type uses struct {
 	words   []usedWord
 	repeats []repeatedCall
 }
 
-// usedWord is an identifier that the answer used.
+// usedWord is an identifier that an answer used.
 type usedWord struct {
 	word        int32
-	onlyResults bool  // nothing but results of tools held it
-	entry       int32 // the entry that used it
-	from        int32 // the last entry before it that held it
+	onlyResults bool  // in the unpruned request, only tool responses contained it
+	entry       int32 // position of the entry that used it
+	from        int32 // position of the last entry before that which contained it
 }
 
-// repeatedCall is a call of the answer that had been made before, with a result that was in the unpruned request.
+// repeatedCall is a call that was made before with equal parameters, and whose result was in the unpruned request.
 type repeatedCall struct {
 	group  int32
-	tokens int // of the entry with its own result
+	tokens int // of the entry with the result of this call, which is what the repetition cost
 }
 
-// resultKey tells one result of a tool from another with the same bytes. A result that is kept is passed on without a
-// copy, so that where its bytes are identifies it.
+// resultKey identifies one tool result. Call ids are not unique in all formats, and equal results of different calls
+// are different things here, so the address of the bytes is part of the key: results that are kept are not copied.
 type resultKey struct {
 	call  string
 	first *byte
 }
 
+// keyOf returns the key of a response; an empty result has no address and is not tracked.
 func keyOf(r content.ToolResponse) (resultKey, bool) {
 	if len(r.Result) == 0 {
 		return resultKey{}, false
@@ -65,7 +66,8 @@ func keyOf(r content.ToolResponse) (resultKey, bool) {
 	return resultKey{r.CallID, &r.Result[0]}, true
 }
 
-// record reads a session: counts its entries, finds its requests, and what of each its answer used.
+// record analyses a session once for all variants: it counts its entries, finds its requests, and collects what each
+// answer used. Errors are those of counting, and ctx's.
 func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) {
 	base, err := replay.Record(ctx, h, s.Transcript)
 	if err != nil {
@@ -84,9 +86,10 @@ func record(ctx context.Context, h *engine.Host, s Session) (*recording, error) 
 	return r, nil
 }
 
+// entries returns all recorded entries, in the order of the file.
 func (r *recording) entries() []content.Content { return r.Transcript.Entries }
 
-// tokens is what all entries count together.
+// tokens returns the sum of the counts of all entries.
 func (r *recording) tokens() (total int) {
 	for i := range r.entries() {
 		total += r.Counted.Tokens(i)
@@ -94,7 +97,7 @@ func (r *recording) tokens() (total int) {
 	return total
 }
 
-// boundaries are the turns, from 1, before which the recorder had compacted.
+// boundaries returns the turns, from 1, before which the recorder compacted its history.
 func (r *recording) boundaries() (turns []int) {
 	for n, q := range r.Requests {
 		if q.Boundary {
@@ -104,7 +107,8 @@ func (r *recording) boundaries() (turns []int) {
 	return turns
 }
 
-// answer yields the positions of the entries that answer the request at position n.
+// answer yields the positions of the entries that answer request n (from 0): the AI entries from the request on. Some
+// recorders split one answer into several entries.
 func (r *recording) answer(n int) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		e := r.entries()

@@ -8,24 +8,25 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Report is what a comparison found. But for durations it is the same for the same input, however much ran in parallel.
+// Report is the result of a comparison and its JSON form. Except for durations it depends only on the input, not on
+// how much ran in parallel. Fields are only added, since scripts read it.
 type Report struct {
 	// Prices are the price lists that the costs are by, as they were given.
 	Prices []*pricing.List `json:"prices"`
-	// Variants are what was compared, in the order of every list of results. A variant of [Options] is listed once
-	// for each price list if what it does depends on prices.
+	// Variants are the columns, in the order of all lists of results. A variant of [Options] appears once per price
+	// list if its decisions depend on prices.
 	Variants []VariantInfo `json:"variants"`
 	// Sessions are the sessions as they were given.
 	Sessions []SessionReport `json:"sessions"`
-	// Totals add the sessions up.
+	// Totals are the sums over the sessions that were replayed to their ends.
 	Totals Results `json:"totals"`
-	// Incomplete says that the comparison was stopped: results without Done are missing, and Totals are without them.
+	// Incomplete means that the comparison was interrupted: some replays are missing, and Totals are without them.
 	Incomplete bool `json:"incomplete,omitempty"`
 	// Took is how long it all took.
 	Took time.Duration `json:"tookNs"`
 }
 
-// VariantInfo is one column of a comparison.
+// VariantInfo describes one column of a comparison.
 type VariantInfo struct {
 	// Name is unique in the report.
 	Name     string            `json:"name"`
@@ -36,7 +37,7 @@ type VariantInfo struct {
 	PriceList string `json:"priceList,omitempty"`
 }
 
-// SessionReport is what a comparison found in one session.
+// SessionReport has the results of one session.
 type SessionReport struct {
 	Name   string            `json:"name"`
 	Format transcript.Format `json:"format,omitempty"`
@@ -46,7 +47,7 @@ type SessionReport struct {
 	// Boundaries are the turns, from 1, before which the recorder had compacted its own history. The replay began a
 	// new session there with what the recorder went on with.
 	Boundaries []int `json:"boundaries,omitempty"`
-	// Timed says that the entries have times, so that pauses let the prompt cache go cold.
+	// Timed means that the entries have timestamps, so that pauses can make the prompt cache expire.
 	Timed bool `json:"timed"`
 	Results
 }
@@ -63,10 +64,11 @@ type Results struct {
 // them.
 type Result struct {
 	Variant string `json:"variant"`
-	// Done says that the session was replayed to its end; in a total, that all sessions were.
+	// Done means that the session was replayed to its end; in a total, that all sessions were.
 	Done bool `json:"done"`
-	// Error says why not. The figures are those of the turns before it; in a total, those of the sessions that were
-	// replayed to their ends. "" without Done: it was not begun, since the comparison was stopped.
+	// Error is the reason if the replay failed. The figures then cover the turns before it; in a total, the sessions
+	// that were replayed to their ends. "" without Done means that the replay did not begin, because the comparison
+	// was interrupted.
 	Error string `json:"error,omitempty"`
 	// Sessions is how many sessions the figures are of.
 	Sessions int `json:"sessions"`
@@ -122,8 +124,8 @@ func (r *Result) Cost(list string) (c Cost, ok bool) {
 	return Cost{}, false
 }
 
-// Cost is what prompts cost by one price list. What the agent's own model generated is the same for all variants and
-// in none.
+// Cost is the cost of prompts by one price list. Output of the agent's own model is not included: it is the same for
+// all variants.
 type Cost struct {
 	List string `json:"list"`
 	// USD is all of it, Model the part that the strategy's own model calls cost: as its profile prices them, or by
@@ -172,16 +174,15 @@ type Lost struct {
 	From int `json:"from"`
 }
 
-// Rereads are later calls that were made again although their result was known: their tool and parameters were those
-// of a call whose result the strategy had pruned while it was in the unpruned context.
+// Rereads counts calls that were repeated although their result was known: an earlier call with the same tool and
+// parameters had a result that the strategy pruned while it was in the unpruned context.
 type Rereads struct {
 	Calls int `json:"calls"`
 	// Tokens is what the results of the later calls count.
 	Tokens int `json:"tokens"`
 }
 
-// Pruned says what a variant took away, by optimising, compressing and at the hard limit. What was put in its place is
-// taken off.
+// Pruned is what a variant removed by pruning, compressing and at the hard limit, less what it put in its place.
 type Pruned struct {
 	// Entries counts removed and trimmed entries, each time that one was changed.
 	Entries int `json:"entries"`

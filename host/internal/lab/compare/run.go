@@ -21,14 +21,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// ErrOptions is wrapped by the error of [Run] if there is nothing to compare in what it was given.
+// ErrOptions is wrapped by errors of [Run] about its options: a programming mistake, not a fault of a session or
+// strategy.
 var ErrOptions = errors.New("cannot be compared")
 
-// Run replays every session with every variant through h. What cannot be run, for a strategy that is not there,
-// settings that are wrong, a model that it needs and has not, is an error in its [Result] and ends nothing.
+// Run replays every session with every variant through h and returns the report. A variant that cannot run (unknown
+// strategy, invalid settings, missing model) has an error in its [Result], and the others go on.
 //
-// The error is of wrong options, or ctx's: then what was done so far comes back with it, and the report says that it is
-// incomplete.
+// The error of Run is about the options ([ErrOptions], with a nil report), about a session that cannot be counted, or
+// ctx's error. In the latter cases the report is not nil: it has what was done so far and is marked as incomplete.
 func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	start := time.Now()
 	c := comparison{host: h, options: o, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))}
@@ -42,7 +43,8 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	return r, err
 }
 
-// comparison is one Run.
+// comparison is the state of one Run. Replays run in parallel: each writes its own slot, and everything else is
+// written before they start. mu guards done and serialises Progress.
 type comparison struct {
 	host     *engine.Host
 	options  Options
@@ -56,7 +58,7 @@ type comparison struct {
 	done int
 }
 
-// variant is a column of the report.
+// variant is one column of the report: a variant of the options, with the price list to decide by if there is one.
 type variant struct {
 	VariantInfo
 	overrides map[string]any
@@ -64,13 +66,14 @@ type variant struct {
 	config    *config.Config // nil if the settings are wrong: then the replay says so
 }
 
-// slot is where one replay puts what it found. The zero value is a replay that was not begun.
+// slot is the result of one replay. The zero value is a replay that did not begin or was interrupted.
 type slot struct {
 	found *observer // nil if nothing was replayed
 	done  bool      // the session was replayed to its end
 	err   error
 }
 
+// check validates the options: names must be unique, as they identify columns of the report.
 func (c *comparison) check() error {
 	names := map[string]bool{NothingName: true}
 	for i, v := range c.options.Variants {
@@ -104,7 +107,7 @@ func (c *comparison) check() error {
 	return nil
 }
 
-// name is the variant's, made of what it sets if it has none.
+// name returns the variant's name, or one made from its strategy and settings.
 func (v Variant) name() string {
 	if v.Name != "" {
 		return v.Name
@@ -116,7 +119,8 @@ func (v Variant) name() string {
 	return strings.Join(parts, " ")
 }
 
-// plan makes the columns: a variant that prunes by prices is one for each list.
+// plan determines the columns. A variant that decides by prices becomes one column per price list: with another list
+// it would have made other decisions, so its cost by that list would describe a situation that cannot occur.
 func (c *comparison) plan(ctx context.Context) {
 	for _, v := range c.options.Variants {
 		made := c.column(v, v.name(), nil)
@@ -134,9 +138,11 @@ func (c *comparison) plan(ctx context.Context) {
 	}
 }
 
+// keyPriceList is the setting that selects the price list by which a strategy decides.
 const keyPriceList = "model.priceList"
 
-// column makes a variant of the options into one of the report, with a price list to decide by if it is not nil.
+// column turns a variant of the options into a column of the report; l is the price list to decide by, nil for none.
+// Invalid settings are not an error here: the replay reports them in the result.
 func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 	out := variant{
 		VariantInfo: VariantInfo{Name: name, Strategy: v.Strategy, Settings: maps.Clone(v.Settings)},
@@ -157,7 +163,8 @@ func (c *comparison) column(v Variant, name string, l *pricing.List) variant {
 	return out
 }
 
-// byPrice reports whether a variant decides by a price list, and which one was not chosen for it.
+// byPrice reports whether a variant decides by a price list that its settings do not fix. That needs a continuous
+// strategy and the cadence "priced", which is also the default as soon as a price list is in force.
 func (c *comparison) byPrice(ctx context.Context, v variant) bool {
 	if _, chosen := v.Settings[keyPriceList]; chosen || v.config == nil || len(c.options.Prices) == 0 {
 		return false
@@ -179,7 +186,9 @@ func (c *comparison) byPrice(ctx context.Context, v variant) bool {
 	return false
 }
 
-// replayAll fills the slots. What takes longest is begun first.
+// replayAll analyses all sessions, then runs all replays, the longest first: a long replay that starts last would
+// keep one processor busy while all others are idle. A session that cannot be analysed ends the comparison; a replay
+// that fails does not.
 func (c *comparison) replayAll(ctx context.Context) error {
 	n := len(c.options.Sessions)
 	c.recordings, c.slots = make([]*recording, n), make([][]slot, n)
@@ -211,6 +220,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	replays.SetLimit(c.parallel)
 	for _, j := range jobs {
 		replays.Go(func() error {
+			// After a cancellation the remaining jobs return at once and leave their slots empty.
 			if ctx.Err() == nil {
 				c.slots[j.session][j.variant] = c.replay(ctx, c.recordings[j.session], &c.variants[j.variant])
 				c.progress(len(jobs))
@@ -218,10 +228,11 @@ func (c *comparison) replayAll(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = replays.Wait() // they return none
+	_ = replays.Wait() // the jobs return no errors
 	return ctx.Err()
 }
 
+// progress counts one replay as done and calls Progress under the lock, hence never twice at a time.
 func (c *comparison) progress(of int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,7 +242,8 @@ func (c *comparison) progress(of int) {
 	}
 }
 
-// replay runs one session with one variant.
+// replay runs one session with one variant and folds its turns. A replay that fails keeps the turns before the
+// failure; one that was interrupted is dropped, as a partial session cannot be compared with whole ones.
 func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slot {
 	set := c.host.Config().Settings()
 	if v.config != nil {
@@ -246,7 +258,7 @@ func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slo
 	for t, err := range rec.Turns(ctx, c.host, replay.Options{Settings: v.overrides}) {
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return slot{} // stopped, and half a session compares with nothing
+			return slot{}
 		case err != nil:
 			o.finishReplay()
 			return slot{found: o, err: err}

@@ -2,7 +2,8 @@ package compare
 
 import "fmt"
 
-// report puts what the slots hold in order.
+// report assembles the report from the slots. It runs after all replays, on one goroutine, and goes through sessions
+// and variants in their order, so that the report does not depend on which replay ended first.
 func (c *comparison) report() *Report {
 	r := &Report{
 		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{}, Totals: Results{Variants: []Result{}},
@@ -39,7 +40,8 @@ func (c *comparison) report() *Report {
 	return r
 }
 
-// untouched folds the turns of doing nothing. The limit is that of the host's settings.
+// untouched folds the turns of doing nothing, which needs no replay: the requests are the recorded ones. The limit
+// comes from the host's settings, since no variant's settings apply.
 func (c *comparison) untouched(rec *recording) slot {
 	model := c.host.Config().Settings().Model
 	hard := model.ContextLimit - model.CompletionBudget
@@ -51,7 +53,8 @@ func (c *comparison) untouched(rec *recording) slot {
 	return slot{found: o, done: true}
 }
 
-// result returns what a slot holds as a report has it. The figures are those of none if nothing was replayed.
+// result returns the result of one slot. none is an empty tally with the right price lists, for a slot without
+// figures.
 func (s slot) result(variant string, none *tally) Result {
 	r := none.result(variant)
 	if s.found != nil {
@@ -65,7 +68,8 @@ func (s slot) result(variant string, none *tally) Result {
 	return r
 }
 
-// summary adds up the sessions of one variant that were replayed to their ends.
+// summary adds up the sessions of one variant that were replayed to their ends. Sessions that failed are left out:
+// half a session would lower the sums and look like savings.
 type summary struct {
 	name   string
 	tally  *tally
@@ -75,6 +79,7 @@ type summary struct {
 	err    error // of the first that failed
 }
 
+// add adds the slot of one more session.
 func (s *summary) add(one slot) {
 	s.of++
 	switch {
@@ -89,6 +94,7 @@ func (s *summary) add(one slot) {
 	}
 }
 
+// result returns the totals. The error is the first one, with the number of sessions that failed unless all did.
 func (s *summary) result() Result {
 	r := s.tally.result(s.name)
 	r.Done = s.failed == 0 && !s.missed

@@ -5,8 +5,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/pricing"
 )
 
-// tally adds up what a comparison looks at beyond a replay's [replay.Totals]. An observer fills it turn by turn;
-// tallies of sessions are added to those of a variant.
+// tally holds the sums of a comparison beyond those of a replay ([replay.Totals]). An observer fills one turn by
+// turn; the tallies of sessions are added up to that of a variant.
 type tally struct {
 	replay.Totals
 	sessions          int
@@ -18,6 +18,7 @@ type tally struct {
 	pruned            *prunings
 }
 
+// newTally returns an empty tally for these price lists.
 func newTally(lists []*pricing.List) *tally {
 	t := &tally{costs: make([]Cost, len(lists)), pruned: newPrunings()}
 	for i, l := range lists {
@@ -26,7 +27,7 @@ func newTally(lists []*pricing.List) *tally {
 	return t
 }
 
-// add adds another session with the same price lists.
+// add adds the tally of another session, which must have the same price lists in the same order.
 func (t *tally) add(o *tally) {
 	t.Totals.Add(o.Totals)
 	t.sessions += o.sessions
@@ -50,6 +51,7 @@ func (c *Cost) add(o Cost) {
 	c.Uncached += o.Uncached
 }
 
+// add adds the counts, and the lost identifiers as long as there is room for them.
 func (r *Recall) add(o *Recall) {
 	r.Used += o.Used
 	r.Kept += o.Kept
@@ -58,7 +60,7 @@ func (r *Recall) add(o *Recall) {
 	r.Lost = append(r.Lost, o.Lost[:min(len(o.Lost), MaxLost-len(r.Lost))]...)
 }
 
-// result returns the sums as a report has them, with the shares that follow from them.
+// result returns the sums as a [Result], with the shares that follow from them. It shares slices with the tally.
 func (t *tally) result(variant string) Result {
 	r := Result{
 		Variant: variant, Sessions: t.sessions, Turns: t.Turns,
@@ -78,7 +80,7 @@ func (t *tally) result(variant string) Result {
 	return r
 }
 
-// share is the part of the used things that were kept: all of them if nothing was used.
+// share returns kept/used, 1 if nothing was used: nothing was lost.
 func share(kept, used int) float64 {
 	if used == 0 {
 		return 1

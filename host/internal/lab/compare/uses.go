@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// findUsed numbers the identifiers that answers use, and returns those of each answer: from what the model said and
-// from the parameters of its calls. Its thoughts are not searched, since not every recorder keeps them.
+// findUsed numbers the identifiers that answers use and returns those of each answer, each once: from the text of the
+// model and the parameters of its calls. Thinking is not searched, since not all recorders keep it, and sessions
+// would not be comparable.
 func (r *recording) findUsed() [][]usedWord {
 	out := make([][]usedWord, len(r.Requests))
 	seen := map[int32]int{} // word → 1 + the last turn that used it
@@ -28,7 +29,7 @@ func (r *recording) findUsed() [][]usedWord {
 					id, known := r.words[s]
 					if !known {
 						id = int32(len(r.names))
-						s = strings.Clone(s) // else it would keep the whole text in memory
+						s = strings.Clone(s) // s is a slice of the text, and would keep all of it in memory
 						r.words[s], r.names = id, append(r.names, s)
 					}
 					if seen[id] != n+1 {
@@ -42,8 +43,8 @@ func (r *recording) findUsed() [][]usedWord {
 	return out
 }
 
-// findRepeats groups the calls that are equal by name and parameters, and returns the grouped calls of each answer. A
-// call that was made once is in no group.
+// findRepeats groups calls that are equal by name and parameters and returns the grouped calls of each answer. A call
+// that was made only once is in no group. Groups are numbered in the order of their first call, not of the map.
 func (r *recording) findRepeats() [][]repeatedCall {
 	type placed struct {
 		turn int
@@ -90,8 +91,8 @@ func (r *recording) findRepeats() [][]repeatedCall {
 	return out
 }
 
-// canonical returns parameters in a form that is equal for equal ones: fields sorted by name, no white space. Numbers
-// keep their digits, as large ones would lose some in a float64.
+// canonical returns parameters in a form that is the same for equal parameters: keys sorted, no white space. Numbers
+// keep their digits, since large integers do not fit a float64. Invalid JSON is returned as it is.
 func canonical(raw json.RawMessage) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -106,8 +107,9 @@ func canonical(raw json.RawMessage) string {
 	return string(out)
 }
 
-// keepVisible keeps of what the answers used what was in the unpruned request: the model can have known the rest from
-// elsewhere, and no pruning takes that away.
+// keepVisible reduces what the answers used to what was in the unpruned request. Anything else the model knew from
+// elsewhere (its training, the system prompt), and no pruning can take that away. It passes over the session once,
+// with counts that follow the window from the last compaction to the current request.
 func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
 	total := make([]int32, r.things) // how many entries of the request hold a thing
 	other := make([]int32, r.things) // how many of those are no results of tools
@@ -155,16 +157,19 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
 	}
 }
 
-// finder finds the things of a recording, which are words and groups of equal results, in entries.
+// finder finds the things of a recording in entries. It is not safe for concurrent use; each replay has its own. seen
+// avoids clearing a set for each entry: a thing was found in this search if its number is the current one.
 type finder struct {
 	*recording
 	seen   []int32 // thing → the last search that found it
 	search int32
 }
 
+// newFinder returns a finder. The recording must have all its words and groups.
 func newFinder(r *recording) *finder { return &finder{recording: r, seen: make([]int32, r.things)} }
 
-// find returns the things that an entry holds, each once.
+// find returns the things that an entry contains, each once. The result is clipped, as it is kept for the whole
+// replay.
 func (f *finder) find(c content.Content) []int32 {
 	f.search++
 	var out []int32
@@ -191,8 +196,8 @@ func (f *finder) find(c content.Content) []int32 {
 	return slices.Clip(out)
 }
 
-// withheld are the entries that no request holds: the host sends no response without its call, as providers refuse
-// it, and these entries have nothing else.
+// withheld returns the entries that no request contains because they hold nothing but responses without a call:
+// providers refuse those, so the host does not send them.
 func (r *recording) withheld() map[int]bool {
 	orphans := map[int]int{}
 	for _, at := range r.pairs.Orphans() {

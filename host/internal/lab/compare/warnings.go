@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Warnings are the sentences without which the figures of the totals would be read wrongly, for people. None is usual
-// for a short session.
+// Warnings returns sentences about what could be misread in the totals, for people. Most reports have at least the
+// dates of the prices.
 func (r *Report) Warnings() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -53,6 +53,7 @@ func (r *Report) Warnings() []string {
 	return out
 }
 
+// modelCost returns the cost of a variant's own model calls by each price list, in parentheses.
 func modelCost(v *Result) string {
 	var costs []string
 	for _, c := range v.Costs {
@@ -64,7 +65,8 @@ func modelCost(v *Result) string {
 	return " (" + strings.Join(costs, ", ") + ")"
 }
 
-// priceDates says between which days the prices were looked up.
+// priceDates returns the day or the range of days on which the prices were looked up. Days are in ISO form, which
+// sorts as text.
 func (r *Report) priceDates() string {
 	var days []string
 	for _, l := range r.Prices {

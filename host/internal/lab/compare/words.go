@@ -143,6 +143,8 @@ func runs(text string, yield func(string)) {
 	}
 }
 
+// run yields what is identifier-like in one run: a path, a qualified name ("std::vec"), or the pieces between ":",
+// "@" and "~". Punctuation at the ends belongs to the sentence around it.
 func run(s string, yield func(string)) {
 	s = strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~")
 	s = strings.TrimPrefix(s, "./")
@@ -160,8 +162,8 @@ func run(s string, yield func(string)) {
 	}
 }
 
-// path yields a path or a URL without the line and column behind it. Two plain words with a slash between ("and/or")
-// are none.
+// path yields a path or URL without a line and column at its end, so that "a.go:12:3" and "a.go" are the same thing.
+// Two plain words with a slash between them ("and/or") are not a path.
 func path(s string, yield func(string)) {
 	for {
 		at := strings.LastIndexByte(s, ':')
@@ -180,7 +182,8 @@ func path(s string, yield func(string)) {
 	}
 }
 
-// symbol yields a name that has a structure, a number, or a code: what is not written by accident.
+// symbol yields a name with structure, a number or a code: strings that are unlikely to occur by accident. Plain
+// words are not identifiers; "parser" in a summary says nothing about which parser.
 func symbol(s string, yield func(string)) {
 	if len(s) < 3 {
 		return
@@ -208,6 +211,7 @@ func symbol(s string, yield func(string)) {
 	}
 }
 
+// shape describes the characters of a string: counts, and the two patterns that make a plain word a name.
 type shape struct {
 	letters, digits, dots, dashes int
 	longest                       int  // of the parts between dots
@@ -215,6 +219,7 @@ type shape struct {
 	inner                         bool // "_" between letters or digits
 }
 
+// shapeOf computes the shape in one pass. Bytes above ASCII count as letters.
 func shapeOf(s string) shape {
 	var out shape
 	part := 0
@@ -242,13 +247,15 @@ func shapeOf(s string) shape {
 
 func letters(s string) int { return shapeOf(s).letters }
 
-// errno are error codes without a digit. Those with digits ("E0425", "TS2304") have a structure.
+// errno holds error and signal names without a digit. They look like ordinary capitalised words; codes with digits
+// ("E0425", "TS2304") have structure enough.
 var errno = func() map[string]bool {
 	m := map[string]bool{}
-	for code := range strings.FieldsSeq(`EACCES EADDRINUSE EADDRNOTAVAIL EAGAIN EBADF EBUSY ECANCELED ECHILD ECONNABORTED ECONNREFUSED
-		ECONNRESET EDQUOT EEXIST EFAULT EHOSTUNREACH EINTR EINVAL EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENETUNREACH ENFILE ENOENT
-		ENOEXEC ENOMEM ENOSPC ENOSYS ENOTCONN ENOTDIR ENOTEMPTY ENOTFOUND ENOTSOCK ENOTSUP EPERM EPIPE EPROTO ERESOLVE EROFS ESRCH
-		ESTALE ETIMEDOUT EXDEV SIGABRT SIGBUS SIGFPE SIGILL SIGINT SIGKILL SIGPIPE SIGSEGV SIGTERM`) {
+	for code := range strings.FieldsSeq(`EACCES EADDRINUSE EADDRNOTAVAIL EAGAIN EBADF EBUSY ECANCELED ECHILD
+		ECONNABORTED ECONNREFUSED ECONNRESET EDQUOT EEXIST EFAULT EHOSTUNREACH EINTR EINVAL EIO EISDIR ELOOP EMFILE
+		ENAMETOOLONG ENETUNREACH ENFILE ENOENT ENOEXEC ENOMEM ENOSPC ENOSYS ENOTCONN ENOTDIR ENOTEMPTY ENOTFOUND
+		ENOTSOCK ENOTSUP EPERM EPIPE EPROTO ERESOLVE EROFS ESRCH ESTALE ETIMEDOUT EXDEV
+		SIGABRT SIGBUS SIGFPE SIGILL SIGINT SIGKILL SIGPIPE SIGSEGV SIGTERM`) {
 		m[code] = true
 	}
 	return m

@@ -5,12 +5,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Explanation is what became of a session's entries. Counts are in tokens.
+// Explanation says what happened to each entry of a session. All counts are in tokens.
 type Explanation struct {
 	Strategy string `json:"strategy"`
 	// Turns is how many requests were looked at.
 	Turns int `json:"turns"`
-	// Tokens is what all entries counted when they came in, Now what of them and of Made is in the history at the end.
+	// Tokens is the sum of all entries as they were added. Now is what is left of them and of Made at the end;
+	// entries that the recorder's own compaction removed count 0.
 	Tokens int `json:"tokens"`
 	Now    int `json:"now"`
 	// Entries are those of the file, in its order, each once.
@@ -21,10 +22,11 @@ type Explanation struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Status is what became of an entry.
+// Status is the state of an entry at the end of the replay.
 type Status string
 
-// The fates. An entry of the second and third kind has at least one [Event].
+// The statuses; their values and the field name "fate" are fixed by the JSON form. A trimmed or removed entry has at
+// least one [Event].
 const (
 	Kept    Status = "stands"
 	Trimmed Status = "trimmed"
@@ -52,18 +54,18 @@ type Made struct {
 	State
 }
 
-// State is an entry and what became of it.
+// State is an entry with what happened to it.
 type State struct {
 	Speaker content.Speaker `json:"speaker"`
 	// What says in a line what the entry is.
 	What string `json:"what"`
-	// Tokens is what it counted at first, Now what of it is left.
+	// Tokens is its count when it was added, Now its present count.
 	Tokens int    `json:"tokens"`
 	Now    int    `json:"now"`
 	Status Status `json:"fate"`
-	// Events are what was done to it, in order.
+	// Events are the changes to it, in order.
 	Events []Event `json:"events,omitempty"`
-	// Problems are why it was not sent as it is, each kind and call once.
+	// Problems are the reasons why it was not sent unchanged, each combination of kind and call once.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -77,23 +79,23 @@ type Event struct {
 	// if it gave none.
 	Step string `json:"step"`
 	Rule string `json:"rule,omitempty"`
-	// By is the index of the entry of the file that superseded it, ByMade the index of the one in Made that did; nil if
-	// nothing is known to have.
+	// By is the index of the entry of the file that superseded it, ByMade that of an entry in Made; both nil if
+	// unknown.
 	By     *int `json:"by,omitempty"`
 	ByMade *int `json:"byMade,omitempty"`
-	// Before and After are what the entry counted.
+	// Before and After are the entry's counts before and after the change.
 	Before int `json:"before"`
 	After  int `json:"after"`
 }
 
-// StepRecorder is the step of an entry that went when the recorder compacted its own history, and RuleCompacted its
-// rule: no strategy did it.
+// StepRecorder is the step of entries that disappeared when the recorder compacted its own history, and RuleCompacted
+// its rule. They keep such losses apart from what the strategy did.
 const (
 	StepRecorder  = "recorder"
 	RuleCompacted = "compacted"
 )
 
-// Problem is why an entry was sent otherwise than it is. See [outcome.Problem].
+// Problem is a reason why an entry was not sent as it is. See [outcome.Problem].
 type Problem struct {
 	// Turn is the first request that it concerned.
 	Turn   int                 `json:"turn"`
@@ -101,7 +103,7 @@ type Problem struct {
 	CallID string              `json:"callId,omitempty"`
 }
 
-// Rule adds up what one rule of one step did.
+// Rule sums up what one rule of one step did.
 type Rule struct {
 	Step string `json:"step"`
 	Rule string `json:"rule,omitempty"`
@@ -109,6 +111,6 @@ type Rule struct {
 	Removed int `json:"removed,omitempty"`
 	Trimmed int `json:"trimmed,omitempty"`
 	Made    int `json:"made,omitempty"`
-	// Saved is the tokens that went, less those of entries that were made.
+	// Saved is the number of tokens removed, less the tokens of entries made. It is negative if those are larger.
 	Saved int `json:"saved"`
 }

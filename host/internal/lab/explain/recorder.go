@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// Recorder takes down what a replay does. Its methods are called in the order of the replay: [Recorder.Entry] for each
-// entry of the file, [Recorder.Turn] for each request.
+// Recorder follows a replay and records what happens to each entry. Call its methods in the order of the replay:
+// [Recorder.Entry] for each entry of the file, [Recorder.Turn] for each request. It is not safe for concurrent use. A
+// turn costs time in proportion to its changes, not to the history.
 type Recorder struct {
 	transcript *transcript.Transcript
 	tokens     func(entry int) int
@@ -27,22 +28,24 @@ type Recorder struct {
 	rules    map[ruleKey]*Rule
 }
 
-// place says which entry an id is of.
+// place refers to an entry: an index into made or into entries.
 type place struct {
 	made  bool
 	index int
 }
 
+// problem is the key by which problems are reported once rather than at every turn.
 type problem struct {
 	at     place
 	kind   outcome.ProblemKind
 	callID string
 }
 
+// ruleKey identifies a rule: different steps may use the same name for theirs.
 type ruleKey struct{ step, rule string }
 
-// NewRecorder returns a recorder for a transcript. tokens says what each entry counts; taxonomy says what its tools
-// are for.
+// NewRecorder returns a recorder for a transcript. tokens returns the count of an entry of the file; taxonomy says
+// which tool calls concern which files, for the descriptions.
 func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy *tools.Taxonomy) *Recorder {
 	r := &Recorder{
 		entries: []Entry{}, transcript: t, tokens: tokens, taxonomy: taxonomy, what: Describe(t.Entries, taxonomy),
@@ -52,7 +55,7 @@ func NewRecorder(t *transcript.Transcript, tokens func(entry int) int, taxonomy 
 	return r
 }
 
-// Entry takes down that the entry at index was added, and its id in the history.
+// Entry records that the entry at index was added to the history under id.
 func (r *Recorder) Entry(index int, id string) {
 	r.begin(index)
 	c := r.transcript.Entries[index]
@@ -67,11 +70,12 @@ func (r *Recorder) Entry(index int, id string) {
 	r.entries = append(r.entries, e)
 }
 
-// Turn takes down what was done before the request that the entry at index answers.
+// Turn records the changes and problems of the turn whose request the entry at index answers. Entries that were made
+// come first, as they may supersede others in the same turn. Changes of unknown ids are ignored.
 func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.Problem) {
 	r.begin(index)
 	r.turns++
-	for _, c := range changes { // those that were made may supersede others of the same turn
+	for _, c := range changes {
 		if c.Kind == outcome.Added {
 			r.add(c)
 		}
@@ -91,7 +95,8 @@ func (r *Recorder) Turn(index int, changes []outcome.Change, problems []outcome.
 	}
 }
 
-// begin starts over where the recorder compacted its history: everything in it until then is removed.
+// begin starts over where the recorder compacted its history: everything that was in it until then is removed. Ids
+// start over as well, so the places are cleared.
 func (r *Recorder) begin(index int) {
 	if !r.boundaries[index] {
 		return
@@ -114,6 +119,8 @@ func (r *Recorder) begin(index int) {
 	clear(r.problems)
 }
 
+// add records an entry that a strategy made. One placed behind another made entry takes over that entry's position in
+// the file.
 func (r *Recorder) add(c outcome.Change) {
 	m := Made{
 		Index: len(r.made), Turn: r.turns, Step: c.Step, After: -1,
@@ -134,6 +141,7 @@ func (r *Recorder) add(c outcome.Change) {
 	rule.Saved -= c.After
 }
 
+// change records a change of an entry, and which entry superseded it.
 func (r *Recorder) change(at place, c outcome.Change) {
 	e := Event{Turn: r.turns, Kind: c.Kind, Step: c.Step, Rule: c.Rule, Before: c.Before, After: c.After}
 	if by, ok := r.places[c.By]; ok && by.made {
@@ -144,6 +152,7 @@ func (r *Recorder) change(at place, c outcome.Change) {
 	r.event(r.state(at), e)
 }
 
+// event applies an event to an entry and to the sums of its rule.
 func (r *Recorder) event(s *State, e Event) {
 	s.Events = append(s.Events, e)
 	s.Now = e.After
@@ -158,6 +167,7 @@ func (r *Recorder) event(s *State, e Event) {
 	}
 }
 
+// state returns the entry at a place. The pointer is valid until the next entry is added, which may move the slice.
 func (r *Recorder) state(at place) *State {
 	if at.made {
 		return &r.made[at.index].State
@@ -165,6 +175,7 @@ func (r *Recorder) state(at place) *State {
 	return &r.entries[at.index].State
 }
 
+// rule returns the sums of a rule, which it creates if needed.
 func (r *Recorder) rule(step, name string) *Rule {
 	key := ruleKey{step, name}
 	if r.rules[key] == nil {
@@ -173,7 +184,7 @@ func (r *Recorder) rule(step, name string) *Rule {
 	return r.rules[key]
 }
 
-// Explanation returns what was taken down so far.
+// Explanation returns what was recorded so far. It shares slices with the recorder: do not record after calling it.
 func (r *Recorder) Explanation() Explanation {
 	out := Explanation{Turns: r.turns, Entries: r.entries, Made: r.made}
 	for _, e := range r.entries {

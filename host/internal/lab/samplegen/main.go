@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 )
 
+// main exits with 1 on any error; files that were written before it stay.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -34,6 +35,8 @@ func main() {
 	}
 }
 
+// run makes the chosen samples. Each file is written only after its story has played to the end, so that a story that
+// fails leaves the old file unchanged.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
 	out := flags.String("out", "examples/sessions", "directory that gets the session files")
@@ -63,6 +66,7 @@ type sample struct {
 	dialect dialect
 }
 
+// samples lists all session files: one per transcript format that users are likely to have.
 func samples() []sample {
 	return []sample{
 		{"claude-code-ratelimit.jsonl", "ratelimit", claude{}},

@@ -8,6 +8,7 @@ import (
 // native keeps sessions in thresh's own format, with the tool names of the preset llxprt.
 type native struct{}
 
+// newCall uses llxprt's tool names with ids in the form of thresh's own importers.
 func (native) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "absolute_path", ids)
 	c.id = "hist_tool_" + ids.hex(12)
@@ -57,7 +58,7 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 	return c
 }
 
-// lxAnswer words what came of a call that succeeded.
+// lxAnswer words the result of a call that succeeded, as llxprt does.
 func lxAnswer(root string, c call) string {
 	name, span := splitSpan(c.step.arg)
 	file := root + "/" + name
@@ -93,10 +94,14 @@ func lxAnswer(root string, c call) string {
 	}
 }
 
+// write returns the session file: each message is an entry, followed by one entry per response, in the order in which
+// the answers arrived. The format has no place for compactions and notices.
 func (n native) write(s session) ([]byte, error) {
 	var entries []object
 	add := func(speaker string, m message, blocks []object) {
-		entries = append(entries, object{"speaker", speaker, "blocks", blocks, "metadata", object{"timestamp", stamp(m.at)}})
+		entries = append(entries, object{
+			"speaker", speaker, "blocks", blocks, "metadata", object{"timestamp", stamp(m.at)},
+		})
 	}
 	for i, m := range s.messages {
 		var said, answered []object

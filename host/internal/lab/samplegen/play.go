@@ -54,6 +54,7 @@ type player struct {
 	messages []message
 }
 
+// play executes the steps in order. An error names the line of the story.
 func (p *player) play(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := p.step(ctx, s); err != nil {
@@ -63,6 +64,8 @@ func (p *player) play(ctx context.Context, steps []step) error {
 	return nil
 }
 
+// step executes one step. Times between messages are those of people and models: a developer thinks for a minute, a
+// model for some seconds.
 func (p *player) step(ctx context.Context, s step) error {
 	if verbs[s.verb] {
 		return p.call(ctx, s)
@@ -86,6 +89,8 @@ func (p *player) step(ctx context.Context, s step) error {
 	return nil
 }
 
+// call runs a tool and adds the call to the agent's current message. A tool that succeeds where the story expects a
+// failure, or the reverse, is an error: story and project no longer fit each other.
 func (p *player) call(ctx context.Context, s step) error {
 	last, err := p.last()
 	if err != nil {

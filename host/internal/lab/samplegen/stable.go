@@ -26,15 +26,17 @@ func (s *ids) hash() []byte {
 	return sum[:]
 }
 
+// hex returns n hexadecimal digits, at most 64.
 func (s *ids) hex(n int) string { return hex.EncodeToString(s.hash())[:n] }
 
+// uuid returns a random-looking UUID; readers check its version and variant bits.
 func (s *ids) uuid() string {
 	h := s.hash()
 	h[6], h[8] = h[6]&0x0f|0x40, h[8]&0x3f|0x80 // version 4, variant 1
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// token returns prefix and n letters and digits.
+// token returns prefix followed by n letters and digits, at most 32, without those that are easily confused.
 func (s *ids) token(prefix string, n int) string {
 	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	h := s.hash()
@@ -51,6 +53,7 @@ type clock struct {
 	steps ids
 }
 
+// newClock returns the time at which a story begins. The offset keeps the samples from starting at the same moment.
 func newClock(story string) clock {
 	start := time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 	offset := time.Duration(len(story)) * 26 * time.Hour
@@ -65,8 +68,10 @@ func (c *clock) tick(least time.Duration) time.Time {
 	return c.now
 }
 
+// stamp formats a time as JavaScript does, with milliseconds: most recorders are written in it.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
+// What Go's test runner prints about time: durations, and whether a result came from its cache.
 var (
 	testTime    = regexp.MustCompile(`(?m)^(\s*--- (?:PASS|FAIL|SKIP): \S+) \(\d+\.\d+s\)$`)
 	packageTime = regexp.MustCompile(`(?m)^((?:ok|FAIL)\s+\S+)\t(?:\d+\.\d+s|\(cached\))`)

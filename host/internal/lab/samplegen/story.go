@@ -25,6 +25,7 @@ import (
 //go:embed stories
 var stories embed.FS
 
+// step is one directive of a story.
 type step struct {
 	line int // in the story file
 	verb string
@@ -33,6 +34,7 @@ type step struct {
 	body string
 }
 
+// directive matches the line of a directive: verb, mark and argument.
 var directive = regexp.MustCompile(`^@([a-z]+)([!?]?)(?: (.*))?$`)
 
 // verbs says of each directive whether it is a tool call.
@@ -42,6 +44,7 @@ var verbs = map[string]bool{
 	"write": true, "edit": true, "insert": true, "delete": true,
 }
 
+// loadStory reads and parses an embedded story.
 func loadStory(name string) ([]step, error) {
 	data, err := stories.ReadFile("stories/" + name + ".story")
 	if err != nil {
@@ -50,6 +53,8 @@ func loadStory(name string) ([]step, error) {
 	return parseStory(string(data))
 }
 
+// parseStory parses a story. Lines before the first directive must be comments ("#") or blank; later, "#" is text.
+// Trailing blank lines of a body are dropped, so that stories can be laid out freely.
 func parseStory(text string) ([]step, error) {
 	var steps []step
 	var body []string
@@ -82,6 +87,7 @@ func parseStory(text string) ([]step, error) {
 	return steps, nil
 }
 
+// file is one file of a project, by its path relative to the project's root.
 type file struct{ path, text string }
 
 // loadProject reads the project's files: in the archive each begins with a line "-- path --".

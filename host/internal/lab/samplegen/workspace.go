@@ -39,6 +39,9 @@ func newWorkspace(ctx context.Context, project string, files []file) (*workspace
 	return ws, nil
 }
 
+// fill writes the project and prepares an environment in which commands give the same output on every machine: fixed
+// time zone, locale and author, no network, no user configuration of Go or git. GOCACHE is the user's, as compiling
+// the standard library for each sample would take minutes.
 func (ws *workspace) fill(ctx context.Context, project string, files []file) error {
 	real, err := filepath.EvalSymlinks(ws.temp)
 	if err != nil {
@@ -87,6 +90,8 @@ type result struct {
 	failure string
 }
 
+// failed reports whether the agent sees the call as failed: the tool reported an error, or the command exited with
+// one.
 func (r result) failed() bool { return r.failure != "" || r.exit != 0 }
 
 // load reads a file of the project by its relative path; save writes one.
@@ -95,6 +100,7 @@ func (ws *workspace) load(name string) (string, error) {
 	return string(data), err
 }
 
+// save writes a file of the project and creates its directories.
 func (ws *workspace) save(name, text string) error {
 	p := ws.real(name)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -103,6 +109,7 @@ func (ws *workspace) save(name, text string) error {
 	return os.WriteFile(p, []byte(text), 0o644)
 }
 
+// real returns the path of a file on this machine.
 func (ws *workspace) real(name string) string { return filepath.Join(ws.dir, filepath.FromSlash(name)) }
 
 // shown is the path as an agent that works with absolute paths writes it.

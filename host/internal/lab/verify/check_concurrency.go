@@ -87,7 +87,6 @@ func (s *suite) compressAtOnce(ctx context.Context, st *plugins.Strategy) error 
 
 // oneHeld blocks the model call of one session and demands that another session is served meanwhile. The call that is
 // held runs in a goroutine of its own, which ends before oneHeld returns: held has room for its result.
-// oneHeld has one session wait for its model while another is served.
 func (s *suite) oneHeld(ctx context.Context, st *plugins.Strategy) error {
 	release, reached, held := make(chan struct{}), make(chan struct{}, 1), make(chan error, 1)
 	go func() {

@@ -3,18 +3,15 @@ package verify
 import "context"
 
 // Check is one requirement on a plugin.
-// Check is one thing that is demanded of a plugin.
 type Check struct {
 	// Name is what [Options.Only] and the report call it.
 	Name string
 	// Meaning is the requirement in one sentence, for the help text and reports. It states what must hold, not what
 	// is done to find out.
-	// Meaning is one sentence.
 	Meaning string
 
 	// run returns a detail (what was observed, for a passing check) or an error: what is wrong with the plugin, or
 	// skipped. It may start processes and must leave none behind; checks share state through the suite only.
-	// run returns what was seen, or an error: what is wrong, or skipped.
 	run func(context.Context, *suite) (detail string, err error)
 }
 

@@ -24,7 +24,6 @@ func compressCall(sm sample, info contract.Info) prepare.CompressCall {
 	threshold := info.Trigger.DefaultThreshold
 	set := contract.DefaultCompressSettings()
 	// The minimum of 100 tokens keeps the target of tiny samples above zero.
-	// The threshold is just reached; 100 at least, so that the target is not nothing.
 	set.ContextLimit = max(int(float64(current)/threshold), 100)
 	set.UserMessageBudget = 2000
 	set.Todos = []contract.Todo{

@@ -56,7 +56,6 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 var handshakeLine = regexp.MustCompile(`^1\|1\|unix\|([^|]+)\|grpc(\|.*)?$`)
 
 // end kills the process if it is still running and removes its socket and directory. It may be called more than once.
-// end ends the process if it still runs, and removes what is left of it.
 func (p *raw) end() {
 	if p.stopServices != nil {
 		p.stopServices()

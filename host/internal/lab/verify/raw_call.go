@@ -56,7 +56,6 @@ type rawCall struct {
 	settings []byte
 	// sent is called once the request is complete, on the goroutine that makes the call; nil: no one is told. From
 	// then on the plugin has all it needs, and whatever it does is its own work.
-	// sent is called when the request is complete; it may be nil.
 	sent func()
 }
 

@@ -17,7 +17,6 @@ const (
 	Fail Outcome = "fail"
 	// Skip means that the check had nothing to look at, for example an Optimize of a strategy that has none. The
 	// detail gives the reason. A skipped check fails nothing: a report may pass with many of them.
-	// Skip: there was nothing to look at; the detail says why.
 	Skip Outcome = "skip"
 )
 
@@ -27,10 +26,8 @@ type Result struct {
 	Outcome Outcome `json:"outcome"`
 	// Detail is one line without control characters: what is wrong, why the check was skipped, or what was observed.
 	// It may quote the plugin, but never a conversation, as there is none.
-	// Detail is one line: what is wrong, why it was skipped, or what was seen.
 	Detail string `json:"detail,omitempty"`
 	// Meaning is the requirement; see [Check.Meaning].
-	// Meaning is what the check demands.
 	Meaning  string        `json:"meaning"`
 	Duration time.Duration `json:"durationNs"`
 }
@@ -40,12 +37,10 @@ type Result struct {
 type Report struct {
 	// Binary is the absolute path of the file, SHA256 the hash of its content in hexadecimal: the hash that 'plugins
 	// lock' would record, so that a report can be matched with a lock file.
-	// Binary is an absolute path, SHA256 what it holds, in hexadecimal.
 	Binary string `json:"binary"`
 	SHA256 string `json:"sha256"`
 	Name   string `json:"name"`
 	// Version, Trigger and RequiresLLM are the plugin's own claims; empty if it never started.
-	// Version, Trigger and RequiresLLM are what the plugin says of itself; empty if it does not start.
 	Version     string          `json:"version,omitempty"`
 	Trigger     sdk.TriggerMode `json:"trigger,omitempty"`
 	RequiresLLM bool            `json:"requiresLLM"`

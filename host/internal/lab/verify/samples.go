@@ -64,8 +64,6 @@ func (sm sample) tokens() int {
 // tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four per entry, and a
 // flat 1,000 for media. It is fast and the same everywhere. A plugin may only rely on equal entries having equal
 // counts.
-// tokens stands in for the host's tokenizer: a quarter of the bytes that a model reads, plus four for each entry.
-// What it counts depends on nothing else, which is all that a plugin can ask of it.
 func tokens(c content.Content) int {
 	n := 0
 	for _, b := range c.Blocks {

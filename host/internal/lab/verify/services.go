@@ -27,7 +27,6 @@ const scriptedPrompt = "Write a summary of the session that lets the agent go on
 // services implements the host services that a strategy can call during a Compress. The zero value answers correctly
 // and without delay; the fields make it slow, wrong or broken. Set them before use: methods run concurrently, on
 // goroutines of the gRPC server, and only the tally may change meanwhile.
-// services is a host as a strategy meets it in Compress. The zero value is quick and friendly.
 type services struct {
 	delay  time.Duration // before each answer, and between the pieces of a generated text
 	prompt string        // "": the scripted one
@@ -35,13 +34,11 @@ type services struct {
 	extra  int           // tokens added to every count; makes counts absurd but consistent
 	// hold, if not nil, blocks every model call until it is closed or the call is cancelled. reached gets one
 	// element, if it has room, whenever a call starts to wait.
-	// hold, if not nil, has the model answer only when it is closed; reached then gets one when a request waits.
 	hold, reached chan struct{}
 
 	// Returned by the three services instead of an answer; nil: the service works.
 	estimateErr, generateErr, promptErr error
 	// breakOff makes a model call fail with generateErr after two lines of the answer, as a broken stream does.
-	// breakOff has the model fail after it has begun to answer.
 	breakOff bool
 
 	tally tally

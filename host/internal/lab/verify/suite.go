@@ -66,7 +66,6 @@ type suite struct {
 
 // judge runs one check and turns its outcome into a result: an error of type skipped means skip, any other error
 // fail.
-// judge runs one check. A check that finds fault returns an error, one that has nothing to look at a skipped.
 func (s *suite) judge(ctx context.Context, c Check) Result {
 	start := time.Now()
 	detail, err := c.run(ctx, s)
@@ -107,7 +106,6 @@ const errNoStart = skipped("the plugin does not start: see above")
 
 // strategy returns the plugin under a host, which is started once and shared by all checks. A check that must not
 // share a process uses fresh.
-// strategy returns the plugin under a host, started once for all checks.
 func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 	if s.running != nil {
 		return s.running, nil
@@ -121,7 +119,6 @@ func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 
 // fresh returns the plugin in a process of its own, under a host of its own. end stops both; close does it otherwise.
 // Only the directory of the binary is searched, with no lock file and no isolation: trust is not what is checked.
-// fresh returns the plugin in a process of its own, under a host of its own. end ends it; so does the end of the run.
 func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
 	if s.broken {
 		return nil, nil, errNoStart
@@ -151,7 +148,6 @@ func (s *suite) close() {
 }
 
 // continuous returns the plugin if it has an Optimize, and skipped otherwise.
-// continuous returns the plugin if it has an Optimize.
 func (s *suite) continuous(ctx context.Context) (*plugins.Strategy, error) {
 	st, err := s.strategy(ctx)
 	if err != nil {

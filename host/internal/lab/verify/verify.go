@@ -19,14 +19,11 @@ import (
 // Options say what to run. The zero value runs every check.
 type Options struct {
 	// Only names the checks to run, in any order; empty: all of [Checks]. Checks always run in the order of [Checks].
-	// Only names the checks to run, in any order; empty: all of [Checks].
 	Only []string
 	// Logger gets events in the life of the plugin's processes and the plugin's own log. Nil discards them.
-	// Logger gets what happens to the plugin and what it logs; nil: nobody does.
 	Logger hclog.Logger
 	// Progress is called before each check, on the goroutine of [Run], with the check's name, the number of checks
 	// that are done, and the number of checks to run. It may be nil.
-	// Progress is called before each check with its name, how many were done, and how many there are; nil: nobody is.
 	Progress func(check string, done, of int)
 }
 
@@ -44,12 +41,6 @@ var ErrUnknownCheck = errors.New("unknown check")
 // Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
 // [ErrUnknownCheck], a temporary directory that cannot be created, or ctx's error. A run takes some seconds; with a
 // plugin that hangs about a minute, since every call has a time limit, which is shortened once a call has hung.
-// Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
-// plugin is started many times, with the rights of the caller. Nothing of it is left when Run returns.
-//
-// What is wrong with the plugin is in the report. An error means that there is none: [ErrBadBinary],
-// [ErrUnknownCheck], a temporary directory that cannot be made, or ctx's error. It takes some seconds; with a plugin
-// that hangs about a minute, since every call has a bound, and all calls have less of it once one has hung.
 func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }

@@ -109,7 +109,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return a, err
 	}
 	if a.header.NoOp != "" && len(a.parts) > 0 {
-		err = fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", fault.ErrBadAnswer, len(a.parts))
+		err = fmt.Errorf("%w: it reports a no-op but sends %d pieces", fault.ErrBadAnswer, len(a.parts))
 	}
 	return a, err
 }

@@ -28,7 +28,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	case !contract.ValidName(info.Name):
 		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
 	case info.Name != name:
-		return contract.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s",
+		return contract.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
 			info.Name, name, discover.FilePrefix, info.Name)
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
 		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))

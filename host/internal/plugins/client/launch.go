@@ -82,8 +82,8 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
 	if p.reported.info.NeedsNetwork && !p.sandbox.Grant.Network && p.opts.Isolation != process.IsolationOff {
-		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it says that it needs the network", fault.ErrNotGranted),
-			"if it is to have it: plugins.grants."+p.binary.Name+".network: true")
+		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it reports that it needs the network", fault.ErrNotGranted),
+			"to allow it: plugins.grants."+p.binary.Name+".network: true")
 	}
 	if known.Contradicts(p.binary.Sum, p.reported.record) {
 		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it was %s and is %s", fault.ErrInfoChanged,

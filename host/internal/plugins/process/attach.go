@@ -16,9 +16,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing
-// verifies, isolates or supervises it.
-
 // An attached process was started by a developer, usually under a debugger. The host uses it as it is: it does not
 // verify, isolate or supervise it.
 //

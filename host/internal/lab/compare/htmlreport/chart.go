@@ -7,7 +7,6 @@ import (
 
 // The size of a chart and the margins around its plot area, in units of the SVG view box. One unit is one CSS pixel
 // at the page's full width; the browser scales it down on narrow screens.
-// The size of a chart and the room around its plane, in the units of its view box.
 const (
 	chartWidth  = 760
 	chartHeight = 250
@@ -31,7 +30,6 @@ type level struct {
 	Y    float64
 	// Below puts the label under the line instead of above it, so that the labels of a limit and of a threshold just
 	// below it do not overlap.
-	// Below puts the name below the level, where it does not touch that of the one above.
 	Below bool
 }
 
@@ -43,13 +41,10 @@ type chart struct {
 	Lines  []line
 	Levels []level
 	// Marks are turns at which something happened to all lines, drawn as vertical lines: compactions by the recorder.
-	// Marks are turns at which something happened that all lines share.
 	Marks []float64
 	// Label formats a value of the vertical axis.
-	// Label writes a value of the vertical axis.
 	Label func(float64) string
 	// Most limits the points per line; see [thin].
-	// Most bounds the points of a line.
 	Most int
 }
 
@@ -62,8 +57,6 @@ type drawing struct {
 	Top, Bottom           string
 	// LabelX is the right edge of the labels on the vertical axis. XLabelY and XNameY are the baselines of the labels
 	// and of the name of the horizontal axis. LevelX is the left edge of the names of levels.
-	// LabelX is where labels of the vertical axis end, XLabelY and XNameY where those of the other are, LevelX
-	// where names of levels begin.
 	LabelX, XLabelY, XNameY, LevelX string
 	XTicks, YTicks                  []tick
 	Paths                           []path
@@ -71,7 +64,6 @@ type drawing struct {
 	Marks                           []string
 	// Beyond names what does not fit into the chart because it is far above everything else; it is listed in the
 	// caption.
-	// Beyond are the levels that lie far above everything that is drawn.
 	Beyond []string
 }
 
@@ -87,8 +79,6 @@ type path struct {
 // A value far above the rest would flatten all other lines. A level more than farAbove times as high as every line is
 // only named in the caption. The line of doing nothing is clipped where it gets cutAbove times as high as everything
 // else: in a long session it grows without bound, while the lines that matter stay near the limit.
-// What is far above the rest would press it flat. A level that is farAbove times as high as all lines is only named;
-// the line of doing nothing leaves the chart where it gets cutAbove times as high as everything else.
 const (
 	farAbove = 1.6
 	cutAbove = 2.5
@@ -164,7 +154,6 @@ func (c chart) draw() drawing {
 
 // trace returns a line as the "d" attribute of an SVG path. Parts above top are left out: the line is cut exactly
 // where it crosses top, by interpolation, and continued with a new subpath where it comes back.
-// trace is a line as the "d" of a path, without what is higher than top.
 func trace(points []point, top float64, x, y func(float64) float64) string {
 	d := make([]byte, 0, 12*len(points)+8)
 	pen := byte('M')
@@ -195,7 +184,6 @@ func trace(points []point, top float64, x, y func(float64) float64) string {
 
 // coordinate formats a coordinate with at most one decimal: a tenth of a pixel. More digits would only make the page
 // larger, and tens of thousands of points have two each.
-// coordinate has one digit after the point: a tenth of a pixel.
 func coordinate(v float64) string {
 	text := strconv.FormatFloat(v, 'f', 1, 64)
 	if n := len(text) - 2; text[n:] == ".0" {

@@ -10,7 +10,6 @@ import (
 
 // Limits that keep the page below 2 MB, which browsers and mail systems handle well. Byte figures are estimates from
 // measured pages, with a margin.
-// Bounds that keep the page small.
 const (
 	maxSessions    = 40      // sessions shown one by one
 	sessionBytes   = 850_000 // of all sessions together, without the points of lines
@@ -24,7 +23,6 @@ const (
 )
 
 // sizeOf estimates the bytes that one session takes on the page, without the points of its lines.
-// sizeOf is about how many bytes a session takes.
 func sizeOf(variants, lists int) int {
 	rows := variants + 1
 	charts := (1 + lists) * (1800 + 450*min(rows, maxVariants))
@@ -74,7 +72,6 @@ type session struct {
 }
 
 // Scope says in one line what the report covers.
-// Scope says in a line what the report is of.
 func (p *page) Scope() string {
 	plural := "s"
 	if p.Sessions == 1 {
@@ -152,7 +149,6 @@ func timesOf(r *compare.Report, o Options) times {
 
 // drawSessions draws the largest sessions, in the order in which they were given: large ones are those in which
 // strategies differ. The number of points per line follows from how many lines share the page.
-// drawSessions draws the largest sessions, in the order in which they were given.
 func (p *page) drawSessions(r *compare.Report) {
 	shown := largest(r.Sessions, min(max(sessionBytes/sizeOf(len(r.Variants), len(r.Prices)), 1), maxSessions))
 	p.Undrawn = len(r.Sessions) - len(shown)
@@ -172,7 +168,6 @@ func (p *page) drawSessions(r *compare.Report) {
 }
 
 // duration formats a duration with about three significant digits.
-// duration is rounded to three digits or so.
 func duration(d time.Duration) string {
 	switch {
 	case d >= time.Second:

@@ -4,7 +4,6 @@ import "math"
 
 // ticks returns round values from 0 up to most, about count of them. The tolerance of 1e-9 keeps the last tick when
 // rounding errors put it slightly above most. A useless range (0, negative, NaN, infinite) gets the tick 0 alone.
-// ticks are round values from 0 to a little under or exactly most, about count of them.
 func ticks(most float64, count int) []float64 {
 	if !(most > 0) || math.IsInf(most, 0) {
 		return []float64{0}
@@ -19,7 +18,6 @@ func ticks(most float64, count int) []float64 {
 
 // roundStep returns the smallest number of the form 1, 2 or 5 times a power of ten that is not below step: the steps
 // that people read easily. step must be positive.
-// roundStep is the smallest of 1, 2 and 5 times a power of ten that is not below step.
 func roundStep(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, m := range []float64{1, 2, 5} {

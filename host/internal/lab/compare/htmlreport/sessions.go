@@ -11,7 +11,6 @@ import (
 
 // largest returns the indices of the most sessions with the most tokens, in ascending order. The sort is stable, so
 // that equal sessions are chosen by their order.
-// largest returns the indices of the sessions with the most tokens, in ascending order.
 func largest(sessions []compare.SessionReport, most int) []int {
 	all := make([]int, len(sessions))
 	for i := range all {
@@ -30,7 +29,6 @@ func largest(sessions []compare.SessionReport, most int) []int {
 
 // results returns doing nothing and the variants that can be drawn, each with the number of its series. A variant
 // without turns (failed or not begun) has no line.
-// results are doing nothing and the variants that have turns, with the series each is.
 func results(r *compare.Results) []numbered {
 	list := []numbered{{0, &r.Nothing}}
 	for i := range r.Variants {
@@ -49,7 +47,6 @@ type numbered struct {
 
 // charts draws the charts of one session: the context that was sent, then the accumulated cost by each price list. n
 // makes the ids of the charts unique on the page; most is the limit on points per line.
-// charts are those of one session: its context, then its cost by each price list.
 func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing {
 	marks := make([]float64, len(s.Boundaries))
 	for i, turn := range s.Boundaries {
@@ -111,7 +108,6 @@ func costChart(s *compare.SessionReport, list, id string, marks []float64, most 
 
 // levels returns the hard limit and the thresholds of the variants as horizontal lines, each value once. Limits come
 // first: when many variants have different thresholds, only a few of those are drawn.
-// levels are the hard limit and the thresholds of the variants, each value once.
 func levels(variants []compare.Result) []level {
 	var out []level
 	add := func(name string, v float64, below bool) {

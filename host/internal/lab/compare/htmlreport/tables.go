@@ -10,7 +10,6 @@ import (
 
 // table is a table of results: one row for doing nothing and one for each variant. Lists are the price lists, one
 // cost column each.
-// table is one of results: a row for doing nothing and for each variant.
 type table struct {
 	Caption string
 	Lists   []string
@@ -18,7 +17,6 @@ type table struct {
 }
 
 // Span returns the number of columns after the first, for rows whose message takes the place of all figures.
-// Span is how many columns there are after the first: [resultColumns] and the price lists.
 func (t table) Span() int { return resultColumns + len(t.Lists) }
 
 // resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl.
@@ -29,7 +27,6 @@ type row struct {
 	Series int
 	Name   string
 	// Problem says why there are no figures or not all of them. Empty means that there are none.
-	// Problem says why there are no figures, or not all; Empty that there are none.
 	Problem string
 	Empty   bool
 	// Cells are in the order of the head in the template.
@@ -37,7 +34,6 @@ type row struct {
 }
 
 // resultTable returns the table of results without times, which differ between runs and have a section of their own.
-// resultTable has no times: those are in a section of their own.
 func resultTable(r *compare.Report, res *compare.Results) table {
 	t := table{Caption: "Totals of all sessions"}
 	for _, l := range r.Prices {
@@ -97,7 +93,6 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 }
 
 // costTable breaks the cost by one price list down into cache reads, cache writes, uncached tokens and model calls.
-// costTable is how the cost by one price list came about.
 type costTable struct {
 	List string
 	Rows []row
@@ -128,7 +123,6 @@ func costTables(r *compare.Report) []costTable {
 }
 
 // pruned shows what one variant removed, by tool and by file.
-// pruned is what one variant took away.
 type pruned struct {
 	Series       int
 	Name         string
@@ -138,7 +132,6 @@ type pruned struct {
 }
 
 // shareTable is one of the two tables of pruned.
-// shareTable is what was pruned of tools, or of files.
 type shareTable struct {
 	Caption, Head string
 	Series        int
@@ -146,7 +139,6 @@ type shareTable struct {
 }
 
 // ToolTable and FileTable are called by the template, which cannot construct values.
-// ToolTable and FileTable are for the template.
 func (p pruned) ToolTable() shareTable {
 	return shareTable{"By tool: " + p.Name, "tool", p.Series, p.Tools}
 }
@@ -159,7 +151,6 @@ func (p pruned) FileTable() shareTable {
 type shareRow struct {
 	Name, Count, Tokens, Part string
 	// Bar is the width of the bar, from 0 to barWidth.
-	// Bar is its width, of barWidth.
 	Bar string
 }
 
@@ -188,7 +179,6 @@ func prunedTables(r *compare.Report) []pruned {
 
 // shareRows returns at most most rows; the last one sums up the others. whole is the number of tokens that 100 %
 // stands for. A share may be negative, if a replacement was larger than what it replaced; its bar is empty.
-// shareRows are the first most shares, and the others in one more.
 func shareRows(shares []compare.Share, whole, most int) []shareRow {
 	if len(shares) > most {
 		rest := compare.Share{}
@@ -220,7 +210,6 @@ func shareRows(shares []compare.Share, whole, most int) []shareRow {
 }
 
 // lostTable lists identifiers that a variant lost. Count is the number of all of them, Rows are the first ones.
-// lostTable names what a variant lost.
 type lostTable struct {
 	Name  string
 	Count string

@@ -12,7 +12,6 @@ import (
 
 // short shortens a name that comes from a session or from settings and may have any length, and replaces characters
 // that HTML cannot contain.
-// short cuts what a session may have made as long as it likes, and makes visible what a page cannot hold.
 func short(text string) string { return shorten(text, maxName) }
 
 // shorten cuts text to at most most bytes, at the boundary of a character, and cleans it.
@@ -28,7 +27,6 @@ func shorten(text string, most int) string {
 
 // clean replaces control characters and non-characters by U+FFFD: HTML forbids them, and browsers differ in what they
 // do with them. Escaping is the template's job.
-// clean replaces control characters and what is no text: neither belongs in HTML.
 func clean(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' || c == 0xFFFE || c == 0xFFFF {
@@ -39,7 +37,6 @@ func clean(text string) string {
 }
 
 // number formats a count with thousands separators and a proper minus sign.
-// number is a count with a comma for each thousand.
 func number(n int) string {
 	text := strconv.Itoa(n)
 	sign := ""
@@ -53,7 +50,6 @@ func number(n int) string {
 }
 
 // thousands formats a value for an axis, where room is scarce: round values of 10,000 and above as "10 k".
-// thousands is a round count as an axis has room for it.
 func thousands(v float64) string {
 	if n := int(v); n < 10_000 || n%1000 != 0 {
 		return number(n)
@@ -62,17 +58,14 @@ func thousands(v float64) string {
 }
 
 // percent formats a share as a percentage with one decimal.
-// percent is a share with one digit after the point.
 func percent(share float64) string {
 	return signed(strconv.FormatFloat(math.Round(share*1000)/10+0, 'f', 1, 64)) + " %" // +0 turns -0 into 0
 }
 
 // recalled formats a recall, rounded down: 100.0 % must mean that nothing is missing.
-// recalled is a share that is 100 % only if nothing is missing.
 func recalled(share float64) string { return percent(math.Floor(share*1000) / 1000) }
 
 // relative formats a difference to doing nothing, with a sign unless it rounds to zero.
-// relative is a share against doing nothing, with its sign.
 func relative(share float64) string {
 	text := percent(share)
 	if share > 0 && text != "0.0 %" {
@@ -85,7 +78,6 @@ func relative(share float64) string {
 func signed(text string) string { return strings.Replace(text, "-", "−", 1) }
 
 // dollars formats a cost with as many decimals as suit most, the largest value in the same column.
-// dollars has as many digits as make sense next to most, the largest value in the same column.
 func dollars(usd, most float64) string {
 	return signed(strconv.FormatFloat(usd, 'f', dollarDigits(most), 64))
 }

@@ -1,14 +1,11 @@
 package htmlreport
 
 // point is one value of a line: X is the turn, Y the value.
-// point is one value of a line: what was at a turn.
 type point struct{ X, Y float64 }
 
 // thin returns about most points at most that draw the same picture. It divides the points into buckets of neighbours
 // and keeps the lowest and highest of each, in their order, and the first and last of all. Taking every n-th point or
 // averages would lose the peaks, which are what a chart of context sizes is about. The input is not changed.
-// thin returns at most about most points that draw the same picture: of each bucket of neighbours the lowest and the
-// highest, in their order, and the first and the last of all.
 func thin(points []point, most int) []point {
 	if len(points) <= most || most < 4 {
 		return points

@@ -17,15 +17,11 @@ import (
 // Options of a page. The zero value is a page with the standard title and without a date.
 type Options struct {
 	// Title is the heading; "": a standard title.
-	// Title heads the page; "" is a title that fits all.
 	Title string
 	// Made is the time of the report, shown in UTC in the last section. The zero value leaves it out, and makes the
 	// page depend on the report alone.
-	// Made is when the report was made; it is shown in the page's last section, with the other times. The zero
-	// value leaves it out.
 	Made time.Time
 	// Version is the version of the program that made the report; "" leaves it out.
-	// Version is that of the program; "" leaves it out.
 	Version string
 }
 
@@ -42,10 +38,6 @@ var styleSheet string
 //
 // It returns errors of w. After an error, w has received a part of the page; see atomicfile for writing files. The
 // report is not changed.
-// Write writes the page. The same report gives the same bytes but for the section of times at its end. All text that
-// comes from sessions and price lists is escaped. The page stays under 2 MB, however many turns, sessions
-// and variants: lines are thinned out without losing a peak, and of many sessions the largest are shown; all are in
-// the totals.
 func Write(w io.Writer, r *compare.Report, o Options) error {
 	t, err := template.New("report").Parse(pageTemplate)
 	if err != nil {
@@ -68,8 +60,6 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 
 // Variants cycle through colours and dash styles. The combinations repeat after 28, and dashes help readers who
 // cannot tell the colours apart. Series 0, doing nothing, has a colour of its own and no dashes.
-// The variants take turns with colours, and with dashes for those who cannot tell these apart. Series 0 is doing
-// nothing.
 const (
 	colours    = 7
 	dashStyles = 4
@@ -79,7 +69,6 @@ var dashes = [dashStyles]string{"", "7 3", "2 3", "9 3 2 3"}
 
 // seriesStyle returns the CSS that depends on the number of series: colour and dashes of each, and the rule that
 // hides a line when its check box is cleared. That is done in CSS, as the page has no scripts.
-// seriesStyle is the part of the styles that depends on how many lines there are.
 func seriesStyle(series int) string {
 	var b strings.Builder
 	for i := range series {
