@@ -54,16 +54,22 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 			Plugins:         plugin.PluginSet{wire.PluginName: &grpcPlugin{svc: svc}},
 			Logger:          hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: stderr}),
 			GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-				return grpc.NewServer(append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
+				return grpc.NewServer(
+					append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
 			},
 			Test: &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: address},
 		})
 	}()
 	select {
 	case a := <-address:
-		_, _ = fmt.Fprintf(stderr, "%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
-			"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
-			"Ctrl-C ends it.\n\n", s.Info().Name, attachFlag)
+		_, _ = fmt.Fprintf(
+			stderr,
+			"%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
+				"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
+				"Ctrl-C ends it.\n\n",
+			s.Info().Name,
+			attachFlag,
+		)
 		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, a.Addr)
 	case <-done: // go-plugin said why
 		return exitFailed

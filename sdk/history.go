@@ -56,8 +56,10 @@ func (h *history) tokens(from, to int) int {
 func (h *history) untouched(given []Content) error {
 	for i := range h.was {
 		if !given[i].Equal(h.was[i]) {
-			return fmt.Errorf("%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements",
-				rewrite.ErrBadResult, i)
+			return fmt.Errorf(
+				"%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements",
+				rewrite.ErrBadResult, i,
+			)
 		}
 	}
 	return nil

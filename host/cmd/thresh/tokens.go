@@ -62,9 +62,9 @@ func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
-		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by
-tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for each of
-their files.
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by
+entry, by tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for
+each of their files.
 
 If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt

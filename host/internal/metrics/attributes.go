@@ -16,11 +16,16 @@ type labels struct {
 }
 
 // keys are the attributes' names, in the order of [labels.values].
-var keys = [...]attribute.Key{"strategy", "profile", "model", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state", "type"}
+var keys = [...]attribute.Key{
+	"strategy", "profile", "model", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state", "type",
+}
 
 // values returns the labels in the order of keys.
 func (l labels) values() [len(keys)]string {
-	return [...]string{l.strategy, l.profile, l.model, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason, l.state, l.tokens}
+	return [...]string{
+		l.strategy, l.profile, l.model, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason, l.state,
+		l.tokens,
+	}
 }
 
 // options carry a set of attributes in the forms in which instruments take it.

@@ -81,8 +81,10 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 
 // decision returns the word for the cadence's decision.
 func decision(r outcome.DecisionReason) string {
-	return word(r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold, outcome.DecidedUncached,
-		outcome.DecidedPays, outcome.DecidedTooLittle, outcome.DecidedTooCostly)
+	return word(
+		r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold,
+		outcome.DecidedUncached, outcome.DecidedPays, outcome.DecidedTooLittle, outcome.DecidedTooCostly,
+	)
 }
 
 // compressResult returns the words for the compress step.
@@ -105,8 +107,10 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 
 // noOp returns a reason if the host knows it, else other. A strategy may give any.
 func noOp(r sdk.NoOpReason) string {
-	return word(r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
-		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective)
+	return word(
+		r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
+		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+	)
 }
 
 func trigger(r sdk.CompressReason) string {
@@ -114,7 +118,9 @@ func trigger(r sdk.CompressReason) string {
 }
 
 func rung(r outcome.Rung) string {
-	return word(r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman)
+	return word(
+		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
+	)
 }
 
 // word returns w if it is known, else other.

@@ -56,13 +56,20 @@ func (s *size) check(path string, list []sdk.Todo, depth int) error {
 		case strings.TrimSpace(t.Content) == "":
 			return fmt.Errorf("%w: %s has no content", ErrInvalid, at)
 		case len(t.Content) > MaxContent:
-			return fmt.Errorf("%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent)
+			return fmt.Errorf(
+				"%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent,
+			)
 		case !utf8.ValidString(t.Content) || !utf8.ValidString(t.ID):
 			return fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, at)
 		case t.Status != Pending && t.Status != InProgress && t.Status != Completed:
-			return fmt.Errorf("%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending, InProgress, Completed)
+			return fmt.Errorf(
+				"%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending,
+				InProgress, Completed,
+			)
 		case s.todos > MaxTodos:
-			return fmt.Errorf("%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos)
+			return fmt.Errorf(
+				"%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos,
+			)
 		case s.bytes > MaxBytes:
 			return fmt.Errorf("%w: with %s the list has %d bytes; allowed are %d", ErrInvalid, at, s.bytes, MaxBytes)
 		}

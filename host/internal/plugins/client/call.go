@@ -33,7 +33,9 @@ func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
 	serve := func(ctx context.Context, id string) (stop func()) {
-		return p.remote.services.open(id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM})
+		return p.remote.services.open(
+			id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM},
+		)
 	}
 	a, err := ask(ctx, p, fault.OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
 		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.CompressMetadata, rewrite.Piece], error) {

@@ -98,7 +98,10 @@ func (w *dirWatch) arm() error {
 		for dir, s := range w.armed {
 			if err := w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !s.aside && !w.warned[dir] {
 				w.warned[dir] = true
-				w.log.Warn("plugin directory is not watched: new versions of plugins there go unnoticed", "dir", dir, "error", err)
+				w.log.Warn(
+					"plugin directory is not watched: new versions of plugins there go unnoticed", "dir", dir,
+					"error", err,
+				)
 			}
 		}
 		if maps.Equal(w.survey(), w.armed) { // nothing came before it was watched

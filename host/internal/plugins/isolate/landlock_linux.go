@@ -56,8 +56,11 @@ var (
 		"/proc/self",                                                               // what runtimes ask about their own process; others' are not in it
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"} // programs with OpenSSL end where it cannot be read
 	// networkReads are for programs that may use the network: names and certificates.
-	networkReads = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
-		"/etc/ca-certificates", "/run/systemd/resolve"}
+	networkReads = []string{
+		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs",
+		"/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
+		"/run/systemd/resolve",
+	}
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
@@ -79,7 +82,9 @@ func limitFiles(spec Spec) error {
 	if abi >= signalsABI && slices.Contains(spec.Apply, Signals) {
 		attr.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := unix.Syscall(
+		unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0,
+	)
 	if errno != 0 {
 		return fmt.Errorf("landlock_create_ruleset: %w", errno)
 	}
@@ -89,7 +94,8 @@ func limitFiles(spec Spec) error {
 	all := handled(abi)
 	allow := func(access uint64, paths ...string) error {
 		for _, path := range paths {
-			if err := allowPath(rules, path, access&all); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
+			if err := allowPath(rules, path, access&all); err != nil && !errors.Is(err, unix.ENOENT) &&
+				!errors.Is(err, unix.EACCES) {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
@@ -141,7 +147,10 @@ func allowFD(rules, fd int, access uint64) error {
 		access &= onFiles
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	_, _, errno := unix.Syscall6(
+		unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)),
+		0, 0, 0,
+	)
 	if errno != 0 {
 		return fmt.Errorf("landlock_add_rule: %w", errno)
 	}

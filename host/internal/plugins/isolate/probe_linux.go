@@ -18,7 +18,11 @@ func Probe() []Check {
 		return none("this program does not call host.ReexecMain, so that it cannot be a launcher")
 	}
 	abi := landlockABI()
-	files, signals := Check{Files, true, fmt.Sprintf("landlock, version %d", abi)}, Check{Signals, true, fmt.Sprintf("landlock, version %d", abi)}
+	files, signals := Check{
+		Files, true, fmt.Sprintf("landlock, version %d", abi),
+	}, Check{
+		Signals, true, fmt.Sprintf("landlock, version %d", abi),
+	}
 	if abi == 0 {
 		files = Check{Files, false, "this kernel has no landlock, or it is switched off"}
 	}

@@ -109,13 +109,21 @@ func (o *owner) acquire(answer chan lease) {
 		answer <- lease{err: fault.ErrClosed}
 	case o.current != nil && o.current.Alive():
 		o.grant(answer)
-	case o.current != nil, o.coming.starting, o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
+	case o.current != nil,
+		o.coming.starting,
+		o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
 		o.demand.waiting = append(o.demand.waiting, answer)
 	case o.crashes.quarantined && !o.version.binary.Differs():
-		err := fmt.Errorf("%w after %d crashes within %v; last crash: %w", fault.ErrQuarantined, o.crashes.most, crashWindow, fault.Cause(o.failure))
+		err := fmt.Errorf(
+			"%w after %d crashes within %v; last crash: %w", fault.ErrQuarantined, o.crashes.most, crashWindow,
+			fault.Cause(o.failure),
+		)
 		answer <- lease{err: o.refusal(err, "replace the file, or reset the plugin when the cause is removed", false)}
 	case o.crashes.next.Sub(now) > maxRestartWait && !o.version.binary.Differs():
-		err := fmt.Errorf("%w; next start in %v at the earliest", fault.Cause(o.failure), o.crashes.next.Sub(now).Round(time.Second))
+		err := fmt.Errorf(
+			"%w; next start in %v at the earliest", fault.Cause(o.failure),
+			o.crashes.next.Sub(now).Round(time.Second),
+		)
 		answer <- lease{err: o.refusal(err, "", true)}
 	default:
 		if o.crashes.quarantined || o.crashes.next.After(now) && o.version.binary.Differs() {

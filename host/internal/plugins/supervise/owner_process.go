@@ -167,7 +167,9 @@ func (o *owner) failed(state State, err error) {
 	reason := fault.Sentence(err)
 	if blamed(err) && o.crashes.add(time.Now(), jitter()) {
 		state = StateQuarantined
-		reason = fmt.Sprintf("quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason)
+		reason = fmt.Sprintf(
+			"quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason,
+		)
 	}
 	o.to(state, reason)
 }

@@ -73,7 +73,9 @@ func (l lockFile) read() (map[string]Entry, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
-		return nil, fmt.Errorf("the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile)
+		return nil, fmt.Errorf(
+			"the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile,
+		)
 	}
 	raw, err := os.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,10 +86,14 @@ func (l lockFile) read() (map[string]Entry, error) {
 	}
 	var content lockFileContent
 	if err := json.Unmarshal(raw, &content); err != nil {
-		return nil, fmt.Errorf("the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err)
+		return nil, fmt.Errorf(
+			"the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err,
+		)
 	}
 	if content.Version != lockFileVersion {
-		return nil, fmt.Errorf("the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion)
+		return nil, fmt.Errorf(
+			"the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion,
+		)
 	}
 	for key, e := range content.Plugins {
 		e.Path = key

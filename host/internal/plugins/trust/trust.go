@@ -72,7 +72,10 @@ type Verdict struct {
 // have been replaced since the scan.
 func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 	if p.mode == Off {
-		p.log.Warn("plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path, "sha256", b.Sum)
+		p.log.Warn(
+			"plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path,
+			"sha256", b.Sum,
+		)
 		return Verdict{}, nil
 	}
 	stat, err := b.Stat()
@@ -135,8 +138,10 @@ func (p *Policy) Remember(e Entry) {
 			p.log.Info("new plugin locked", "path", e.Path, "sha256", e.SHA256, "lockFile", p.lock.path)
 			return
 		}
-		p.log.Warn("new plugin cannot be written to the lock file: a change of its file is noticed only while this host runs",
-			"path", e.Path, "lockFile", p.lock.path, "error", err)
+		p.log.Warn(
+			"new plugin cannot be written to the lock file: a change of its file is noticed only while this host runs",
+			"path", e.Path, "lockFile", p.lock.path, "error", err,
+		)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
