@@ -43,7 +43,7 @@ type Session struct {
 	system       []content.Block // stands beside the history
 	systemTokens int
 
-	sent     int // tokens of the last Prepare, pending ones included
+	sent int // tokens of the last Prepare, pending ones included
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {
