@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
@@ -38,7 +39,11 @@ type Session struct {
 	taxonomy taxonomy
 	todos    []sdk.Todo // the unfinished ones
 	warned   map[string]bool
-	sent     int // tokens of the last Prepare, pending ones included
+
+	system       []content.Block // stands beside the history
+	systemTokens int
+
+	sent int // tokens of the last Prepare, pending ones included
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {
