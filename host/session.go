@@ -64,10 +64,21 @@ func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, 
 	return State{revision, tokens}, classify(err)
 }
 
+// SetSystem sets what the provider takes as system prompt or instructions before the history; it replaces what was set
+// before. It stands beside the history: no strategy sees it and nothing removes it, it counts with the pending tokens of
+// every request, and [Prepared.System] returns it. It has blocks of text only; others are refused with an error of
+// [KindEntry].
+func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
+	return classify(s.engine.SetSystem(ctx, blocks...))
+}
+
+// System returns what [Session.SetSystem] set. It must not be changed.
+func (s *Session) System() []content.Block { return s.engine.System() }
+
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history: the system prompt, tool schemas, a prompt
-	// that is not added yet.
+	// PendingTokens is what the request holds in addition to the history and to what [Session.SetSystem] set: tool
+	// schemas, a prompt that is not added yet, a system prompt that the session was not given.
 	PendingTokens int
 	// At is when the request is sent; zero is now. The cadence "priced" compares it with the previous request to tell
 	// whether the provider's prompt cache has expired.
@@ -90,6 +101,8 @@ type Prepared struct {
 	History []content.Content
 	// Tokens is the count of History.
 	Tokens int
+	// System is to be sent before the history: what [Session.SetSystem] set.
+	System []content.Block
 	// Revision is that of the session's history that this was made from.
 	Revision uint64
 	// Outcome says what was done.

@@ -18,11 +18,11 @@ import (
 )
 
 // attachFlag makes a plugin that was started by hand wait for a host that is told to use it. It is for debugging: the
-// host neither verifies nor isolates nor ends such a process.
+// host does not verify, isolate or end such a process, and waits for its answers without a timeout.
 const attachFlag = "--attach"
 
-// serveAttached serves one host until that is gone, or until the process is interrupted. It prints on stdout the flag
-// with which a host finds it.
+// serveAttached serves one host until that host is gone, or the process is interrupted. It prints the flag for the host
+// on stdout, and everything else on stderr, so that scripts can capture the flag. It returns the exit code.
 func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	fail := func(err error) int {
 		_, _ = fmt.Fprintln(stderr, "thresh:", err)
@@ -54,16 +54,22 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 			Plugins:         plugin.PluginSet{wire.PluginName: &grpcPlugin{svc: svc}},
 			Logger:          hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: stderr}),
 			GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-				return grpc.NewServer(append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
+				return grpc.NewServer(
+					append(append(opts, serverOptions(log)...), grpc.StatsHandler(hostWatch{stop}))...)
 			},
 			Test: &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: address},
 		})
 	}()
 	select {
 	case a := <-address:
-		_, _ = fmt.Fprintf(stderr, "%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
-			"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
-			"Ctrl-C ends it.\n\n", s.Info().Name, attachFlag)
+		_, _ = fmt.Fprintf(
+			stderr,
+			"%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
+				"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
+				"Ctrl-C ends it.\n\n",
+			s.Info().Name,
+			attachFlag,
+		)
 		_, _ = fmt.Fprintf(stdout, "%s=%s=%s\n", attachFlag, s.Info().Name, a.Addr)
 	case <-done: // go-plugin said why
 		return exitFailed
@@ -72,7 +78,7 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 	return exitDone
 }
 
-// hostWatch calls gone when a host's connection has ended.
+// hostWatch calls gone when a host's connection has ended. An attached process has no lifeline.
 type hostWatch struct{ gone func() }
 
 var _ stats.Handler = hostWatch{}

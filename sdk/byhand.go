@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// byHand answers a person who started the plugin.
+// byHand answers a person who started the plugin. Without arguments the exit code is 1: a script that starts a plugin
+// by mistake should notice.
 func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 	flag := ""
 	if len(args) == 2 {
@@ -40,7 +41,7 @@ func byHand(info Info, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// usage prints what the program is and what can be done with it by hand.
+// usage prints what the program is and what it can do when started by hand.
 func usage(w io.Writer, info Info, args []string) {
 	program := "thresh-strategy-" + info.Name
 	if len(args) > 0 {
@@ -106,7 +107,8 @@ func describe(w io.Writer, info Info) error {
 	return enc.Encode(d)
 }
 
-// sdkName is the name and version of this SDK, as the binary's build information has it.
+// sdkName returns the name and version of this SDK from the binary's build information. Development builds have no
+// version.
 func sdkName() string {
 	const module, name = "github.com/thresh-dev/thresh", "thresh-sdk-go"
 	info, ok := debug.ReadBuildInfo()
@@ -121,7 +123,7 @@ func sdkName() string {
 	return name
 }
 
-// printBad lists, one to a line, why a strategy cannot be served.
+// printBad lists why a strategy cannot be served, one reason per line.
 func printBad(w io.Writer, args []string, err error) {
 	program := "plugin"
 	if len(args) > 0 {

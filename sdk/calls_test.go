@@ -67,7 +67,7 @@ func TestGetInfoTellsWhatTheStrategyDeclares(t *testing.T) {
 
 func TestConfigureRefusesABadConfigOnce(t *testing.T) {
 	p := start(t, selfAs(t, "actor"))
-	for config, says := range map[string]string{`[1]`: "no JSON object", `{"mode":"forbidden"}`: `use "a" or "b"`} {
+	for config, says := range map[string]string{`[1]`: "not a JSON object", `{"mode":"forbidden"}`: `use "a" or "b"`} {
 		_, err := p.Configure(t.Context(), &threshv1.ConfigureRequest{Config: []byte(config)})
 		if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), says) {
 			t.Errorf("config %s: error %v; want InvalidArgument that says %q", config, err, says)

@@ -16,10 +16,11 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// stopGrace is how long a stopped server has before the process exits all the same.
+// stopGrace is how long the process waits for a stopped server before it exits anyway.
 const stopGrace = time.Second
 
-// ending stops the server when the process has to go.
+// ending stops the server when the process must end. The signal and the lifeline may arrive before there is a server,
+// and at the same time; mu guards both fields.
 type ending struct {
 	mu     sync.Mutex
 	server *grpc.Server
@@ -27,7 +28,7 @@ type ending struct {
 }
 
 // watchEnd watches for SIGTERM and for the end of the lifeline. The lifeline is the only sign of a host that was
-// killed: the socket stays open as long as any connection to it may come back.
+// killed: gRPC keeps the socket open and waits for connections.
 func watchEnd(log *slog.Logger) (*ending, error) {
 	e := &ending{}
 	if v := os.Getenv(wire.EnvLifeline); v != "" {
@@ -59,15 +60,15 @@ func openLifeline(v string) (*os.File, error) {
 	}
 	f := os.NewFile(uintptr(fd), "lifeline")
 	if f == nil {
-		return nil, fmt.Errorf("%s is %q, which is no descriptor", wire.EnvLifeline, v)
+		return nil, fmt.Errorf("%s is %q, which is not a descriptor", wire.EnvLifeline, v)
 	}
 	if _, err := f.Stat(); err != nil {
-		return nil, fmt.Errorf("%s is %q, which is no open descriptor: %w", wire.EnvLifeline, v, err)
+		return nil, fmt.Errorf("%s is %q, which is not an open descriptor: %w", wire.EnvLifeline, v, err)
 	}
 	return f, nil
 }
 
-// stops makes the server the one to be stopped.
+// stops registers the server to be stopped. If the end has come already, it stops at once.
 func (e *ending) stops(server *grpc.Server) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,8 +78,8 @@ func (e *ending) stops(server *grpc.Server) {
 	}
 }
 
-// end stops the server, upon which go-plugin removes its socket and Serve returns. A process that has no server yet, or
-// whose server does not stop, exits at once or after stopGrace.
+// end stops the server; go-plugin then removes its socket and Serve returns. Without a server the process exits at
+// once; if the server does not stop, after stopGrace.
 func (e *ending) end() {
 	e.mu.Lock()
 	server := e.server

@@ -7,15 +7,16 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// history is what a call brought, twice: the strategy's to do with as it likes, and as it was, to compare the result
-// with. Both share texts and raw JSON.
+// history is the history of one call, twice: one copy that the strategy may modify, and one to compare its result with.
+// The copies share texts and raw JSON, which nothing modifies.
 type history struct {
 	given []Content
 	was   []Content
-	sums  []int // sums[i] is what the entries before i count, in tokens
+	// sums[i] is how many tokens the entries before i take, so that any range costs two lookups.
+	sums []int // sums[i] is what the entries before i count, in tokens
 }
 
-// newHistory makes both copies in one array each, so that a history of thousands of entries costs few allocations.
+// newHistory makes both copies with one array each, so that a history of thousands of entries costs few allocations.
 func newHistory(entries []wire.Entry) *history {
 	out := &history{
 		given: make([]Content, len(entries)),
@@ -41,7 +42,7 @@ func newHistory(entries []wire.Entry) *history {
 	return out
 }
 
-// tokens counts the entries [from, to), cut to the history.
+// tokens returns the tokens of the entries [from, to), clipped to the history.
 func (h *history) tokens(from, to int) int {
 	from, to = max(from, 0), min(to, len(h.was))
 	if from >= to {
@@ -50,12 +51,15 @@ func (h *history) tokens(from, to int) int {
 	return h.sums[to] - h.sums[from]
 }
 
-// untouched returns an error if the strategy changed the history that it was given.
+// untouched returns an error if the strategy changed the history in place. An Optimize must report its changes as
+// edits; a change in place would be lost silently.
 func (h *history) untouched(given []Content) error {
 	for i := range h.was {
 		if !given[i].Equal(h.was[i]) {
-			return fmt.Errorf("%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements",
-				rewrite.ErrBadResult, i)
+			return fmt.Errorf(
+				"%w: Optimize changed entry %d of in.History in place; put a changed copy into Replacements",
+				rewrite.ErrBadResult, i,
+			)
 		}
 	}
 	return nil

@@ -9,16 +9,19 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// boundHost is the Host of one Compress call.
+// boundHost is the Host of one Compress call. It refuses requests after the call, so that a goroutine which a strategy
+// left behind cannot spend another call's budget. It is safe for concurrent use.
 type boundHost struct {
 	conn *hostConn
+	// Ends with the Compress call, and with it every request made for it.
 	call context.Context // ends with the Compress call, and with it everything that was asked for it
 	id   string
-	// history holds what came with a count: that need not be asked for.
+	// history has the counts that came with the call; they need no request.
 	history *history
 }
 
-// begin returns the client, and a context that ends with ctx or with the call, whichever is first.
+// begin returns the client, and a context that ends with ctx or with the call, whichever is first. It waits for the
+// connection to the host. Call the returned function when the request is done.
 func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, context.Context, context.CancelFunc,
 	error) {
 	if h.call.Err() != nil {
@@ -39,7 +42,7 @@ func (h *boundHost) begin(ctx context.Context) (threshv1.HostServiceClient, cont
 	return h.conn.client, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens asks the host only for entries that did not come with a count: those that were changed or made.
+// EstimateTokens asks the host only about entries without a count: those that were changed or created.
 func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]int, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -72,7 +75,7 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 	return counts, nil
 }
 
-// Generate asks the host's model. onText gets the text as it arrives; the completion has all of it.
+// Generate asks the host's model. onText gets the text as it arrives; the completion contains all of it.
 func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -83,7 +86,7 @@ func (h *boundHost) Generate(ctx context.Context, req GenerateRequest, onText fu
 	return c, hostError("Generate", err)
 }
 
-// ResolvePrompt asks the host. Prompts may change between calls, so nothing is remembered.
+// ResolvePrompt asks the host. Nothing is cached, because users may edit prompts between calls.
 func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, error) {
 	client, ctx, done, err := h.begin(ctx)
 	if err != nil {
@@ -94,7 +97,7 @@ func (h *boundHost) ResolvePrompt(ctx context.Context, name string) (string, err
 	return text, hostError("ResolvePrompt", err)
 }
 
-// hostError says which request failed, and makes the meaning of a status visible to errors.Is.
+// hostError names the failed request, and makes the meaning of a gRPC status visible to errors.Is. nil stays nil.
 func hostError(what string, err error) error {
 	if err == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// hostConn is the one connection to the host's services that a process has.
+// hostConn is the process's only connection to the host's services. All calls share it. client and err may be read once
+// ready is closed.
 type hostConn struct {
 	broker *plugin.GRPCBroker
 	id     uint32

@@ -19,8 +19,11 @@ func Check(s Strategy) error {
 		err = errors.Join(err, fmt.Errorf("%T declares the trigger sdk.Continuous but has no method Optimize "+
 			"(sdk.Optimizer); add it or declare sdk.Threshold", s))
 	case info.Trigger.Mode == ModeThreshold && optimizes:
-		err = errors.Join(err, fmt.Errorf("%T has a method Optimize, but its trigger is sdk.Threshold, so that the host "+
-			"would never call it; declare sdk.Continuous or remove the method", s))
+		err = errors.Join(
+			err,
+			fmt.Errorf("%T has a method Optimize, but its trigger is sdk.Threshold, so that the host "+
+				"would never call it; declare sdk.Continuous or remove the method", s),
+		)
 	}
 	return err
 }

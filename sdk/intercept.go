@@ -15,8 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// serverOptions make every handler return a status, also when it panics: one call fails, the process and the calls of
-// other sessions go on. A panic in a goroutine that a strategy started itself cannot be caught and ends the process.
+// serverOptions makes every handler return a status, also when it panics: one call fails, while the process and the
+// calls of other sessions continue. A panic on a goroutine that a strategy started itself cannot be caught and ends the
+// process.
 func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
@@ -34,7 +35,7 @@ func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	}
 }
 
-// recovered is deferred: it makes of a panic the INTERNAL error of the call.
+// recovered is deferred. It turns a panic into the call's INTERNAL error and logs the stack.
 func recovered(log *slog.Logger, method string, err *error) {
 	p := recover()
 	if p == nil {
@@ -46,7 +47,7 @@ func recovered(log *slog.Logger, method string, err *error) {
 	*err = status.Error(codes.Internal, fmt.Sprintf("panic in %s: %s", method, what))
 }
 
-// panicStack leaves out what stands above the panic in a stack: the recovery itself.
+// panicStack removes the frames of the recovery itself from a stack.
 func panicStack(stack []byte) string {
 	s := string(stack)
 	if _, below, ok := strings.Cut(s, "\npanic("); ok {

@@ -125,7 +125,7 @@ func TestWhatAPluginSaysToPeople(t *testing.T) {
 			[]string{wire.EnvLifeline, "not the number of a descriptor"}},
 		"a lifeline that is not open": {"actor", nil, []string{wire.CookieKey + "=" + wire.CookieValue,
 			wire.EnvLifeline + "=99"}, 2, nil,
-			[]string{"no open descriptor"}},
+			[]string{"not an open descriptor"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// service serves a strategy over gRPC. Its handlers return plain errors; serverOptions make statuses of them.
+// service serves a strategy over gRPC. Calls for several sessions run concurrently. Its handlers return plain errors,
+// which serverOptions converts to statuses.
 type service struct {
 	threshv1.UnimplementedStrategyServiceServer
 
@@ -30,7 +31,7 @@ type service struct {
 	taxonomies taxonomies
 }
 
-// configuration is what Configure brought.
+// configuration is the content of Configure. It never changes.
 type configuration struct {
 	config Config
 	host   *hostConn
@@ -57,12 +58,13 @@ func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*t
 	return &threshv1.ConfigureResponse{}, nil
 }
 
-// checkConfig refuses what is no JSON object, and what the strategy refuses.
+// checkConfig refuses settings that are not a JSON object, and those that the strategy refuses. INVALID_ARGUMENT tells
+// the host that the user must change a setting.
 func (s *service) checkConfig(config Config) error {
 	if len(config) > 0 {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(config, &object); err != nil {
-			return status.Error(codes.InvalidArgument, fmt.Sprintf("the config is no JSON object: %v", err))
+			return status.Error(codes.InvalidArgument, fmt.Sprintf("the config is not a JSON object: %v", err))
 		}
 	}
 	if checker, ok := s.strategy.(ConfigChecker); ok {
@@ -73,7 +75,7 @@ func (s *service) checkConfig(config Config) error {
 	return nil
 }
 
-// call makes of a header and the entries that followed it what a strategy sees.
+// call builds what a strategy sees from a header and the entries that followed it.
 func (s *service) call(h wire.Call, c *configuration, history *history) (Call, error) {
 	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
 		if err := s.checkConfig(h.Config); err != nil {
@@ -92,7 +94,7 @@ func (s *service) call(h wire.Call, c *configuration, history *history) (Call, e
 	}, nil
 }
 
-// ready returns what Configure brought.
+// ready returns the content of Configure; an error before it was called.
 func (s *service) ready() (*configuration, error) {
 	if c := s.configured.Load(); c != nil {
 		return c, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Compress serves one Compress.
+// Compress serves one Compress. gRPC calls it on a goroutine per call.
 func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error {
 	conf, err := s.ready()
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	return wire.SendPieces(stream, answer, rewrite.Pieces(history.was, result.History))
 }
 
-// checkResult refuses what is neither a history nor a no-op, most likely a forgotten return value.
+// checkResult refuses a result that is neither a history nor a no-op, most likely a forgotten return value, and one
+// that is both. The host would report both less clearly.
 func checkResult(r CompressResult) error {
 	switch {
 	case r.NoOp == "" && len(r.History) == 0:

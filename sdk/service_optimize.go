@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// Optimize serves one Optimize.
+// Optimize serves one Optimize. gRPC calls it on a goroutine per call.
 func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error {
 	optimizer, ok := s.strategy.(Optimizer)
 	if !ok {

@@ -6,16 +6,18 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// taxonomies keeps the taxonomies that were parsed: they come with every call, and are mostly the same.
+// taxonomies caches parsed taxonomies: one comes with every call, mostly the same. It is safe for concurrent use;
+// callers share the parsed ones, which are immutable.
 type taxonomies struct {
 	mu     sync.Mutex
 	parsed map[string]*tools.Taxonomy // by their JSON
 }
 
-// Sessions with tools of their own may be many; a few of them at a time are enough to keep.
+// maxTaxonomies bounds the cache. Sessions with tools of their own may be many; only a few are active at a time.
 const maxTaxonomies = 32
 
-// get returns the taxonomy for its JSON, from memory if it came before. When there are too many, all are forgotten.
+// get returns the taxonomy for its JSON, from the cache if possible. When the cache is full it is emptied, which is
+// simpler than eviction and rare. No JSON is the empty taxonomy.
 func (t *taxonomies) get(data []byte) (*tools.Taxonomy, error) {
 	if len(data) == 0 {
 		return &tools.Taxonomy{}, nil

@@ -25,7 +25,7 @@ func (s Spec) Check(v any) (any, error) {
 	return typed, nil
 }
 
-// badValue is what is wrong with a value, before it is known where it stands.
+// badValue is what is wrong with a value, before its place is known.
 type badValue struct {
 	value   string
 	problem string
@@ -34,11 +34,12 @@ type badValue struct {
 	element int
 }
 
+// refuse returns the usual problem of a value. What is allowed instead comes from the setting.
 func refuse(v any) *badValue {
 	return &badValue{value: show(v), problem: "is not allowed", element: -1}
 }
 
-// in makes the error of a bad value of the setting s, which was set under key.
+// in returns the error for a bad value of the setting s, which was set under key.
 func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	if b.element >= 0 {
 		key = fmt.Sprintf("%s[%d]", key, b.element)
@@ -49,7 +50,7 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}
 }
 
-// check is Check; strict takes text for nothing but text, as a file wants it.
+// check is Check; with strict, as for files, text is accepted for text only: YAML has types of its own.
 func (s Spec) check(v any, strict bool) (any, *badValue) {
 	switch s.Type {
 	case Boolean:
@@ -171,7 +172,8 @@ func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 	return list, nil
 }
 
-// checkScalar takes what a strategy's own setting may be. Text stays text: only the strategy knows its type.
+// checkScalar accepts everything that a strategy's own setting may be. Text stays text: only the strategy knows the
+// type.
 func checkScalar(v any) (any, *badValue) {
 	switch v := v.(type) {
 	case string, bool:
@@ -186,7 +188,7 @@ func checkScalar(v any) (any, *badValue) {
 	return nil, refuse(v)
 }
 
-// toInt takes any number without a fraction, as JSON knows one kind of number only.
+// toInt accepts any number without a fraction, because JSON has only one kind of number.
 func toInt(v any) (int, bool) {
 	switch v := v.(type) {
 	case int:
@@ -206,6 +208,7 @@ func toInt(v any) (int, bool) {
 	return int(f), true
 }
 
+// toFloat accepts the number types of Go callers, YAML and JSON.
 func toFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

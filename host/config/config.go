@@ -16,7 +16,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Config is a set of layers and what they come to. It does not change; it may be used by many goroutines.
+// Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
 type Config struct {
 	places  places
 	files   []string
@@ -30,7 +30,7 @@ type Config struct {
 	providers map[string]Provider
 }
 
-// Settings returns the values in force. They are the caller's to change.
+// Settings returns the values in force, as a copy.
 func (c *Config) Settings() Settings { return c.settings.clone() }
 
 // Files returns the absolute paths of the files that were read, weakest first.
@@ -39,10 +39,10 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 // Profiles returns the names of the profiles, sorted.
 func (c *Config) Profiles() []string { return slices.Sorted(maps.Keys(c.profiles)) }
 
-// With returns a copy in which a session override is set; c stays as it is. Value is typed, what JSON makes of a
-// value, or text. Nil takes back an earlier override of the key. Setting "profile" puts another profile in force.
+// With returns a copy with a session override; c does not change. Value is a typed value, a value as JSON decodes it,
+// or text. Nil removes an earlier override of the key. Setting "profile" activates another profile.
 //
-// Where several overrides only make sense together, use [Config.WithAll].
+// If several overrides only make sense together, use [Config.WithAll].
 func (c *Config) With(key string, value any, source string) (*Config, error) {
 	return c.WithAll(Override{Key: key, Value: value, Source: source})
 }
@@ -57,7 +57,7 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 	return derived.resolved(p)
 }
 
-// resolved puts the layers on top of each other and returns c, or what is wrong.
+// resolved stacks the layers and returns c, or everything that is wrong.
 func (c *Config) resolved(p *problems) (*Config, error) {
 	all := append(slices.Clone(c.layers), c.session)
 	c.profiles = map[string]Origin{}
@@ -118,7 +118,7 @@ func defaults(pl places) *layer {
 	return l
 }
 
-// profileLayer collects what all layers set for a profile.
+// profileLayer collects what all layers set for a profile. Its provider is left out: that is read for all profiles.
 func profileLayer(name string, all []*layer) *layer {
 	collected := newLayer(LayerProfile)
 	if name == "" {
@@ -135,7 +135,7 @@ func profileLayer(name string, all []*layer) *layer {
 	return collected
 }
 
-// merge lays the layers over each other, fills c.values and decodes c.settings.
+// merge stacks the layers, fills c.values and decodes c.settings. A decoding error is a bug in the registry.
 func (c *Config) merge(stack []*layer) error {
 	k := koanf.New(".")
 	c.values = map[string]setting{}
@@ -170,8 +170,8 @@ func (c *Config) merge(stack []*layer) error {
 	return nil
 }
 
-// decodeHook converts the values whose types in the registry and in [Settings] differ: JSON that passed through koanf
-// as text, and numbers that a count is made of.
+// decodeHook converts values whose types in the registry and in [Settings] differ: JSON that passed through koanf as
+// text, and numbers that end in an int field.
 func decodeHook(_, to reflect.Type, v any) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -186,7 +186,7 @@ func decodeHook(_, to reflect.Type, v any) (any, error) {
 	return v, nil
 }
 
-// crossCheck finds values that are right in themselves and wrong together.
+// crossCheck finds values that are valid by themselves but not together.
 func (c *Config) crossCheck(p *problems) {
 	for _, key := range []string{keyProfile, keyCompressionProfile} {
 		v := c.values[key]

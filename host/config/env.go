@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// loadEnv reads the THRESH_ variables.
+// loadEnv reads the THRESH_ variables. Unknown ones are errors, because a misspelled variable would be ignored
+// silently. An empty variable counts as not set.
 func loadEnv(env []string, pl places, p *problems) *layer {
 	l, x := newLayer(LayerEnvironment), registry()
 	values := map[string]string{}
@@ -39,7 +40,8 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 	return l
 }
 
-// exempt says that a variable passes between a host and its plugins. It is seen where a host was started by a plugin.
+// exempt reports whether a variable belongs to the protocol between a host and its plugins. A host that a plugin starts
+// sees them.
 func exempt(name string) bool {
 	return strings.HasPrefix(name, "THRESH_STRATEGY_") || name == "THRESH_LIFELINE_FD"
 }

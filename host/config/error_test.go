@@ -71,13 +71,13 @@ func TestWrongFiles(t *testing.T) {
 		"a profile in a profile":   {"profiles: {p: {profile: q}}", at + ":1: profiles.p.profile: cannot be set in a profile"},
 		"profiles in a profile":    {"profiles: {p: {profiles: {}}}", at + ":1: profiles.p.profiles: a profile cannot hold profiles"},
 		"a wrong key in a profile": {"profiles: {p: {modle.name: q}}", at + ":1: profiles.p.modle.name: unknown setting; did you mean profiles.p.model.name?"},
-		"a wrong profile name":     {"profiles:\n  gpt-4.1: {}", at + ":2: profiles.gpt-4.1: a name here is made of letters, digits, hyphens and underscores, without a dot"},
+		"a wrong profile name":     {"profiles:\n  gpt-4.1: {}", at + ":2: profiles.gpt-4.1: a name here consists of letters, digits, hyphens and underscores, without a dot"},
 		"an undefined profile":     {"profile: smal\nprofiles: {small: {}}", at + `:1: profile: "smal" is not a profile; want one of: small; did you mean small?`},
 		"no profile at all":        {"compression.profile: llm", at + `:1: compression.profile: "llm" is not a profile; want a profile that is defined under profiles; there is none`},
 		"no room for history": {"model:\n  contextLimit: 1000\n  completionBudget: 1000", at +
 			":3: model.completionBudget: 1000 leaves nothing of the context window; want less than model.contextLimit, which is 1000 (config file $WORK/thresh.yaml:2)"},
 		"a table in a strategy's settings": {"strategies: {a: {b: {c: 1}}}", at + ":1: strategies.a.b: a table is not allowed; want text, a number, true or false"},
-		"a wrong strategy's name":          {"strategies: {A: {b: 1}}", at + ":1: strategies.A: a strategy's name is made of lower-case letters, digits and single hyphens"},
+		"a wrong strategy's name":          {"strategies: {A: {b: 1}}", at + ":1: strategies.A: a strategy's name consists of lower-case letters, digits and single hyphens"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 		"a group":                         {override: flag("log", "info"), want: "--set: log: is a group of settings; want one of: log.level"},
 		"a profile without key":           {override: flag("profiles.p", "x"), want: "--set: profiles.p: is a group of settings; want profiles.<name>.<setting>"},
 		"a strategy without key":          {override: flag("strategies.a", "x"), want: "--set: strategies.a: is a group of settings; want strategies.<name>.<key>"},
-		"a strategy's key too far":        {override: flag("strategies.a.b.c", "x"), want: "--set: strategies.a.b.c: the key of a strategy's own setting is made of letters, digits, hyphens and underscores"},
+		"a strategy's key too far":        {override: flag("strategies.a.b.c", "x"), want: "--set: strategies.a.b.c: the key of a strategy's own setting consists of letters, digits, hyphens and underscores"},
 		"no key":                          {override: flag("", "x"), want: "--set: unknown setting"},
 		"broken JSON":                     {override: flag("compression.density.tools", "[{]"), want: `--set: compression.density.tools: "[{]" is not allowed; want a list of objects`},
 		"a list for a strategy's setting": {override: flag("strategies.a.b", []any{1}), want: "--set: strategies.a.b: a list is not allowed; want text, a number, true or false"},

@@ -66,7 +66,7 @@ type problems struct {
 	list []error
 	more int
 	keys map[string]bool // settings that have a problem
-	// unread says that a whole file could not be read, so that references to what it may define cannot be checked.
+	// unread is set if a whole file could not be read, so that references to what it may define cannot be checked.
 	unread bool
 }
 
@@ -83,8 +83,10 @@ func (p *problems) add(key string, build func() *Error) {
 	p.list = append(p.list, build())
 }
 
+// full reports whether further problems are only counted.
 func (p *problems) full() bool { return len(p.list) == maxProblems }
 
+// err joins the problems; nil if there are none.
 func (p *problems) err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.list, fmt.Errorf("and %d more problems", p.more))...)

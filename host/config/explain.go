@@ -8,14 +8,14 @@ import (
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
-// Explanation is all there is to say about a setting. Durations are text, such as "10s".
+// Explanation is everything there is to know about one setting. Durations are text, such as "10s".
 type Explanation struct {
 	Key  string `json:"key"`
 	Type Type   `json:"type"`
 	// Value is nil if nothing was set and there is no default.
 	Value  any    `json:"value"`
 	Origin Origin `json:"origin"`
-	// Default is nil if there is none; DefaultText then says what holds. It may be there beside Default.
+	// Default is nil if there is none; DefaultText then describes what applies. Both may be set.
 	Default     any    `json:"default"`
 	DefaultText string `json:"defaultText,omitempty"`
 	Unit        string `json:"unit,omitempty"`
@@ -24,7 +24,7 @@ type Explanation struct {
 	Meaning string `json:"meaning"`
 	// Env is the environment variable; "" if there is none.
 	Env string `json:"env,omitempty"`
-	// Trusted says that a project file cannot set it.
+	// Trusted is set if a project file cannot set it.
 	Trusted bool `json:"trusted,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func under(group string, all map[string]setting) []string {
 	return append(keys, own...)
 }
 
-// allValues is what holds, and what profiles set.
+// allValues returns the values in force and those in profiles.
 func (c *Config) allValues() map[string]setting {
 	all := map[string]setting{}
 	for _, l := range append(slices.Clone(c.layers), c.session) {
@@ -87,6 +87,7 @@ func (c *Config) allValues() map[string]setting {
 	return all
 }
 
+// explain explains one setting. Values of strategies' settings whose names look like secrets are hidden.
 func (c *Config) explain(key string, s Spec, all map[string]setting) Explanation {
 	v, ok := all[key]
 	if !ok {
@@ -103,7 +104,7 @@ func (c *Config) explain(key string, s Spec, all map[string]setting) Explanation
 	return e
 }
 
-// readable returns a value as it would be written, and the caller's to change.
+// readable returns a value as it would be written, as a copy.
 func readable(v any) any {
 	switch v := v.(type) {
 	case time.Duration:

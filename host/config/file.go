@@ -12,11 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes bounds a file of settings. A larger one is something else that bears the name.
+// maxFileBytes bounds a settings file, in bytes. A larger one is something else with the same name.
 const maxFileBytes = 1 << 20
 
-// loadFile reads a file into a layer. What is wrong with it goes to p. A missing file is no problem if it is
-// optional; found says whether there is one.
+// loadFile reads a file into a layer. Problems go to p. A missing file is no problem if it is optional; found reports
+// whether there is one.
 func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l *layer, found bool) {
 	l = newLayer(name)
 	at := Origin{Layer: name, File: path}
@@ -77,7 +77,7 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// cause drops the path from an error of package os: [Error] names it already.
+// cause drops the path from an error of package os, since [Error] names it already.
 func cause(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err

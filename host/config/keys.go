@@ -93,7 +93,7 @@ func (x *index) find(key string) target {
 	}
 	profile, sub, more := strings.Cut(rest, ".")
 	if !freeName.MatchString(profile) {
-		return target{problem: "a profile's name is made of letters, digits, hyphens and underscores"}
+		return target{problem: "a profile's name consists of letters, digits, hyphens and underscores"}
 	}
 	if !more {
 		return target{profile: profile}
@@ -137,13 +137,13 @@ func (x *index) findPlain(key string) target {
 	}
 	strategy, own, more := strings.Cut(rest, ".")
 	if !strategyName.MatchString(strategy) {
-		return target{problem: "a strategy's name is made of lower-case letters, digits and single hyphens"}
+		return target{problem: "a strategy's name consists of lower-case letters, digits and single hyphens"}
 	}
 	if !more {
 		return target{}
 	}
 	if !freeName.MatchString(own) {
-		return target{problem: "the key of a strategy's own setting is made of letters, digits, hyphens and underscores"}
+		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and underscores"}
 	}
 	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
 		Meaning: "The strategy's own setting."}}
@@ -154,7 +154,7 @@ func findGrant(key, rest string) target {
 	name, own, more := strings.Cut(rest, ".")
 	switch {
 	case !strategyName.MatchString(name):
-		return target{problem: "a strategy's name is made of lower-case letters, digits and single hyphens"}
+		return target{problem: "a strategy's name consists of lower-case letters, digits and single hyphens"}
 	case !more:
 		return target{}
 	}

@@ -8,7 +8,7 @@ type setting struct {
 	origin Origin
 }
 
-// layer is what one place sets, by full key (profiles.<name>.… included).
+// layer is what one place sets, by full key (including profiles.<name>.…).
 type layer struct {
 	name   Layer
 	values map[string]setting
@@ -16,10 +16,12 @@ type layer struct {
 	profiles map[string]Origin
 }
 
+// newLayer returns an empty layer.
 func newLayer(name Layer) *layer {
 	return &layer{name: name, values: map[string]setting{}, profiles: map[string]Origin{}}
 }
 
+// clone returns a copy; values are shared, as they never change.
 func (l *layer) clone() *layer {
 	return &layer{name: l.name, values: maps.Clone(l.values), profiles: maps.Clone(l.profiles)}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// split takes text apart into the elements of a list: a JSON array, else separated by commas, or as in PATH for
-// paths.
+// split splits text into the elements of a list: a JSON array, or elements separated by commas, or for paths as in
+// PATH.
 func (s Spec) split(text string) []any {
 	var items []any
 	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &items) == nil {

@@ -17,7 +17,7 @@ const (
 	LayerSession     Layer = "session"
 )
 
-// Origin is where a value was set.
+// Origin is where a value was set. The zero value is the registry's default.
 type Origin struct {
 	Layer Layer `json:"layer"`
 	// Profile is the profile that holds the value, in [LayerProfile].
@@ -43,7 +43,7 @@ func (o Origin) String() string {
 	return text
 }
 
-// place is the file and line, or the source.
+// place returns file and line, or the source.
 func (o Origin) place() string {
 	switch {
 	case o.File == "":

@@ -11,6 +11,7 @@ type places struct {
 	workDir, execDir, home, configHome, dataHome, stateHome string
 }
 
+// newPlaces determines the directories from options and environment, by the XDG base directory specification.
 func newPlaces(o Options) (places, error) {
 	var p places
 	var err error
@@ -66,6 +67,8 @@ func (p places) userFile() string {
 	return filepath.Join(p.configHome, "thresh", fileName)
 }
 
+// pluginDirs returns the default plugin directories: the host's own first, so that a user's copy never hides a bundled
+// plugin.
 func (p places) pluginDirs() []string {
 	dirs := []string{}
 	if p.execDir != "" {
@@ -77,7 +80,7 @@ func (p places) pluginDirs() []string {
 	return dirs
 }
 
-// lockFile returns the path of the plugins' lock file, "" if there is no place for it.
+// lockFile returns the path of the plugins' lock file; "" if there is no place for it.
 func (p places) lockFile() string {
 	if p.stateHome == "" {
 		return ""
@@ -85,7 +88,7 @@ func (p places) lockFile() string {
 	return filepath.Join(p.stateHome, "thresh", "plugins.lock")
 }
 
-// dirOf is the directory against which relative paths in a file stand; for no file, the working directory.
+// dirOf returns the directory against which relative paths in a file are resolved; for "", the working directory.
 func (p places) dirOf(file string) string {
 	if file == "" {
 		return p.workDir
@@ -111,6 +114,7 @@ func (p places) resolve(s Spec, v any, dir string) any {
 	return v
 }
 
+// absolute resolves one path; "~/" is expanded here, because no shell sees a path in a file.
 func (p places) absolute(path, dir string) string {
 	rest, inHome := strings.CutPrefix(path, "~/")
 	switch {

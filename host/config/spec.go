@@ -55,18 +55,18 @@ type Spec struct {
 	Meaning string
 	// Category groups settings (REQ-HD-009).
 	Category string
-	// PersistToProfile says that profiles.<name> may hold the setting.
+	// PersistToProfile is set if profiles.<name> may contain the setting.
 	PersistToProfile bool
-	// PerHost says that the setting concerns the whole host, so that setting it for one session means nothing.
+	// PerHost is set if the setting concerns the whole host; setting it for one session has no effect.
 	PerHost bool
-	// Trusted says that a project file cannot set it: who clones a repository did not ask its author which programs
-	// run here, what they are kept from, what may be spent, or where conversations and keys go. See
+	// Trusted is set if a project file cannot set it: a user who clones a repository did not choose which programs its
+	// author runs here, what they are kept from, what they may spend, or where conversations and keys go. See
 	// [LayerProjectFile].
 	Trusted bool
 
-	// optional says that an empty path means none.
+	// optional is set if an empty path means "none".
 	optional bool
-	// secret says that a wrong value is not shown, because it may be an API key.
+	// secret is set if a wrong value must not be shown, because it may be an API key.
 	secret bool
 	// valid judges a text; nil allows any.
 	valid func(string) bool
@@ -112,6 +112,7 @@ func (s Spec) Want() string {
 	}
 }
 
+// bounds returns the bounds in words, with a leading space; "" if there are none.
 func (s Spec) bounds() string {
 	var parts []string
 	if s.Min != nil && s.OpenMin {
@@ -128,7 +129,7 @@ func (s Spec) bounds() string {
 	return " " + strings.Join(parts, " and ")
 }
 
-// inBounds is false for a NaN and an infinity, whatever the bounds.
+// inBounds is false for NaN and infinities, with or without bounds.
 func (s Spec) inBounds(f float64) bool {
 	if f-f != 0 {
 		return false

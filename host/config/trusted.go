@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A project file is read because it lies in the working directory, and so may be anybody's. It chooses among what the
-// user has; it does not say which programs run, what they are kept from, for how long and at what cost, or where
+// A project file is read because it is in the working directory, so anyone may have written it. It chooses among what
+// the user has. It does not decide which programs run, what they are kept from, for how long and at what cost, or where
 // conversations and keys go ([Spec.Trusted]).
-
-// notFromAProject is the error for a setting that a project file tries to make.
+//
+// notFromAProject is the error for a setting that a project file must not contain.
 func notFromAProject(key string, at Origin, pl places) *Error {
 	return &Error{Origin: at, Key: key, Problem: "cannot be set in a project's file, which may come from a stranger", Allowed: trustedPlaces(key, pl)}
 }
@@ -28,18 +28,18 @@ func trustedPlaces(key string, pl places) string {
 	return "it in " + strings.Join(in, ", ") + " or --set"
 }
 
-// checkChosenProfile finds a project file that does by its choice of a profile what it may not do itself.
+// checkChosenProfile finds a project file whose choice of a profile does what the file itself may not do.
 func (c *Config) checkChosenProfile(chosen setting, profile *layer, p *problems) {
 	c.checkChoice(chosen, profile, "the profile sets ", p)
 }
 
-// checkLostProfile finds a project file whose choice takes settings back that it may not make: those of the profile,
-// with the name, that would be in force without it.
+// checkLostProfile finds a project file whose choice of a profile disables settings that the file may not change: those
+// of the profile called name, which would be in force otherwise.
 func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p *problems) {
 	c.checkChoice(chosen, profile, "it takes profile "+name+" out of force, which sets ", p)
 }
 
-// checkChoice complains of a project file's choice of a profile if the settings that it is about hold a trusted one.
+// checkChoice reports a project file's choice of a profile if the settings that it affects include a trusted one.
 func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
 	if chosen.origin.Layer != LayerProjectFile {
 		return

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// walker takes the settings out of the nodes of one YAML file. It goes down only where the registry has groups, so
-// that neither depth nor aliases of the file can hurt.
+// walker takes the settings out of the nodes of one YAML file. It descends only where the registry has groups, so that
+// deep nesting and aliases in the file do no harm.
 type walker struct {
 	index    *index
 	layer    *layer
@@ -19,6 +19,7 @@ type walker struct {
 	seen     map[string]int // full key to line
 }
 
+// at returns where a node is.
 func (w *walker) at(n *yaml.Node) Origin {
 	return Origin{Layer: w.layer.name, File: w.file, Line: n.Line}
 }
@@ -56,7 +57,7 @@ func keyProblem(path string, key *yaml.Node) string {
 		return "merge keys of YAML are not supported: write the settings out"
 	case strings.Contains(key.Value, ".") && (last == groupProfiles || last == groupStrategies):
 		// Without this a profile "gpt-4.1" would be called an unknown setting "1" of a profile "gpt-4".
-		return "a name here is made of letters, digits, hyphens and underscores, without a dot"
+		return "a name here consists of letters, digits, hyphens and underscores, without a dot"
 	}
 	return ""
 }

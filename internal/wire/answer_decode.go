@@ -40,7 +40,9 @@ func DecodeEdit(msg []byte) (rewrite.Edit, error) {
 		}
 	}
 	if c.err == nil && action == 0 {
-		return rewrite.Edit{}, fmt.Errorf("%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index)
+		return rewrite.Edit{}, fmt.Errorf(
+			"%w: the edit of entry %d neither removes nor replaces", ErrMalformed, e.Index,
+		)
 	}
 	return e, c.err
 }

@@ -90,7 +90,9 @@ func fromConfigField(f *threshv1.ConfigField) (contract.ConfigField, error) {
 	if raw := f.GetDefaultValue(); len(raw) > 0 {
 		err := json.Unmarshal(raw, &out.Default)
 		if err != nil || out.Default == nil { // null would read as no default
-			return out, fmt.Errorf("%w: setting %q: its default %.100q is no JSON value", ErrMalformed, f.GetKey(), raw)
+			return out, fmt.Errorf(
+				"%w: setting %q: its default %.100q is not a JSON value", ErrMalformed, f.GetKey(), raw,
+			)
 		}
 	}
 	return out, nil

@@ -86,8 +86,10 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 	// Checked before take, which would allocate what the length claims.
 	if size > uint64(r.limits.Message) {
-		return nil, fmt.Errorf("%w: %s %d takes %d bytes, at most %d are allowed", ErrTooLarge, r.limits.Of, r.index, size,
-			r.limits.Message)
+		return nil, fmt.Errorf(
+			"%w: %s %d takes %d bytes, at most %d are allowed", ErrTooLarge, r.limits.Of, r.index, size,
+			r.limits.Message,
+		)
 	}
 	msg, err := r.take(int(size))
 	if err != nil {
@@ -121,7 +123,9 @@ func (r *Reader) size() (uint64, error) {
 			return size, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: the length of %s %d is no varint of 64 bits", ErrMalformed, r.limits.Of, r.index)
+	return 0, fmt.Errorf(
+		"%w: the length of %s %d is not a varint of at most 64 bits", ErrMalformed, r.limits.Of, r.index,
+	)
 }
 
 // take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies

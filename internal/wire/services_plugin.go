@@ -37,7 +37,9 @@ func EstimateTokens(
 		return nil, err
 	}
 	if len(answer.GetTokens()) != len(entries) {
-		return nil, fmt.Errorf("%w: the host counted %d entries of %d", ErrProtocol, len(answer.GetTokens()), len(entries))
+		return nil, fmt.Errorf(
+			"%w: the host counted %d entries of %d", ErrProtocol, len(answer.GetTokens()), len(entries),
+		)
 	}
 	counts := make([]int, len(entries))
 	for i, n := range answer.GetTokens() {

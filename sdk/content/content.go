@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Speaker says who an entry is from. The system prompt is no entry: it stays outside of the history.
+// Speaker is who an entry is from. The system prompt is not an entry: it stays outside of the history.
 type Speaker string
 
 // The speakers of the native form. Any other value is carried, and no strategy touches such an entry.
@@ -37,19 +37,19 @@ type Content struct {
 	origin int // 1 + the position in the history that a strategy was given; 0: a new entry
 }
 
-// Origin returns the position that c had in the history that a strategy was given. ok is false for an entry that was
-// new. A copy of an entry keeps its origin, however it is changed: that is how the SDK knows, without
-// comparing texts, which entries a strategy kept.
+// Origin returns the position that c had in the history that a strategy was given; ok is false for a new entry. A copy
+// of an entry keeps its origin, however it is changed. This tells the SDK which entries a strategy kept, without
+// comparing texts.
 func (c Content) Origin() (index int, ok bool) { return c.origin - 1, c.origin > 0 }
 
-// WithOrigin returns a copy of c that says it stood at index. It is for the SDK and for tests.
+// WithOrigin returns a copy of c with the origin index. It is for the SDK and for tests.
 func (c Content) WithOrigin(index int) Content {
 	c.origin = index + 1
 	return c
 }
 
-// Equal reports whether c and d say the same: speaker, blocks, metadata and extra fields. Origins do not count.
-// Raw JSON is compared byte by byte.
+// Equal reports whether c and d have the same speaker, blocks, metadata and extra fields. Origins do not count. Raw
+// JSON is compared byte by byte, so 1.0 differs from 1: a host must not replace what it did not understand.
 func (c Content) Equal(d Content) bool {
 	return c.Speaker == d.Speaker &&
 		(c.Blocks == nil) == (d.Blocks == nil) &&
@@ -62,11 +62,12 @@ func (c Content) Equal(d Content) bool {
 // A thinking block counts when it holds a thought or encrypted reasoning.
 func (c Content) HasContent() bool { return slices.ContainsFunc(c.Blocks, hasContent) }
 
-// Blank reports whether c is an entry of the AI that holds nothing. A provider refuses such an entry, so a host sends
-// none, and a Compress gets none (REQ-HD-002.9).
+// Blank reports whether c is an entry of the AI without content. Providers refuse such entries, so a host sends none,
+// and a Compress gets none (REQ-HD-002.9).
 func (c Content) Blank() bool { return c.Speaker == AI && !c.HasContent() }
 
-// hasContent reports whether a model would see anything of one block.
+// hasContent reports whether a model would see anything of one block. Calls and responses count even without arguments
+// or result, because removing one would orphan the other.
 func hasContent(b Block) bool {
 	switch b := b.(type) {
 	case Text:
@@ -89,7 +90,8 @@ func hasContent(b Block) bool {
 }
 
 // Block is one part of an entry: [Text], [ToolCall], [ToolResponse], [Media], [Thinking], [Code], or [Opaque] for
-// whatever this version does not know. The set is closed; a type switch over these seven is complete.
+// everything that this version does not know. The set is closed; a type switch over these seven is complete. Use plain
+// values, not pointers.
 type Block interface {
 	// Kind is the block's "type" in the native form; for Opaque what stood there, "" if nothing did.
 	Kind() string
@@ -124,7 +126,8 @@ type ToolResponse struct {
 	Extra Fields
 }
 
-// Failed reports whether the tool said that the call failed.
+// Failed reports whether the tool reported a failure. Some agents never do; then only the taxonomy can tell from the
+// text.
 func (r ToolResponse) Failed() bool { return r.Error != "" }
 
 // ResultText returns the result as a model reads it: the string itself if it is one, else its JSON.
@@ -161,8 +164,8 @@ type Code struct {
 	Extra    Fields
 }
 
-// Opaque is a block that this version does not know or cannot read, as the raw JSON that stood there (null included).
-// It is carried unchanged and never rewritten.
+// Opaque is a block that this version does not know or cannot read, as the raw JSON that was read (null included). It
+// is carried unchanged and never rewritten.
 type Opaque struct{ JSON json.RawMessage }
 
 // The kinds of block in the native form.
@@ -182,7 +185,7 @@ func (Media) Kind() string        { return KindMedia }
 func (Thinking) Kind() string     { return KindThinking }
 func (Code) Kind() string         { return KindCode }
 
-// Kind returns the "type" that stood in the block, "" if there was none.
+// Kind returns the "type" in the block's JSON; "" if there is none.
 func (o Opaque) Kind() string {
 	return rawjson.FieldText(o.JSON, "type")
 }
@@ -195,7 +198,8 @@ func (Thinking) block()     {}
 func (Code) block()         {}
 func (Opaque) block()       {}
 
-// Equal reports whether two blocks are the same. Raw JSON is compared byte by byte.
+// Equal reports whether two blocks are the same. Raw JSON is compared byte by byte. A pointer to a block equals
+// nothing.
 func Equal(a, b Block) bool {
 	switch a := a.(type) {
 	case Text:
@@ -232,7 +236,7 @@ type Field struct {
 	Value json.RawMessage
 }
 
-// Fields are unknown fields in the order in which they stood.
+// Fields are unknown fields in the order in which they were read.
 type Fields []Field
 
 // Get returns the value of the field name, nil if there is none.
@@ -258,7 +262,7 @@ func (f Fields) Equal(g Fields) bool {
 // String returns s as raw JSON, for [ToolResponse.Result] and the like.
 func String(s string) json.RawMessage { return appendString(nil, s) }
 
-// rawText returns a JSON string's text, "" for null, and any other value as it is written.
+// rawText returns the text of a JSON string, "" for null, and any other value as its JSON.
 func rawText(raw json.RawMessage) string {
 	if rawjson.IsNull(raw) {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is no history entry.
+// ErrNotAnEntry is wrapped by every error of [Content.UnmarshalJSON]: the JSON is not a history entry.
 var ErrNotAnEntry = errors.New("not a history entry")
 
-// UnmarshalJSON reads an entry in the native form. It refuses only what is no entry at all (no object, a speaker that
-// is no string, blocks that are no array); a block that it cannot read becomes an [Opaque] block. Blocks and metadata
-// that are null count as absent; of a field that stands twice the last value counts, as in encoding/json.
+// UnmarshalJSON reads an entry in the native form. It refuses only what is not an entry at all (not an object, a
+// speaker that is not a string, blocks that are not an array); a block that it cannot read becomes an [Opaque] block.
+// Null blocks and metadata count as absent. If a field occurs twice the last value counts, as in encoding/json.
 //
-// Text is UTF-8: bytes that are not, and escapes of half a surrogate pair in a text, become U+FFFD here, once.
+// The result is valid UTF-8: other bytes, and escaped halves of surrogate pairs in a text, become U+FFFD here, once.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	d := decoder{s: rawjson.New(validUTF8(data))}
 	out, err := d.entry()
@@ -32,8 +32,8 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ParseBlock reads one block in the native form. What it cannot read becomes an [Opaque] block with the JSON as it
-// stood; what is no JSON at all is kept in it as a JSON string.
+// ParseBlock reads one block in the native form. What it cannot read becomes an [Opaque] block with the same JSON; text
+// that is not JSON is kept in it as a JSON string.
 func ParseBlock(raw json.RawMessage) Block {
 	if len(raw) == 0 {
 		return Opaque{}
@@ -50,7 +50,7 @@ func ParseBlock(raw json.RawMessage) Block {
 	return b
 }
 
-// decoder reads entries in one pass. Whatever it returns is a copy.
+// decoder reads entries in one pass. Everything it returns is a copy: a history must not keep the file's buffer alive.
 type decoder struct {
 	s       *rawjson.Scanner
 	scratch fieldList // the fields of the block at hand
@@ -113,7 +113,7 @@ func (d *decoder) blocks() ([]Block, error) {
 	return blocks, err
 }
 
-// block reads the next value as a block. The error is one of syntax.
+// block reads the next value as a block. Its only errors are syntax errors; an unreadable block is opaque.
 func (d *decoder) block() (Block, error) {
 	start := d.s.Offset()
 	if d.s.Kind() != '{' {
@@ -136,13 +136,13 @@ func (d *decoder) block() (Block, error) {
 	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
 }
 
-// blockReader takes known fields out of a block's fields; what stays is the block's Extra.
+// blockReader takes the known fields out of a block's fields; the rest is the block's Extra.
 type blockReader struct {
 	fields *fieldList
 	bad    bool // a field that must be a string is none
 }
 
-// block returns nil for a kind that this version does not know.
+// block returns nil for a kind that this version does not know. If a required field is bad, the result is discarded.
 func (r *blockReader) block() Block {
 	switch r.str("type") {
 	case KindText:
@@ -176,7 +176,8 @@ func (r *blockReader) str(name string) string {
 	return s
 }
 
-// opt takes a field that may be absent. A value that is empty or no string stays in Extra, so that it is written back.
+// opt takes a field that may be absent. An empty value, or one that is not a string, stays in Extra, so that it is
+// written back unchanged.
 func (r *blockReader) opt(name string) string {
 	s, _ := rawjson.Text(r.fields.get(name))
 	if s != "" {
@@ -185,10 +186,10 @@ func (r *blockReader) opt(name string) string {
 	return s
 }
 
-// raw takes a field as it stands, copied: an entry must not hold on to the file that it came in.
+// raw takes a field as raw JSON, copied: an entry must not keep the file's buffer alive.
 func (r *blockReader) raw(name string) json.RawMessage { return bytes.Clone(r.fields.take(name)) }
 
-// failure reads "error". A value that is no string but says something (an object, true) is a failure too; it stays in
+// failure reads "error". A value that is not a string but means failure (an object, true) counts too; it stays in
 // Extra, which wins over the typed field when the block is written.
 func (r *blockReader) failure() string {
 	if s := r.opt("error"); s != "" {

@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. It calls
-// [Content.AppendJSON]; json.Marshal then escapes "<", ">" and "&" and drops white space in raw JSON, so that callers
-// who needs the bytes as they are calls AppendJSON.
+// MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. json.Marshal escapes
+// "<", ">" and "&" in the result and compacts raw JSON. Call [Content.AppendJSON] to get the bytes unchanged.
 func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON
@@ -76,7 +75,7 @@ func AppendBlock(dst []byte, b Block) []byte {
 	return append(appendFields(w.dst, w.extra), '}')
 }
 
-// blockWriter writes one block. Fields in extra win over typed ones of the same name: they are what stood in the file.
+// blockWriter writes one block. Fields in extra win over typed ones of the same name, since they are what was read.
 type blockWriter struct {
 	dst   []byte
 	extra Fields
@@ -88,6 +87,7 @@ func newBlock(dst []byte, kind string, extra Fields) blockWriter {
 	return blockWriter{dst: appendString(dst, kind), extra: extra}
 }
 
+// key begins a field. Names are constants that need no escaping.
 func (w *blockWriter) key(name string) {
 	w.dst = append(w.dst, ',', '"')
 	w.dst = append(w.dst, name...)
@@ -128,8 +128,8 @@ func appendFields(dst []byte, fields Fields) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string: the shortest form, everything printable as itself. What is not UTF-8 becomes
-// U+FFFD.
+// appendString appends s as a JSON string in its shortest form: only quotes, backslashes and control characters are
+// escaped. Bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

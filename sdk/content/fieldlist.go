@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// fieldList collects the fields of an object in their order; of a name that stands twice the last value counts, at the
-// place of the first. Names are found by looking through a short list and by an index in a long one, so that an object
-// with a million fields costs no more per field than one with ten. The values belong to the text that is being read.
+// fieldList collects the fields of an object in order. If a name occurs twice the last value counts, at the place of
+// the first. A short list is searched linearly and a long one by an index, so that an object with a million fields
+// costs no more per field than one with ten. The values alias the text that is being read.
 type fieldList struct {
 	fields []rawField
 	index  map[string]int // nil while the list is short
@@ -19,6 +19,7 @@ type rawField struct {
 	value []byte
 }
 
+// shortList is how many fields a list has before it gets an index.
 const shortList = 16
 
 // reset empties the list and keeps its array for the next object.
@@ -65,7 +66,7 @@ func (l *fieldList) get(name string) []byte {
 	return nil
 }
 
-// take returns what get does and removes the field. After it nothing more can be set.
+// take returns what get does and removes the field. Nothing may be set afterwards, as the index would be wrong.
 func (l *fieldList) take(name string) []byte {
 	for i := range l.fields {
 		if f := l.fields[i]; f.name == name {
@@ -88,7 +89,7 @@ func (l *fieldList) copy() Fields {
 	return out
 }
 
-// intern returns name as a string, without making one for the names that every block has.
+// intern returns name as a string, without an allocation for the names that every block has.
 func intern(name []byte) string {
 	switch string(name) {
 	case "type":

@@ -77,7 +77,9 @@ func (i Info) Validate() error {
 		errs = append(errs, fmt.Errorf("Info.Trigger has the mode %q; make it with sdk.Continuous or sdk.Threshold", m))
 	}
 	if t := i.Trigger.DefaultThreshold; !(t > 0 && t <= 1) {
-		errs = append(errs, fmt.Errorf("Info.Trigger has the default threshold %v; it must be above 0 and at most 1", t))
+		errs = append(
+			errs, fmt.Errorf("Info.Trigger has the default threshold %v; it must be above 0 and at most 1", t),
+		)
 	}
 	seen := make(map[string]bool, len(i.Config))
 	for n, f := range i.Config {

@@ -70,7 +70,9 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 	}
 	switch {
 	case errors.Is(err, ErrEmpty), errors.Is(err, ErrNoSnapshot), errors.Is(err, ErrTooLong):
-		return "", &ReplyError{Model: answer.Model, FinishReason: answer.FinishReason, Bytes: len(answer.Text), Err: err}
+		return "", &ReplyError{
+			Model: answer.Model, FinishReason: answer.FinishReason, Bytes: len(answer.Text), Err: err,
+		}
 	}
 	return snapshot, err
 }
@@ -95,7 +97,9 @@ func (a *asker) checkCarried(ctx context.Context, snapshot string) error {
 		return err
 	}
 	if n := max(counts[0], leastTokens(snapshot)); n > a.window.carried {
-		return fmt.Errorf("%w: it has %d tokens, and at most %d can go on to the next part", ErrTooLong, n, a.window.carried)
+		return fmt.Errorf(
+			"%w: it has %d tokens, and at most %d can go on to the next part", ErrTooLong, n, a.window.carried,
+		)
 	}
 	return nil
 }

@@ -85,7 +85,8 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 // megabytes.
 func (c *collector) isNews(use tools.Use) bool {
 	return use.Command != "" || len(use.Writes) > 0 ||
-		len(c.facts.read) < mostRead && slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
+		len(c.facts.read) < mostRead &&
+			slices.ContainsFunc(use.Reads, func(p string) bool { return !c.read[c.path(p)] })
 }
 
 // call records one tool call with its outcome. Commands are recorded even if they failed: that they failed is worth

@@ -116,7 +116,8 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 		return "", false
 	}
 	first, isText := entry.Blocks[0].(sdk.Text)
-	if !isText || !strings.HasPrefix(strings.TrimSpace(first.Text), openTag) || !strings.Contains(first.Text, closeTag) {
+	if !isText || !strings.HasPrefix(strings.TrimSpace(first.Text), openTag) ||
+		!strings.Contains(first.Text, closeTag) {
 		return "", false
 	}
 	text, _ = said(entry, false)

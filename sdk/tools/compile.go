@@ -25,7 +25,10 @@ func compile(r *Rule) (*rule, *RuleError) {
 		c.fail("names", errors.New("a rule needs at least one name, and none may be empty"))
 	}
 	if !r.Class.known() {
-		c.fail("class", fmt.Errorf("%q is no class; it may be read, write, search, shell, web or other", string(r.Class)))
+		c.fail(
+			"class",
+			fmt.Errorf("%q is no class; it may be read, write, search, shell, web or other", string(r.Class)),
+		)
 	}
 	if r.Whole && (r.Class != ClassWrite || len(r.Paths) == 0) {
 		c.fail("whole", errors.New("it is only for a write rule with paths"))

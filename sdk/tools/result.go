@@ -33,7 +33,8 @@ func newResult(r content.ToolResponse) *result {
 	}
 	text := r.ResultText()
 	var v any
-	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') && json.Unmarshal([]byte(t), &v) == nil {
+	if t := strings.TrimLeft(text, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') &&
+		json.Unmarshal([]byte(t), &v) == nil {
 		out.add(v, 0)
 	}
 	out.text(text)

@@ -33,8 +33,9 @@ type comparison struct {
 // cache, one that does not, and one without a cache.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
-const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what each of them
-saves, what it costs at a provider's prices, and what later turns would have missed. The first row is doing nothing.
+const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
+each of them saves, what it costs at a provider's prices, and what later turns would have missed. The first row is
+doing nothing.
 
   sent        tokens of all requests together; saved: the share that was not sent, against doing nothing
   cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
@@ -70,7 +71,7 @@ func compareCommand(a *app) *cobra.Command {
 		Long:  compareHelp,
 		Example: `  thresh compare examples/sessions/*.json*
   thresh compare --strategy high-density,top-down-truncation --report out.html session.jsonl
-  thresh compare --vary compression.density.cadence=every-turn,gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
+  thresh compare --vary compression.density.cadence=gated,priced --prices anthropic-sonnet,openai-gpt-5 *.jsonl
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
   thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,

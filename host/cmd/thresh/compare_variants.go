@@ -36,7 +36,8 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 		key, list, ok := strings.Cut(text, "=")
 		if !ok || key == "" || list == "" {
 			return nil, fmt.Errorf(
-				"--vary: %.80q is not allowed; want KEY=VALUE,VALUE, such as compression.density.cadence=every-turn,gated",
+				"--vary: %.80q is not allowed; "+
+					"want KEY=VALUE,VALUE, such as compression.density.cadence=every-turn,gated",
 				text,
 			)
 		}

@@ -35,8 +35,8 @@ func compressCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compress FILE",
 		Short: "Run one compress step and print the result, as JSON",
-		Long: `Runs one Compress over a whole session, regardless of the threshold, and prints the result as JSON: kind "applied"
-with the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
+		Long: `Runs one Compress over a whole session, regardless of the threshold, and prints the result as JSON: kind
+"applied" with the new history, or kind "noop" with the reason and the unchanged history. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh compress --set model.contextLimit=20000 session.jsonl

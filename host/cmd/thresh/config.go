@@ -89,8 +89,8 @@ func (a *app) printSettingsTable(found []config.Explanation) error {
 	return w.Flush()
 }
 
-// printSettings prints all there is to know about each setting. Secrets need no masking here: keys of providers are
-// read from environment variables, and settings hold only the names of those.
+// printSettings prints all there is to know about each setting. Nothing needs masking: settings never hold a
+// provider's key, only the name of an environment variable or of a file that does.
 func (a *app) printSettings(found []config.Explanation) {
 	for i, e := range found {
 		if i > 0 {

@@ -38,8 +38,8 @@ func doctorCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate plugins",
-		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation. It starts no
-plugin.
+		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation.
+It starts no plugin.
 
 Not limited on any system: CPU time, the number of threads (except by the memory that they take), shared memory (the
 limit is on private memory), and connections to Unix sockets in the file system that your user may open. Run thresh as

@@ -41,8 +41,9 @@ func llmCommand(a *app) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check [PROFILE]",
 		Short: "Make one tiny call and show the answer, time and cost",
-		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and what it cost.
-Without PROFILE it uses the profile that compression uses: compression.profile or, without it, the profile in force.`,
+		Long: `Calls the model of a profile with one sentence and shows which model answered, how long it took and what
+it cost. Without PROFILE it uses the profile that compression uses: compression.profile or, without it, the profile in
+force.`,
 		Example: `  thresh llm check
   thresh llm check summaries -o json`,
 		Args: args(cobra.MaximumNArgs(1)),
@@ -71,10 +72,11 @@ Without PROFILE it uses the profile that compression uses: compression.profile o
 			}
 			p := client.Profile()
 			c := llmCheck{
-				Profile: p.Name, Kind: p.Kind, Model: p.Model, Answered: r.Model, Text: r.Text, FinishReason: r.FinishReason,
+				Profile: p.Name, Kind: p.Kind, Model: p.Model, Answered: r.Model, Text: r.Text,
+				FinishReason: r.FinishReason,
 				// Attempts above 1 mean that the call was retried after a rate limit or a network error.
-				InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts, Time: r.Duration,
-				ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
+				InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CostUSD: r.CostUSD, Attempts: r.Attempts,
+				Time: r.Duration, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput(),
 			}
 			if a.output == "json" {
 				return a.printJSON(c)

@@ -50,8 +50,8 @@ var faults = map[string]fault{
 	"an empty summary":   {llmtest.Reply{}, []string{"summary is empty"}, 1, false, nil},
 	"tags alone":         {llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n</overall_goal>\n</state_snapshot>"}, []string{"summary is empty"}, 1, false, nil},
 	"thinking only":      {llmtest.Reply{Thinking: "Let me see …"}, []string{"summary is empty"}, 1, false, nil},
-	"no snapshot":        {llmtest.Reply{Text: "Sure! What shall I do?"}, []string{"no state snapshot"}, 2, false, nil},
-	"a snapshot cut off": {llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>", FinishReason: "length"}, []string{"no state snapshot", "length"}, 2, false, nil},
+	"no snapshot":        {llmtest.Reply{Text: "Sure! What shall I do?"}, []string{"not a state snapshot"}, 2, false, nil},
+	"a snapshot cut off": {llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>", FinishReason: "length"}, []string{"not a state snapshot", "length"}, 2, false, nil},
 }
 
 // TestWhenTheModelFails, the command says how, and that is all that it does.

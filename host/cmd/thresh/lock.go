@@ -10,15 +10,16 @@ import (
 )
 
 // lockCommand records the hashes of plugins in the lock file. This is the user's statement of trust; with
-// plugins.integrity=locked nothing else lets a plugin start. Locking several plugins is not atomic: those that were
-// locked before an error stay locked and are printed along with the error.
+// plugins.integrity=locked, only locked plugins start. If some plugins cannot be locked, the others still are, and
+// are printed along with the errors.
 func lockCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lock [NAME]...",
 		Short: "Trust plugins in their present state",
-		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the description of each one to
-the lock file (plugins.lockFile). From then on a plugin whose file has changed is refused until it is locked again. A
-plugin that was moved without a change stays locked. Plugins of the same name in two directories are locked separately.
+		Long: `Starts the named plugins, or all that were found, and writes the path, the SHA-256 and the description
+of each one to the lock file (plugins.lockFile). From then on a plugin whose file has changed is refused until it is
+locked again. A plugin that was moved without a change stays locked. Plugins of the same name in two directories are
+locked separately.
 
 Plugins that came with thresh, in the folder "plugins" next to its executable and with the same owner, are trusted
 without being locked, unless plugins.integrity is "locked".`,

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk"
@@ -28,12 +29,12 @@ func optimizeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "optimize FILE",
 		Short: "Run one prune step and print what it removes, as JSON",
-		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the result as JSON: the
-positions of removed entries, the changed entries with their new content, and counts. No file is changed.
+		Long: `Runs one Optimize (the prune step) of a continuous strategy over a whole session and prints the result
+as JSON: the positions of removed entries, the changed entries with their new content, and counts. No file is changed.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh optimize session.jsonl
-  thresh optimize --set compression.density.recencyPruning=true --set compression.density.recencyRetention=1 session.jsonl
+  thresh optimize --set compression.density.recencyPruning=true session.jsonl
   thresh optimize --apply session.json > smaller.json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +50,9 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if apply {
 				return a.writeHistory(args[0], plan.Contents())
 			}
-			result := densityResult{Removals: plan.Removals, Replacements: plan.Replacements, Metadata: outcome.Metadata}
+			result := densityResult{
+				Removals: plan.Removals, Replacements: plan.Replacements, Metadata: outcome.Metadata,
+			}
 			if result.Removals == nil {
 				result.Removals = []int{}
 			}
@@ -83,7 +86,7 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(engine.SessionOptions{})
+	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(t, nil)})
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func pluginsCommand(a *app) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins in the plugin directories, broken ones with the reason",
-		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for its
-description, and stops it again. A broken one is listed with the reason and does not affect the others.`,
+		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for
+its description, and stops it again. A broken one is listed with the reason and does not affect the others.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: args(cobra.NoArgs),

@@ -28,9 +28,9 @@ func promptsShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Print the prompt in force for the strategy in force",
-		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides it. Files are looked
-up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in this order. The source is printed on
-standard error. NAME defaults to "compression".`,
+		Long: `Prints the prompt that a strategy gets: the built-in one, or the file in prompts.dir that overrides it.
+Files are looked up as STRATEGY/MODEL/NAME.md, STRATEGY/NAME.md, MODEL/NAME.md and NAME.md, in this order. The source
+is printed on standard error. NAME defaults to "compression".`,
 		Example: `  thresh prompts show
   thresh prompts show --strategy one-shot --model gpt-4o-mini`,
 		Args:      args(cobra.MaximumNArgs(1)),
@@ -59,7 +59,8 @@ standard error. NAME defaults to "compression".`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&model, "model", "", "show the prompt for the model `NAME` instead of that of compression.profile")
+	cmd.Flags().StringVar(&model, "model", "",
+		"show the prompt for the model `NAME` instead of that of compression.profile")
 	return cmd
 }
 
@@ -69,8 +70,8 @@ func promptsEject(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "eject [DIR]",
 		Short: "Write the shipped prompts to a directory, to edit them",
-		Long: `Writes the shipped prompts to DIR, or to prompts.dir. Existing files are never overwritten. Set prompts.dir to the
-directory to use them.`,
+		Long: `Writes the shipped prompts to DIR, or to prompts.dir. Existing files are never overwritten. Set
+prompts.dir to the directory to use them.`,
 		Example: `  thresh prompts eject ./prompts && thresh --set prompts.dir=./prompts prompts show`,
 		Args:    args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, dirs []string) error {

@@ -24,9 +24,9 @@ func restoreCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore TRANSCRIPT [ID…]",
 		Short: "Print what was removed from a history, by its id",
-		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an entry, as the
-outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and its
-responses. Without an ID the whole conversation is printed.
+		Long: `Prints entries of a session as they were added, before any strategy changed them. An ID is that of an
+entry, as the outcome of a turn names what was trimmed and removed, or that of a tool call, which selects the call and
+its responses. Without an ID the whole conversation is printed.
 
 TRANSCRIPT is the transcript log that a host writes with the setting transcript.dir, or a session in any format that
 'thresh convert' reads. Those have no ids: their entries are e1, e2 and so on, in the order of the file. '-' is

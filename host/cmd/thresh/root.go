@@ -36,8 +36,8 @@ type app struct {
 	columns []string // --columns
 }
 
-const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run as plugins:
-executables named thresh-strategy-<name> in the plugin directories.
+const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run
+as plugins: executables named thresh-strategy-<name> in the plugin directories.
 
 Settings come from the user's file, ./thresh.yaml, the profile, THRESH_… variables and flags; later ones win.
 'thresh config explain' shows each value and where it was set. ./thresh.yaml may come from a stranger's repository, so
@@ -120,7 +120,9 @@ func oneFile(cmd *cobra.Command, given []string) error {
 // The JSON forms are stable: scripts depend on them, and fields are only ever added.
 func (a *app) addOutput(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json for programs")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc(
+		"output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
+	)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if a.output != "text" && a.output != "json" {

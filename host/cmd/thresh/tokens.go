@@ -62,9 +62,9 @@ func tokensCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
-		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by entry, by
-tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for each of
-their files.
+		Long: `Counts a session's tokens with the encoding of model.name or model.encoding and shows where they are: by
+entry, by tool, and by the file that a tool call reads or writes. A call and its response count for their tool and for
+each of their files.
 
 If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
@@ -90,7 +90,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			}
 			report := countByEntry(t.Entries, counts)
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
-			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries)
+			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts)
 			if a.output == "json" {
 				return a.printJSON(report)
@@ -145,11 +145,13 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 }
 
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
-// call and its response count together. A file that a call both reads and writes counts once for that call.
+// call and its response count together. A file that a call both reads and writes counts once for that call. Files are
+// known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
 	entries []content.Content,
+	root string,
 ) (byTool, byFile []shareTokens) {
 	toolShare, fileShare := map[string]*shareTokens{}, map[string]*shareTokens{}
 	add := func(m map[string]*shareTokens, name string, tokens int) {
@@ -181,9 +183,12 @@ func countByTool(
 			}
 			add(toolShare, call.Name, n)
 			use := taxonomy.Use(call.Name, call.Parameters)
-			files := slices.Clone(use.Reads)
+			var files []string
+			for _, p := range use.Reads {
+				files = append(files, tools.Resolve(root, p))
+			}
 			for _, w := range use.Writes {
-				files = append(files, w.Path)
+				files = append(files, tools.Resolve(root, w.Path))
 			}
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {

@@ -21,9 +21,9 @@ func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
-		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories and with a
-scripted model. It uses none of your conversations and settings and costs nothing. It takes some seconds. The exit
-status is 1 if a check failed. --log-level debug shows what the plugin logs.
+		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories
+and with a scripted model. It uses none of your conversations and settings and costs nothing. It takes some seconds.
+The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),

@@ -23,7 +23,9 @@ func versionCommand(a *app) *cobra.Command {
 			if a.output == "json" {
 				return a.printJSON(info)
 			}
-			_, err := fmt.Fprintf(a.out, "thresh %s\ncommit %s\n%s\n", info.Version, cmp.Or(info.Commit, "unknown"), info.Go)
+			_, err := fmt.Fprintf(
+				a.out, "thresh %s\ncommit %s\n%s\n", info.Version, cmp.Or(info.Commit, "unknown"), info.Go,
+			)
 			return err
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Session is one conversation. It owns the history: what Prepare returns and what was added must not be changed
@@ -41,7 +42,11 @@ type Session struct {
 	todos    []sdk.Todo // the unfinished ones
 	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
-	sent     int // tokens of the last Prepare, pending ones included
+
+	system       []content.Block // stands beside the history
+	systemTokens int
+
+	sent int // tokens of the last Prepare, pending ones included
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {

@@ -52,6 +52,9 @@ func (s *Session) Set(key string, value any) error {
 	s.config = c
 	if empty {
 		s.counter = counter
+		if len(s.system) > 0 {
+			s.systemTokens = counter.Entry(systemEntry(s.system))
+		}
 		s.pipeline = prepare.New(s.id, s.history, counting{counter})
 	}
 	if empty || set.Model.Name != old.Model.Name {

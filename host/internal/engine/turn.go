@@ -13,8 +13,8 @@ import (
 
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history: the system prompt, tool schemas, a prompt
-	// that is not added yet.
+	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a prompt
+	// that is not added yet, a system prompt that the session was not given.
 	PendingTokens int
 	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
 	At time.Time
@@ -33,6 +33,8 @@ type Prepared struct {
 	History []content.Content
 	// Tokens is the count of History.
 	Tokens int
+	// System is to be sent before the history: what [Session.SetSystem] set.
+	System []content.Block
 	// Revision is that of the owned history that it was made from.
 	Revision uint64
 	Outcome  outcome.Outcome
@@ -52,7 +54,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	o.PendingTokens = min(max(0, o.PendingTokens), maxPending)
+	o.PendingTokens = s.pendingTokens(o.PendingTokens)
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
 		return s.unprepared(o), err
@@ -64,7 +66,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	view, out, err := w.Prepare(ctx, req)
 	s.logWarnings(out.Warnings)
 	s.setSent(view.Tokens + o.PendingTokens)
-	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: out}, err
+	return Prepared{
+		History: view.Contents(), Tokens: view.Tokens, System: s.System(), Revision: view.Revision, Outcome: out,
+	}, err
 }
 
 // unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
@@ -75,9 +79,12 @@ func (s *Session) unprepared(o PrepareOptions) Prepared {
 	}
 	view := s.history.ViewAt(o.UpTo, s.currentCounter().Entry)
 	s.setSent(view.Tokens + o.PendingTokens)
-	return Prepared{History: view.Contents(), Tokens: view.Tokens, Revision: view.Revision, Outcome: outcome.Outcome{
-		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
-	}}
+	return Prepared{
+		History: view.Contents(), Tokens: view.Tokens, System: s.System(), Revision: view.Revision,
+		Outcome: outcome.Outcome{
+			TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
+		},
+	}
 }
 
 // mostWarnings bounds what a session remembers of the warnings that it logged.
@@ -113,7 +120,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	w, req, err := s.request(ctx, 0)
+	w, req, err := s.request(ctx, s.pendingTokens(0))
 	if err != nil {
 		return outcome.Outcome{}, err
 	}

@@ -19,7 +19,9 @@ type anthropicMessages struct {
 // [Client.persist] retries, within the call's timeout and with errors that say so.
 func newAnthropic(p Profile, key string, client *http.Client) *anthropicMessages {
 	// The service is built directly, because anthropic.NewClient would read the environment.
-	options := []option.RequestOption{option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0)}
+	options := []option.RequestOption{
+		option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0),
+	}
 	if p.BaseURL != "" {
 		options = append(options, option.WithBaseURL(p.BaseURL))
 	}

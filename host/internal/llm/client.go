@@ -105,7 +105,10 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	}
 	maxOutput := p.maxOutput(req.MaxOutput)
 	if p.ContextLimit > 0 && req.InputTokens > 0 && req.InputTokens+maxOutput > p.ContextLimit {
-		e := p.failf(ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", req.InputTokens, maxOutput, p.ContextLimit)
+		e := p.failf(
+			ErrContextExceeded, "%d tokens of input and %d of output do not fit into %d", req.InputTokens, maxOutput,
+			p.ContextLimit,
+		)
 		e.Hint = p.hint(e)
 		return Result{}, e
 	}
@@ -118,8 +121,11 @@ func (c *Client) Generate(ctx context.Context, req Request, onText func(string))
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Text: a.text.String(), FinishReason: a.finish, Model: a.model, InputTokens: a.input, OutputTokens: a.output,
-		CacheRead: a.cacheRead, CacheWrite: a.cacheWrite, CostUSD: cost(p.Prices, a), Attempts: attempts, Duration: c.now().Sub(start)}
+	result := Result{
+		Text: a.text.String(), FinishReason: a.finish, Model: a.model, InputTokens: a.input, OutputTokens: a.output,
+		CacheRead: a.cacheRead, CacheWrite: a.cacheWrite, CostUSD: cost(p.Prices, a), Attempts: attempts,
+		Duration: c.now().Sub(start),
+	}
 	if onText != nil && result.Text != "" {
 		onText(result.Text)
 	}
@@ -153,11 +159,15 @@ func (c *Client) persist(ctx context.Context, req Request, maxOutput int) (*answ
 			wait = backoff(attempts)
 		}
 		if wait > MaxWait {
-			failed.Message += fmt.Sprintf("; it asked to wait %s, more than the %s that a call waits", wait.Round(time.Second), MaxWait)
+			failed.Message += fmt.Sprintf(
+				"; it asked to wait %s, more than the %s that a call waits", wait.Round(time.Second), MaxWait,
+			)
 			return nil, attempts, failed
 		}
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(c.now()) < wait {
-			failed.Message += fmt.Sprintf("; the next attempt would be in %s, when the call's time is over", wait.Round(time.Millisecond))
+			failed.Message += fmt.Sprintf(
+				"; the next attempt would be in %s, when the call's time is over", wait.Round(time.Millisecond),
+			)
 			return nil, attempts, failed
 		}
 		if err := c.sleep(ctx, wait); err != nil {

@@ -103,7 +103,10 @@ func (p Profile) hint(e *Error) string {
 		return "check " + p.setting("model")
 	case errors.Is(e.Err, ErrContextExceeded):
 		return "set " + p.setting("contextLimit") + " to what the model has"
-	case errors.Is(e.Err, ErrUnreachable), errors.Is(e.Err, ErrProtocol), e.Status == http.StatusNotFound, e.Status == http.StatusMethodNotAllowed,
+	case errors.Is(e.Err, ErrUnreachable),
+		errors.Is(e.Err, ErrProtocol),
+		e.Status == http.StatusNotFound,
+		e.Status == http.StatusMethodNotAllowed,
 		e.Status >= 300 && e.Status < 400:
 		hint := "check " + p.setting("baseURL") + ", which is " + p.server()
 		if p.Kind == config.KindOpenAI {

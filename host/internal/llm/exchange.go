@@ -96,7 +96,9 @@ func (r *refusal) Error() string { return fmt.Sprintf("the server answered with 
 
 // middleware wraps the HTTP call. Any answer that is not an event stream becomes a [refusal]. A missing content type is
 // accepted, as some local servers send none.
-func (x *exchange) middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+func (x *exchange) middleware(
+	req *http.Request, next func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
 		return res, err

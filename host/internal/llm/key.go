@@ -23,7 +23,9 @@ func readKey(p Profile, lookup func(string) (string, bool)) (string, error) {
 		source = "the environment variable " + p.KeyEnv
 		value, set := lookup(p.KeyEnv)
 		if !set {
-			return "", fmt.Errorf("%s is not set; %s names it as the one that holds the key", source, p.setting("keyEnv"))
+			return "", fmt.Errorf(
+				"%s is not set; %s names it as the one that holds the key", source, p.setting("keyEnv"),
+			)
 		}
 		text = value
 	case p.KeyFile != "":

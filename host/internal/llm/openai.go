@@ -167,7 +167,8 @@ func (o *openAI) adapt(e *Error) bool {
 	if o.newLimit.Load() {
 		wrong, right = right, wrong
 	}
-	if e.Status != http.StatusBadRequest || !strings.Contains(e.Message, "'"+wrong+"'") || !strings.Contains(e.Message, right) {
+	if e.Status != http.StatusBadRequest || !strings.Contains(e.Message, "'"+wrong+"'") ||
+		!strings.Contains(e.Message, right) {
 		return false
 	}
 	o.newLimit.Store(right == "max_completion_tokens")

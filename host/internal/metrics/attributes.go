@@ -16,10 +16,16 @@ type labels struct {
 }
 
 // keys are the attributes' names, in the order of [labels.values].
-var keys = [...]attribute.Key{"strategy", "profile", "model", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state", "type"}
+var keys = [...]attribute.Key{
+	"strategy", "profile", "model", "outcome", "step", "call", "trigger", "rung", "result", "reason", "state", "type",
+}
 
+// values returns the labels in the order of keys.
 func (l labels) values() [len(keys)]string {
-	return [...]string{l.strategy, l.profile, l.model, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason, l.state, l.tokens}
+	return [...]string{
+		l.strategy, l.profile, l.model, l.outcome, l.step, l.call, l.trigger, l.rung, l.result, l.reason, l.state,
+		l.tokens,
+	}
 }
 
 // options carry a set of attributes in the forms in which instruments take it.
@@ -68,7 +74,7 @@ func (a *attributes) of(l labels) *options {
 	return o
 }
 
-// bounded returns the name, or other if there were too many names of its kind.
+// bounded returns the name, or other if there were too many names of its kind. The caller holds mu.
 func (a *attributes) bounded(kind int, name string) string {
 	if name == "" || a.names[kind][name] {
 		return name
@@ -83,6 +89,7 @@ func (a *attributes) bounded(kind int, name string) string {
 	return name
 }
 
+// options builds the attribute set.
 func (l labels) options() *options {
 	var all []attribute.KeyValue
 	for i, value := range l.values() {

@@ -8,9 +8,14 @@ import (
 
 // gauges registers the callbacks that are read at each collection.
 func (m *maker) gauges(r *Recorder, s Sources) metric.Registration {
-	sessions, err := m.meter.Int64ObservableUpDownCounter("thresh.sessions", metric.WithUnit("{session}"), metric.WithDescription("Sessions that are open."))
+	sessions, err := m.meter.Int64ObservableUpDownCounter(
+		"thresh.sessions", metric.WithUnit("{session}"), metric.WithDescription("Sessions that are open."),
+	)
 	m.failed("thresh.sessions", err)
-	states, err := m.meter.Int64ObservableGauge("thresh.plugin.state", metric.WithUnit("{plugin}"), metric.WithDescription("1 for the state that a plugin is in."))
+	states, err := m.meter.Int64ObservableGauge(
+		"thresh.plugin.state", metric.WithUnit("{plugin}"),
+		metric.WithDescription("1 for the state that a plugin is in."),
+	)
 	m.failed("thresh.plugin.state", err)
 	if len(m.errs) > 0 {
 		return nil

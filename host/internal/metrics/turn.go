@@ -49,21 +49,32 @@ func (r *Recorder) optimize(ctx context.Context, strategy string, out *outcome.O
 	result, reason := optimizeResult(out, err)
 	r.optimizes.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, result: result, reason: reason}).add...)
 	if out.Optimize.PluginTime > 0 {
-		r.pluginTime.Record(ctx, out.Optimize.PluginTime.Seconds(), r.attributes.of(labels{strategy: strategy, call: callOptimize}).record...)
+		r.pluginTime.Record(
+			ctx,
+			out.Optimize.PluginTime.Seconds(),
+			r.attributes.of(labels{strategy: strategy, call: callOptimize}).record...)
 	}
 	r.save(ctx, strategy, callOptimize, out.TokensBefore-out.Optimize.TokensAfter)
 }
 
 // compress records the compress step, if there was one.
-func (r *Recorder) compress(ctx context.Context, strategy string, req prepare.Request, out *outcome.Outcome, err error) {
+func (r *Recorder) compress(
+	ctx context.Context, strategy string, req prepare.Request, out *outcome.Outcome, err error,
+) {
 	c := &out.Compress
 	if c.Reason == "" {
 		return
 	}
 	result, reason := compressResult(c, err)
-	r.compresses.Add(ctx, 1, r.attributes.of(labels{strategy: strategy, trigger: trigger(c.Reason), result: result, reason: reason}).add...)
+	r.compresses.Add(
+		ctx,
+		1,
+		r.attributes.of(labels{strategy: strategy, trigger: trigger(c.Reason), result: result, reason: reason}).add...)
 	if c.PluginTime > 0 {
-		r.pluginTime.Record(ctx, c.PluginTime.Seconds(), r.attributes.of(labels{strategy: strategy, call: callCompress}).record...)
+		r.pluginTime.Record(
+			ctx,
+			c.PluginTime.Seconds(),
+			r.attributes.of(labels{strategy: strategy, call: callCompress}).record...)
 	}
 	if c.Kind == outcome.KindApplied {
 		r.save(ctx, strategy, callCompress, c.TokensBefore-c.TokensAfter)
@@ -84,6 +95,7 @@ func (r *Recorder) ladder(ctx context.Context, strategy string, out *outcome.Out
 	}
 }
 
+// save counts tokens that a step removed.
 func (r *Recorder) save(ctx context.Context, strategy, step string, tokens int) {
 	if tokens > 0 { // entries added while a step runs can outweigh its savings
 		r.saved.Add(ctx, count(tokens), r.attributes.of(labels{strategy: strategy, step: step}).add...)
@@ -118,6 +130,7 @@ func (r *Recorder) model(ctx context.Context, llm *prepare.LLM, spent *outcome.S
 	}
 }
 
+// addTokens skips zero, so that providers without a prompt cache have no series for it.
 func addTokens(ctx context.Context, c metric.Int64Counter, tokens int, o *options) {
 	if tokens > 0 {
 		c.Add(ctx, count(tokens), o.add...)

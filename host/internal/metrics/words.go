@@ -38,6 +38,7 @@ func strategyOf(out *outcome.Outcome, err error) string {
 	return none
 }
 
+// outcomeOf returns the word for how a turn ended.
 func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
@@ -61,6 +62,7 @@ func bad(err error) string {
 	return failed
 }
 
+// optimizeResult returns the words for the prune step. reason is "" if the result needs none.
 func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	o := &out.Optimize
 	switch {
@@ -77,11 +79,15 @@ func optimizeResult(out *outcome.Outcome, err error) (result, reason string) {
 	}
 }
 
+// decision returns the word for the cadence's decision.
 func decision(r outcome.DecisionReason) string {
-	return word(r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold, outcome.DecidedUncached,
-		outcome.DecidedPays, outcome.DecidedTooLittle, outcome.DecidedTooCostly)
+	return word(
+		r, outcome.DecidedEveryTurn, outcome.DecidedDue, outcome.DecidedEnough, outcome.DecidedCold,
+		outcome.DecidedUncached, outcome.DecidedPays, outcome.DecidedTooLittle, outcome.DecidedTooCostly,
+	)
 }
 
+// compressResult returns the words for the compress step.
 func compressResult(c *outcome.Compress, err error) (result, reason string) {
 	switch {
 	case c.Kind == outcome.KindNoOp && c.Remembered:
@@ -101,8 +107,10 @@ func compressResult(c *outcome.Compress, err error) (result, reason string) {
 
 // noOp returns a reason if the host knows it, else other. A strategy may give any.
 func noOp(r sdk.NoOpReason) string {
-	return word(r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
-		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective)
+	return word(
+		r, sdk.NoOpEmptyHistory, sdk.NoOpTailCoversAll, sdk.NoOpAlreadyUnderTarget, sdk.NoOpNoGain, sdk.NoOpTooFew,
+		sdk.NoOpShrunkBelowMinimum, outcome.NoOpIneffective,
+	)
 }
 
 func trigger(r sdk.CompressReason) string {
@@ -110,7 +118,9 @@ func trigger(r sdk.CompressReason) string {
 }
 
 func rung(r outcome.Rung) string {
-	return word(r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman)
+	return word(
+		r, outcome.RungOptimize, outcome.RungCompress, outcome.RungResults, outcome.RungExchanges, outcome.RungHuman,
+	)
 }
 
 // word returns w if it is known, else other.
@@ -173,6 +183,7 @@ func failureOf(out *outcome.Outcome, err error) (call, reason string) {
 	}
 }
 
+// callOf returns the word for an operation; everything before the first call counts as start.
 func callOf(op plugins.Op) string {
 	switch op {
 	case plugins.OpOptimize, plugins.OpCompress:

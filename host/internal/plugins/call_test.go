@@ -133,7 +133,7 @@ func TestCallsThatFail(t *testing.T) {
 		"answers-too-little":         {call: optimize, want: ErrBadAnswer, says: "ended early"},
 		"answers-too-much":           {call: compress, want: ErrBadAnswer, says: "more data than announced"},
 		"sends-two-headers":          {call: compress, want: ErrBadAnswer, says: "second header"},
-		"does-nothing-and-something": {call: compress, want: ErrBadAnswer, says: "nothing to do, and sends 1 pieces"},
+		"does-nothing-and-something": {call: compress, want: ErrBadAnswer, says: "reports a no-op but sends 1 pieces"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

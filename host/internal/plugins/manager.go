@@ -209,7 +209,9 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 }
 
 // launch starts an opened binary, in a sandbox, within the start timeout.
-func (m *Manager) launch(ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State)) (*client.Plugin, error) {
+func (m *Manager) launch(
+	ctx context.Context, b *discover.Binary, known trust.Snapshot, reached func(State),
+) (*client.Plugin, error) {
 	sandbox, err := process.NewSandbox(m.opts.Plugins, b.Name, m.checks)
 	if err != nil {
 		return nil, b.HostFailure(OpStart, err, "'thresh doctor' shows what this machine can enforce")
@@ -237,7 +239,9 @@ func (m *Manager) attach(c discover.Candidate, s supervise.Start) (*client.Plugi
 }
 
 // bringUp starts a process within the start timeout, and reports the states on the way.
-func (m *Manager) bringUp(ctx context.Context, o client.Options, spec client.Spec, reached func(State)) (*client.Plugin, error) {
+func (m *Manager) bringUp(
+	ctx context.Context, o client.Options, spec client.Spec, reached func(State),
+) (*client.Plugin, error) {
 	ctx, cancel := client.WithTimeout(ctx, o.StartTimeout)
 	defer cancel()
 	reached(supervise.StateStarting)

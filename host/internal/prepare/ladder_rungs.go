@@ -110,7 +110,7 @@ func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 	return len(changed), nil
 }
 
-// oldMessages returns the positions of all messages of people but the last.
+// oldMessages returns the positions of all messages of people but the last and those that stay.
 func (l *ladder) oldMessages() []int {
 	var old []int
 	for i, c := range l.entries[:l.last] {
@@ -118,7 +118,9 @@ func (l *ladder) oldMessages() []int {
 			old = append(old, i)
 		}
 	}
-	later := slices.ContainsFunc(l.entries[l.last:], func(c content.Content) bool { return c.Speaker == content.Human })
+	later := slices.ContainsFunc(l.entries[l.last:], func(c content.Content) bool {
+		return c.Speaker == content.Human && !c.Pinned() // pinned ones stay anyway, and may be the agent's
+	})
 	if !later && len(old) > 0 {
 		old = old[:len(old)-1]
 	}

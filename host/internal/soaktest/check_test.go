@@ -162,7 +162,7 @@ func (y *tally) killDue() bool {
 	for _, n := range y.kills {
 		kills += n
 	}
-	return y.turns >= turnsPerKill*(kills+1)
+	return y.turns >= turnsPerKill()*(kills+1)
 }
 
 // enough reports whether the test has proved what it is for: there were enough turns, every plugin was killed, and
@@ -170,7 +170,7 @@ func (y *tally) killDue() bool {
 func (y *tally) enough() bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.turns >= minTurns && len(y.missing()) == 0
+	return y.turns >= minTurns() && len(y.missing()) == 0
 }
 
 // missing lists what has not happened yet. Callers hold y.mu.
@@ -196,7 +196,7 @@ func (y *tally) check(t *testing.T) {
 	defer y.mu.Unlock()
 	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills, y.pruned,
 		y.compressions)
-	if missing := y.missing(); len(missing) > 0 || y.turns < minTurns {
+	if missing := y.missing(); len(missing) > 0 || y.turns < minTurns() {
 		t.Errorf("%d turns; %s", y.turns, strings.Join(missing, "; "))
 	}
 	if y.failures*5 > y.turns {

@@ -24,19 +24,26 @@ var (
 	seed  = flag.Uint64("seed", 0, "seed of the soak test's random choices; 0 chooses one")
 )
 
-const (
-	// sessions is how many conversations run at the same time, the same number with each strategy.
-	sessions = 200
-	// minTurns is how many turns there are at least.
-	minTurns = 10 * sessions
-	// turnsPerKill is how many turns go by between two kills. A kill fails at most the turns that are in flight with that
-	// strategy (sessions / 4), so that at most a fifth of all turns can fail, however slow the machine is.
-	turnsPerKill = 250
-	// tooLong is when the test gives up. It is far more than any machine needs; only a hang takes that long.
-	tooLong = 5 * time.Minute
-)
+// tooLong is when the test gives up. It is far more than any machine needs; only a hang takes that long.
+const tooLong = 5 * time.Minute
 
-// TestSoak runs two hundred conversations while their plugins are killed. The only acceptable consequence is an error
+// sessions is how many conversations run at the same time, the same number with each strategy: few in the usual test
+// run, many for 'make soak'.
+func sessions() int {
+	if *lasts > 0 {
+		return 200
+	}
+	return 40
+}
+
+// minTurns is how many turns there are at least.
+func minTurns() int { return 10 * sessions() }
+
+// turnsPerKill is how many turns go by between two kills. A kill fails at most the turns that are in flight with that
+// strategy (sessions / 4), so that at most a fifth of all turns can fail, however slow the machine is.
+func turnsPerKill() int { return sessions() * 5 / 4 }
+
+// TestSoak runs many conversations while their plugins are killed. The only acceptable consequence is an error
 // that says that a retry may help. What must never happen is checked by the conversations after each turn, and here
 // at the end: no process, descriptor, file or goroutine may be left when the host is closed (TestMain checks the
 // goroutines).
@@ -80,7 +87,7 @@ func play(t *testing.T, h *engine.Host) *tally {
 	y := newTally()
 	killers.Go(func() { newKiller(h, *seed, y).kill(ctx, t) })
 	names := names()
-	for i := range sessions {
+	for i := range sessions() {
 		a := agent{t: t, host: h, strategy: names[i%len(names)], number: i, tally: y}
 		agents.Go(func() { a.work(ctx, killers.Wait) })
 	}

@@ -41,9 +41,10 @@ func Check(list []sdk.Todo) error {
 	return total.check("todos", list, 1)
 }
 
-// size accumulates the size of a list.
+// size accumulates the size of a list: tasks with subtasks, and bytes of ids and contents.
 type size struct{ todos, bytes int }
 
+// check checks one level of a list. path names the level in errors, such as todos[2].subtasks.
 func (s *size) check(path string, list []sdk.Todo, depth int) error {
 	if len(list) > 0 && depth > MaxDepth {
 		return fmt.Errorf("%w: %s is nested %d deep; allowed are %d levels", ErrInvalid, path, depth, MaxDepth)
@@ -55,13 +56,20 @@ func (s *size) check(path string, list []sdk.Todo, depth int) error {
 		case strings.TrimSpace(t.Content) == "":
 			return fmt.Errorf("%w: %s has no content", ErrInvalid, at)
 		case len(t.Content) > MaxContent:
-			return fmt.Errorf("%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent)
+			return fmt.Errorf(
+				"%w: the content of %s has %d bytes; allowed are %d", ErrInvalid, at, len(t.Content), MaxContent,
+			)
 		case !utf8.ValidString(t.Content) || !utf8.ValidString(t.ID):
 			return fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, at)
 		case t.Status != Pending && t.Status != InProgress && t.Status != Completed:
-			return fmt.Errorf("%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending, InProgress, Completed)
+			return fmt.Errorf(
+				"%w: %s has the status %q; allowed are %q, %q and %q", ErrInvalid, at, clip(t.Status, 40), Pending,
+				InProgress, Completed,
+			)
 		case s.todos > MaxTodos:
-			return fmt.Errorf("%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos)
+			return fmt.Errorf(
+				"%w: %s is one too many; allowed are %d tasks, subtasks included", ErrInvalid, at, MaxTodos,
+			)
 		case s.bytes > MaxBytes:
 			return fmt.Errorf("%w: with %s the list has %d bytes; allowed are %d", ErrInvalid, at, s.bytes, MaxBytes)
 		}
@@ -72,18 +80,19 @@ func (s *size) check(path string, list []sdk.Todo, depth int) error {
 	return nil
 }
 
+// add counts one task without its subtasks.
 func (s *size) add(t sdk.Todo) {
 	s.todos++
 	s.bytes += len(t.ID) + len(t.Content)
 }
 
-// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not: a
-// task that is done takes its subtasks along. It is a copy; nil if there is none.
+// Active returns the tasks that are neither completed nor cancelled, with those of their subtasks that are not; a
+// finished task takes its subtasks along. It is a deep copy; nil if there is none.
 func Active(list []sdk.Todo) []sdk.Todo {
 	return filter(list, func(t sdk.Todo) bool { return t.Status != Completed && t.Status != cancelled })
 }
 
-// filter returns a deep copy of the tasks that pass keep; it asks for a task before its subtasks.
+// filter returns a deep copy of the tasks that pass keep. It asks for a task before its subtasks, which fit relies on.
 func filter(list []sdk.Todo, keep func(sdk.Todo) bool) []sdk.Todo {
 	var out []sdk.Todo
 	for _, t := range list {
@@ -115,6 +124,7 @@ func fit(list []sdk.Todo) []sdk.Todo {
 	})
 }
 
+// fits reports whether a list of this size is within MaxTodos and MaxBytes.
 func (s *size) fits() bool { return s.todos <= MaxTodos && s.bytes <= MaxBytes }
 
 // clip shortens text to at most n bytes, at the end of a character.

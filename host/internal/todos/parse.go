@@ -11,7 +11,8 @@ import (
 // cancelled is the status that agents give to abandoned tasks. Such a task is removed from the list.
 const cancelled = "cancelled"
 
-// statusOf translates an agent's word for a status. ok is false if the word is not known.
+// statusOf translates an agent's word for a status; ok is false for an unknown word. Case, hyphens and spaces do not
+// matter.
 func statusOf(word string) (status string, ok bool) {
 	if len(word) > 40 {
 		return "", false
@@ -32,7 +33,8 @@ func statusOf(word string) (status string, ok bool) {
 // parsed holds the fields of a task, or of a tool call about one.
 type parsed struct {
 	id, content, status string
-	subtasks            []byte
+	// Raw JSON, as parsing depends on the depth.
+	subtasks []byte
 }
 
 // parseFields reads the fields of an object; ok is false if raw is not an object. The content is the first of the
@@ -70,7 +72,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 	return p, err == nil
 }
 
-// idOf parses an id; some agents write it as a number.
+// idOf parses an id; some agents write it as a number. Other values are "".
 func idOf(raw []byte) string {
 	if text, ok := rawjson.Text(raw); ok {
 		return clip(text, maxID)
@@ -81,8 +83,8 @@ func idOf(raw []byte) string {
 	return ""
 }
 
-// parseList parses a list of tasks; ok is false if raw is not a list, or is a list of something else. A task without
-// a status has the status of its parent.
+// parseList parses a list of tasks; ok is false if raw is not a list, or contains no task although it is not empty. A
+// task without a status has the status of its parent, above. Cancelled tasks are left out.
 func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		raw = []byte(text) // some models send the list as a string of JSON
@@ -118,6 +120,7 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 	return fit(list), true
 }
 
+// parseTask parses one task: an object, or text alone. ok is false without content.
 func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 	p := parsed{}
 	if text, isText := rawjson.Text(raw); isText {
@@ -142,7 +145,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 }
 
 // createdID finds the id in a tool's answer about a task that it created, such as "Task #3 created"; "" if there is
-// none.
+// none. The agent chooses the id only when the call is answered.
 func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id

@@ -50,6 +50,7 @@ func (t *Tracker) Observe(c content.Content) {
 // they are positions counted from 1.
 func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
 
+// wait registers a call. Of calls about tasks it keeps name and parameters until they are answered.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	t.match.Call(call.ID, call.Name, at)
 	switch call.Name {
@@ -61,6 +62,7 @@ func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 	}
 }
 
+// answer applies the call that r answers, unless it failed.
 func (t *Tracker) answer(r content.ToolResponse) {
 	at, ok := t.match.Response(r.CallID, r.ToolName)
 	if !ok {
@@ -112,6 +114,7 @@ func (t *Tracker) create(parameters []byte, id string) {
 	}
 }
 
+// update changes status or content of a task. Unknown tasks and unknown statuses change nothing.
 func (t *Tracker) update(parameters []byte) {
 	p, ok := parseFields(parameters, "taskId", "subject")
 	i := t.find(p.id)

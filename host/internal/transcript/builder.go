@@ -151,7 +151,10 @@ func (b *builder) finish() *Transcript {
 func (b *builder) inspect(i int, c content.Content) {
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
-		b.oddity(line, i, "entry of an unknown speaker", "unknown speaker %q; the entry is carried unchanged", clip([]byte(c.Speaker)))
+		b.oddity(
+			line, i, "entry of an unknown speaker", "unknown speaker %q; the entry is carried unchanged",
+			clip([]byte(c.Speaker)),
+		)
 	}
 	if c.Blocks == nil {
 		b.oddity(line, i, "entry without blocks", "the entry has no blocks; it is carried unchanged")
@@ -163,12 +166,23 @@ func (b *builder) inspect(i int, c content.Content) {
 		}
 		switch k := o.Kind(); k {
 		case "":
-			b.oddity(line, i, "value that is not a block", "block %d is %s, not a block; it is carried unchanged", j, clip(o.JSON))
+			b.oddity(
+				line, i, "value that is not a block", "block %d is %s, not a block; it is carried unchanged", j,
+				clip(o.JSON),
+			)
 		// A known kind that could not be decoded as such: a required field is missing or has the wrong type.
-		case content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking, content.KindCode:
+		case content.KindText,
+			content.KindToolCall,
+			content.KindToolResponse,
+			content.KindMedia,
+			content.KindThinking,
+			content.KindCode:
 			b.oddity(line, i, "malformed block", "block %d of kind %q is malformed; it is carried unchanged", j, k)
 		default:
-			b.oddity(line, i, "block of an unknown kind", "block %d is of the unknown kind %q; it is carried unchanged", j, clip([]byte(k)))
+			b.oddity(
+				line, i, "block of an unknown kind", "block %d is of the unknown kind %q; it is carried unchanged", j,
+				clip([]byte(k)),
+			)
 		}
 	}
 }

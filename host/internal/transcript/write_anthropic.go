@@ -80,7 +80,9 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	if a.role != role {
 		a.flush()
 		if a.count == 0 && role == roleAssistant {
-			a.tally.count(0, entry, "line of text put before the model's first message: the API requires a user message first")
+			a.tally.count(
+				0, entry, "line of text put before the model's first message: the API requires a user message first",
+			)
 			a.role, a.body = roleUser, [][]byte{
 				[]byte(`{"type":"text","text":"[the beginning is not in the transcript]"}`),
 			}

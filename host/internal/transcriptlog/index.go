@@ -10,12 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Index finds the entries of a conversation by id: that of an entry, or that of a tool call.
+// Index finds the entries of a conversation by id: that of an entry, or that of a tool call. It is immutable after
+// [NewIndex] and safe for concurrent use.
 type Index struct {
 	entries []content.Content
 	ids     []string
 	byID    map[string]int
-	byCall  map[string][]int
+	// Positions, ascending; call ids may repeat.
+	byCall map[string][]int
 }
 
 // NewIndex indexes entries by their ids, one for each. Nil ids mean that the conversation was not written by a host:

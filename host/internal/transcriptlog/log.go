@@ -20,7 +20,8 @@ import (
 type Log struct {
 	path string
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// nil after Close.
 	file    *os.File
 	pending []byte // whole lines that are not in the file yet
 	waiting int    // how many entries pending holds
@@ -72,7 +73,8 @@ func Open(dir, session string) (*Log, error) {
 // maxName bounds a file's name, in bytes: file systems allow 255.
 const maxName = 200
 
-// safeName turns a session id into a file name: it never leaves the directory and is never hidden.
+// safeName turns a session id, which a client may choose freely, into a file name: it never leaves the directory and is
+// never hidden.
 func safeName(session string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -122,6 +124,7 @@ func (l *Log) Flush() error {
 	return l.flush()
 }
 
+// flush writes pending; the caller holds mu.
 func (l *Log) flush() error {
 	if len(l.pending) == 0 {
 		return nil
@@ -140,7 +143,8 @@ func (l *Log) flush() error {
 	return &UnwrittenError{l.path, l.waiting, err}
 }
 
-// cutBack removes from the file the first n bytes of pending, which a failed write left there.
+// cutBack removes the first n bytes of pending from the file, where a failed write left them. The next Flush would
+// otherwise write them twice.
 func (l *Log) cutBack(n int) error {
 	if n == 0 {
 		return nil

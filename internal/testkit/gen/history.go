@@ -99,6 +99,8 @@ type builder struct {
 	calls   int
 }
 
+// add appends an entry, with metadata in about half of the cases: timestamps and usage must not influence what a
+// strategy does.
 func (h *builder) add(speaker content.Speaker, blocks ...content.Block) {
 	c := content.Content{Speaker: speaker, Blocks: blocks}
 	if h.flip("metadata") {
@@ -107,8 +109,10 @@ func (h *builder) add(speaker content.Speaker, blocks ...content.Block) {
 	h.entries = append(h.entries, c)
 }
 
+// flip draws a boolean. rapid shrinks towards false, so false should be the simpler case.
 func (h *builder) flip(label string) bool { return rapid.Bool().Draw(h.t, label) }
 
+// text draws a text block, which may be blank.
 func (h *builder) text(label string) content.Text {
 	return content.Text{Text: Text().Draw(h.t, label)}
 }

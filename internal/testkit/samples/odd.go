@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// orphans: responses without a call, before and after everything else, and a call that is answered twice.
+// orphans: responses without a call, before and after everything else, and a call that is answered twice. Recorders
+// that truncate a session at its beginning produce these, and providers reject them.
 func orphans() []content.Content {
 	lost := read("lost", "a.go")
 	return []content.Content{
@@ -18,7 +19,8 @@ func orphans() []content.Content {
 	}
 }
 
-// unanswered: one of two parallel calls is never answered, and the last call is still pending.
+// unanswered: one of two parallel calls never gets a response, and the last call is still pending, as after an
+// interruption by the user.
 func unanswered() []content.Content {
 	return []content.Content{
 		human("read both"), ai(read("p", "a.go"), read("q", "b.go")), tool(answer(read("q", "b.go"), "package b")),
@@ -68,8 +70,8 @@ func unicodeOddities() []content.Content {
 	return out
 }
 
-// jsonOddities: parameters and results that are valid JSON and that nobody expects, such as duplicate keys, a lone
-// surrogate, 100 levels of nesting, or a key of 100 kB.
+// jsonOddities: parameters and results that are valid JSON but rarely tested, such as duplicate keys, a lone
+// surrogate, 100 levels of nesting, or a key of 100 kB. They must survive unchanged, byte for byte.
 func jsonOddities() []content.Content {
 	var out []content.Content
 	for i, raw := range []string{
@@ -86,7 +88,8 @@ func jsonOddities() []content.Content {
 	return append(out, ai(content.ToolCall{ID: "none", Name: "read_file"}), tool(content.ToolResponse{CallID: "none"}))
 }
 
-// inclusions: files that a person included with @, repeated, unclosed, and spelled in different ways.
+// inclusions: files that a person included with @, repeated, unclosed, and with different spellings of one path.
+// Strategies that remove duplicate inclusions must not cut anything else.
 func inclusions() []content.Content {
 	file := func(path, body string) string {
 		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
@@ -99,7 +102,8 @@ func inclusions() []content.Content {
 	}
 }
 
-// media: pictures inline and by URL, signed and unsigned thinking, code blocks.
+// media: pictures inline and by URL, thinking with and without a signature, code blocks. Blocks other than text and
+// calls must pass through unchanged.
 func media() []content.Content {
 	return []content.Content{
 		{Speaker: content.Human, Blocks: []content.Block{text("what is this?"),
@@ -121,7 +125,8 @@ func longRuns() []content.Content {
 	}
 }
 
-// manyCalls: one entry with a thousand parallel calls, answered in one entry.
+// manyCalls: one entry with a thousand parallel calls, answered in one entry. Pairing calls and responses must not be
+// quadratic.
 func manyCalls() []content.Content {
 	var asked, answers []content.Block
 	for i := range 1000 {

@@ -9,13 +9,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Sample is a history with a name for messages.
+// Sample is a history with a name for error messages. An empty history is a sample too.
 type Sample struct {
 	Name    string
 	History []content.Content
 }
 
-// Plain is the name of the sample that is an unremarkable session.
+// Plain is the name of the sample that is an unremarkable session, for checks in which the history is not the point.
 const Plain = "plain session"
 
 // All returns every sample but [Large]. Entries share texts and raw JSON: callers must not modify them.
@@ -117,7 +117,8 @@ func session(entries int, seed uint64) []content.Content {
 	return out[:entries]
 }
 
-// Large is a session of about the given number of bytes: many results of ordinary size and a few that are huge.
+// Large returns a session of about the given number of bytes: many results of ordinary size and a few of 1 MiB.
+// Together they show whether memory and time grow linearly in the size of the history and of a single result.
 func Large(bytes int) Sample {
 	var out []content.Content
 	for size, i := 0, 0; size < bytes; i++ {

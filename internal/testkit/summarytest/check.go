@@ -15,9 +15,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// CheckVectors runs every case of a file of test vectors. In each case the strategy must be a no-op for the expected
-// reason, or preserve and summarise the expected numbers of entries. The summary must begin with the model's text and
-// end with the path of the transcript.
+// CheckVectors runs every case of a file of test vectors. In each case the strategy must return a no-op with the
+// expected reason, or preserve and summarise the expected numbers of entries. The summary must begin with the model's
+// text and end with the path of the transcript, by which the agent can find what was summarised.
 func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	type outcome struct {
 		Kind                                            string
@@ -59,9 +59,12 @@ func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	}
 }
 
-// CheckProperties checks what must hold for every history and every context window. Requests fit the window and there
-// are at most 16. The result counts less than the input. Entries outside the summarised range are unchanged. The
-// counts in the metadata add up. The last message of a person is preserved word for word.
+// CheckProperties checks what must hold for every history and every context window:
+//
+//   - Each request fits the window, and there are at most 16, which bounds the cost of one Compress.
+//   - The result counts fewer tokens than the input.
+//   - Entries outside the summarised range are unchanged, and the counts in the metadata add up.
+//   - The last message of a person is preserved word for word: it is what the agent is working on.
 func CheckProperties(t *testing.T, s sdk.Strategy) {
 	rapid.Check(t, func(rt *rapid.T) {
 		history := Histories(gen.Options{MaxEntries: 40, Malformed: true, MediaBlocks: true}).Draw(rt, "history")

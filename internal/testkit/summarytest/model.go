@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/sdktest"
 )
 
-// Limited is a model that refuses a request that does not fit its context window at four bytes per token, including
-// the answer.
+// Limited is a model that rejects a request which does not fit its context window, counted as four bytes per token
+// and including the answer, as providers do. It is safe for concurrent use.
 type Limited struct {
 	// Window is the size of the context window, in tokens.
 	Window int

@@ -213,7 +213,9 @@ func (s *Scanner) fail(offset int, message string) error {
 // end returns the error for text that ends too early. It wraps io.ErrUnexpectedEOF, so that readers can tell a cut file
 // from a broken one.
 func (s *Scanner) end() error {
-	return &SyntaxError{Offset: len(s.data), Message: "the JSON ends in the middle of a value", Err: io.ErrUnexpectedEOF}
+	return &SyntaxError{
+		Offset: len(s.data), Message: "the JSON ends in the middle of a value", Err: io.ErrUnexpectedEOF,
+	}
 }
 
 // describe names a byte in an error, safely for a terminal.

@@ -68,7 +68,8 @@ func (o *observer) recall(words []usedWord, turn int) {
 			}
 		case len(r.Lost) < MaxLost:
 			r.Lost = append(r.Lost, Lost{
-				Identifier: o.rec.names[u.word], Session: o.rec.name, Turn: turn, Entry: int(u.entry), From: int(u.from),
+				Identifier: o.rec.names[u.word], Session: o.rec.name, Turn: turn,
+				Entry: int(u.entry), From: int(u.from),
 			})
 		}
 	}

@@ -6,7 +6,8 @@ import "fmt"
 // and variants in their order, so that the report does not depend on which replay ended first.
 func (c *comparison) report() *Report {
 	r := &Report{
-		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{}, Totals: Results{Variants: []Result{}},
+		Prices: c.options.Prices, Variants: []VariantInfo{}, Sessions: []SessionReport{},
+		Totals: Results{Variants: []Result{}},
 	}
 	nothing := summary{name: NothingName, tally: newTally(c.options.Prices)}
 	summaries := make([]summary, len(c.variants))

@@ -45,7 +45,8 @@ func (r *Report) Warnings() []string {
 		}
 	}
 	if untimed > 0 && len(r.Prices) > 0 {
-		add("%d of %d sessions have no times: the prompt cache is assumed to stay warm in them", untimed, len(r.Sessions))
+		add("%d of %d sessions have no times: the prompt cache is assumed to stay warm in them",
+			untimed, len(r.Sessions))
 	}
 	if dates := r.priceDates(); dates != "" {
 		add("prices as of %s", dates)

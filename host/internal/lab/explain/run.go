@@ -16,16 +16,17 @@ var ErrNoSuchTurn = errors.New("the session has no such turn")
 
 // Options of a run.
 type Options struct {
-	// Turn, if above 0, is the request to stop at: the explanation says what that request held, and what had become
-	// of what it did not hold. Entries that came later are not in it.
+	// Turn is the request to stop at, counted from 1; 0: replay to the end. The explanation then describes the
+	// history as it was in that request, and leaves out entries that came later.
 	Turn int
-	// Taxonomy says what tools are for. Required.
+	// Taxonomy says which tool calls concern which files. Required.
 	Taxonomy *tools.Taxonomy
 	// Progress is called after each entry with the number of entries that were replayed. May be nil.
 	Progress func(entries, of int)
 }
 
-// Run replays t through sessions of h and returns what became of its entries.
+// Run replays t through h and returns what happened to each entry. Errors are those of the replay, [ErrNoSuchTurn],
+// and ctx's; there is no partial explanation.
 func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Options) (Explanation, error) {
 	recording, err := replay.Record(ctx, h, t)
 	if err != nil {
@@ -49,8 +50,8 @@ func Run(ctx context.Context, h *engine.Host, t *transcript.Transcript, o Option
 	case o.Turn > r.turns:
 		return Explanation{}, fmt.Errorf("turn %d: %w, it has %d", o.Turn, ErrNoSuchTurn, r.turns)
 	case o.Turn == 0:
-		// Entries behind the last turn are in no request, so nothing can have become of them. No change will name
-		// their ids.
+		// Entries after the last turn are in no request, so nothing can have happened to them. They get no id, as no
+		// change will refer to one.
 		for i := len(r.entries); i < len(t.Entries); i++ {
 			r.Entry(i, "")
 		}

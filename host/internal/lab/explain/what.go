@@ -12,14 +12,15 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// longest is how many characters of a text a description shows, and longestName how many of a tool's name or a path.
+// Limits on descriptions, in characters: longest for a text, longestName for the name of a tool or a path.
 const (
 	longest     = 60
 	longestName = 80
 )
 
-// Describe says in a line for each entry what it is: the tool and what its call is about for calls and responses, the
-// beginning of the text otherwise. What cannot be printed is left out.
+// Describe returns a one-line description of each entry: for calls and responses the tool and the file or command
+// that the call is about, otherwise the beginning of the text. It contains nothing that would control a terminal.
+// Responses are described by their call, which must be among entries.
 func Describe(entries []content.Content, taxonomy *tools.Taxonomy) []string {
 	pairs := turns.Pair(entries)
 	out := make([]string, len(entries))
@@ -65,7 +66,8 @@ func describe(c content.Content, subject func(block int) string) string {
 // weightCall is the weight of a call or a response.
 const weightCall = 4
 
-// weight orders blocks by how much they tell of their entry.
+// weight orders blocks by how well they identify their entry. An entry is described by its heaviest block, the first
+// of several: calls say more than the sentence that announces them, and blank text says nothing.
 func weight(b content.Block) int {
 	switch b := b.(type) {
 	case content.ToolCall, content.ToolResponse:
@@ -82,6 +84,8 @@ func weight(b content.Block) int {
 	}
 }
 
+// describeBlock describes one block. subject is only called for calls and responses, as looking it up parses
+// parameters.
 func describeBlock(b content.Block, subject func() string) string {
 	switch b := b.(type) {
 	case content.ToolCall:
@@ -106,6 +110,7 @@ func describeBlock(b content.Block, subject func() string) string {
 	return "(empty)"
 }
 
+// tool returns a tool's name with the subject of the call. Names come from recordings, so they are clipped as well.
 func tool(name, subject string) string {
 	line := clip(cmp.Or(name, "(unnamed tool)"), longestName)
 	if subject != "" {
@@ -114,6 +119,7 @@ func tool(name, subject string) string {
 	return line
 }
 
+// quoted returns the beginning of a text in quotation marks, which tell it from a description.
 func quoted(text string) string {
 	if text = clip(text, longest); text == "" {
 		return "(empty)"
@@ -121,11 +127,12 @@ func quoted(text string) string {
 	return `"` + text + `"`
 }
 
-// clip returns the beginning of a text on one line, without characters that a terminal would not print.
+// clip returns the beginning of a text on one line, at most most characters long and without characters that a
+// terminal would not print. It looks at a bounded number of bytes: tool results may have many megabytes.
 func clip(text string, most int) string {
 	text = strings.TrimSpace(text[:min(len(text), 1<<20)])
 	cut := false
-	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes { // text may have many megabytes
+	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes {
 		text, cut = text[:bytes], true
 	}
 	words := strings.FieldsFunc(

@@ -11,6 +11,7 @@ import (
 // user.
 type claude struct{}
 
+// Figures for the usage that the samples report. No provider was called, so usage is estimated from bytes.
 const (
 	claudeModel    = "scripted"
 	claudeOverhead = 17_500 // tokens of system prompt and tool schemas, which no log holds
@@ -126,7 +127,9 @@ func (claude) write(s session) ([]byte, error) {
 		case "compact":
 			f.compact(m)
 		case "info":
-			f.line("system", m.at, object{"subtype", "local_command", "content", m.text, "level", "info", "isMeta", false})
+			f.line("system", m.at, object{
+				"subtype", "local_command", "content", m.text, "level", "info", "isMeta", false,
+			})
 		default:
 			return nil, fmt.Errorf("message %d: unknown role %q", i, m.role)
 		}
@@ -182,7 +185,9 @@ func (f *claudeFile) endTurn(next time.Time) {
 		return
 	}
 	at := next.Add(-4 * time.Second)
-	f.line("system", at, object{"subtype", "turn_duration", "durationMs", at.Sub(f.asked).Milliseconds(), "isMeta", false})
+	f.line("system", at, object{
+		"subtype", "turn_duration", "durationMs", at.Sub(f.asked).Milliseconds(), "isMeta", false,
+	})
 }
 
 // ai writes a message of the agent, one line per block, then the responses to its calls. Each response follows its

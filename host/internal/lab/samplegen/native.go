@@ -34,9 +34,11 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 		old, new, _ := splitEdit(s.body) // the tool itself reports a bad body
 		c.name, c.args = "replace", object{"file_path", file, "old_string", old, "new_string", new}
 	case "insert":
-		c.name, c.args = "insert_at_line", object{"absolute_path", file, "line_number", span.from, "content", s.body + "\n"}
+		c.name = "insert_at_line"
+		c.args = object{"absolute_path", file, "line_number", span.from, "content", s.body + "\n"}
 	case "delete":
-		c.name, c.args = "delete_line_range", object{"absolute_path", file, "start_line", span.from, "end_line", span.to}
+		c.name = "delete_line_range"
+		c.args = object{"absolute_path", file, "start_line", span.from, "end_line", span.to}
 	case "glob":
 		c.name, c.args = "glob", object{"pattern", s.arg}
 	case "grep":

@@ -61,12 +61,13 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 		"PATH=" + os.Getenv("PATH"), "HOME=" + real, "TMPDIR=" + os.TempDir(), "LC_ALL=C", "TZ=UTC",
 		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOENV=off", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
 		"CGO_ENABLED=0", "GOTELEMETRY=off",
-		// One package after the other, so that the output has one order. The directory's name is not compiled in, so that the
-		// next run finds what this one compiled.
+		// -p=1 tests one package after the other, so that the output has a fixed order. -trimpath keeps the name of
+		// the temporary directory out of the cache keys, so that the next run reuses what this one compiled.
 		"GOFLAGS=-p=1 -buildvcs=false -trimpath",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
 		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
-		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com", "GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
+		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com",
+		"GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui",
 		"GIT_CONFIG_VALUE_1=never",
 	}

@@ -147,8 +147,9 @@ func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
 			first = answers
 			continue
 		}
-		if err := same(s.small(), first, answers, "the answer changes after other calls, though the history is the same; "+
-			"nothing may be kept between calls"); err != nil {
+		const complaint = "the answer changes after other calls, though the history is the same; " +
+			"nothing may be kept between calls"
+		if err := same(s.small(), first, answers, complaint); err != nil {
 			return "", err
 		}
 	}

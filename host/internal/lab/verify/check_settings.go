@@ -182,7 +182,8 @@ func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d kinds of garbage in Configure, of which %d were refused; %d in calls", tried, refused, inCalls), nil
+	return fmt.Sprintf(
+		"%d kinds of garbage in Configure, of which %d were refused; %d in calls", tried, refused, inCalls), nil
 }
 
 // judgeGarbage judges the outcome of a Configure with garbage. Accepting it is fine: hosts validate settings
@@ -223,9 +224,10 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 		for _, settings := range all {
 			tried++
 			err := p.callIn(ctx, s, rawCall{op: op, sample: sm, info: info, settings: []byte(settings)})
-			if code := status.Code(err); code == codes.Internal || code == codes.Unavailable || code == codes.DeadlineExceeded {
-				return 0, fmt.Errorf("%s with the settings %s: %w; INVALID_ARGUMENT is right for settings that cannot be used",
-					op, show(settings), err)
+			switch status.Code(err) {
+			case codes.Internal, codes.Unavailable, codes.DeadlineExceeded:
+				return 0, fmt.Errorf("%s with the settings %s: %w; "+
+					"INVALID_ARGUMENT is right for settings that cannot be used", op, show(settings), err)
 			}
 			if _, err := p.getInfo(ctx); err != nil {
 				return 0, fmt.Errorf("after %s with the settings %s it no longer answers: %w", op, show(settings), err)

@@ -58,7 +58,13 @@ type optimized struct {
 }
 
 // optimize makes one Optimize and validates the answer with the host's own validator. Errors name the sample.
-func optimize(ctx context.Context, st *plugins.Strategy, sm sample, session string, revision uint64) (optimized, error) {
+func optimize(
+	ctx context.Context,
+	st *plugins.Strategy,
+	sm sample,
+	session string,
+	revision uint64,
+) (optimized, error) {
 	a, err := st.Optimize(ctx, prepare.OptimizeCall{
 		Call: callOf(sm, session, revision), OptimizeParams: contract.OptimizeParams{Density: density},
 	})

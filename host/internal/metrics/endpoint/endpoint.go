@@ -61,7 +61,9 @@ func Listen(address string, o Options) (*Endpoint, error) {
 		return nil, fmt.Errorf("serve metrics: %w", err)
 	}
 	// The resource holds only this: what the SDK would detect by itself describes the machine and its user.
-	about := resource.NewSchemaless(attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version))
+	about := resource.NewSchemaless(
+		attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version),
+	)
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
 		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
 	listener, err := net.Listen("tcp", address)
@@ -72,7 +74,10 @@ func Listen(address string, o Options) (*Endpoint, error) {
 		o.Log = log.New(io.Discard, "", 0)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET "+Path, promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}))
+	mux.Handle(
+		"GET "+Path,
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}),
+	)
 	e := &Endpoint{
 		provider: provider, listener: listener, served: make(chan error, 1),
 		server: &http.Server{

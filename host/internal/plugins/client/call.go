@@ -33,7 +33,9 @@ func (p *Plugin) Compress(
 	ctx context.Context, in prepare.CompressCall, services contract.Host,
 ) (prepare.CompressAnswer, error) {
 	serve := func(ctx context.Context, id string) (stop func()) {
-		return p.remote.services.open(id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM})
+		return p.remote.services.open(
+			id, &serviceCall{ctx: ctx, host: services, mayGenerate: p.reported.info.RequiresLLM},
+		)
 	}
 	a, err := ask(ctx, p, fault.OpCompress, p.opts.CompressTimeout, in.Call, serve, pieceDepth,
 		func(ctx context.Context, c wire.Call) (*wire.Stream[contract.CompressMetadata, rewrite.Piece], error) {
@@ -109,7 +111,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return a, err
 	}
 	if a.header.NoOp != "" && len(a.parts) > 0 {
-		err = fmt.Errorf("%w: it says that there is nothing to do, and sends %d pieces", fault.ErrBadAnswer, len(a.parts))
+		err = fmt.Errorf("%w: it reports a no-op but sends %d pieces", fault.ErrBadAnswer, len(a.parts))
 	}
 	return a, err
 }

@@ -26,12 +26,16 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
 	case !contract.ValidName(info.Name):
-		return contract.Info{}, badInfo("its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100))
+		return contract.Info{}, badInfo(
+			"its name %q is not of lower-case letters, digits and single hyphens", text.Printable(info.Name, 100),
+		)
 	case info.Name != name:
-		return contract.Info{}, badInfo("it says that its name is %q, the file says %q: rename the file to %s%s",
+		return contract.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
 			info.Name, name, discover.FilePrefix, info.Name)
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
-		return contract.Info{}, badInfo("its version %q is empty, too long or not printable", text.Printable(v, maxVersion))
+		return contract.Info{}, badInfo(
+			"its version %q is empty, too long or not printable", text.Printable(v, maxVersion),
+		)
 	case !info.Trigger.Mode.Known():
 		return contract.Info{}, badInfo("its trigger mode is %v, neither continuous nor threshold", info.Trigger.Mode)
 	}
@@ -63,8 +67,10 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 		f.Description = text.Printable(f.Description, maxDescription)
 		switch {
 		case !contract.ValidKey(f.Key):
-			return nil, badInfo("setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first",
-				i, text.Printable(f.Key, 100))
+			return nil, badInfo(
+				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i,
+				text.Printable(f.Key, 100),
+			)
 		case seen[f.Key]:
 			return nil, badInfo("setting %q is declared twice", f.Key)
 		case !f.Type.Known():

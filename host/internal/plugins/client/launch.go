@@ -35,7 +35,9 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
-	proc, err := spawner.Start(ctx, process.Spec{Binary: p.binary, Sandbox: p.sandbox, StartTimeout: o.StartTimeout, Log: p.log})
+	proc, err := spawner.Start(
+		ctx, process.Spec{Binary: p.binary, Sandbox: p.sandbox, StartTimeout: o.StartTimeout, Log: p.log},
+	)
 	if err != nil {
 		p.End(err)
 		return p, err
@@ -50,7 +52,10 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		return p, proc.AddStderr(err) // all of it, now that the process is gone
 	}
 	p.log = proc.Log()
-	p.log.Debug("plugin ready", "version", p.reported.info.Version, "trigger", p.reported.info.Trigger.Mode, "path", p.binary.Path)
+	p.log.Debug(
+		"plugin ready", "version", p.reported.info.Version, "trigger", p.reported.info.Trigger.Mode, "path",
+		p.binary.Path,
+	)
 	return p, nil
 }
 
@@ -82,12 +87,18 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
 	if p.reported.info.NeedsNetwork && !p.sandbox.Grant.Network && p.opts.Isolation != process.IsolationOff {
-		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it says that it needs the network", fault.ErrNotGranted),
-			"if it is to have it: plugins.grants."+p.binary.Name+".network: true")
+		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it reports that it needs the network", fault.ErrNotGranted),
+			"to allow it: plugins.grants."+p.binary.Name+".network: true")
 	}
 	if known.Contradicts(p.binary.Sum, p.reported.record) {
-		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it was %s and is %s", fault.ErrInfoChanged,
-			text.Printable(string(known.Info), maxDescription), text.Printable(string(p.reported.record), maxDescription)),
+		return p.Failure(fault.OpGetInfo, fmt.Errorf(
+			"%w: it was %s and is %s",
+			fault.ErrInfoChanged,
+			text.Printable(
+				string(known.Info), maxDescription,
+			),
+			text.Printable(string(p.reported.record), maxDescription),
+		),
 			"a plugin must answer the same whenever it is asked")
 	}
 	return nil
@@ -106,12 +117,17 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
 
-	err = p.remote.configure(ctx, wire.Configuration{HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger)})
+	err = p.remote.configure(
+		ctx, wire.Configuration{HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger)},
+	)
 	switch {
 	case err == nil:
 		return nil
 	case status.Code(err) == codes.InvalidArgument:
-		return p.Failure(fault.OpConfigure, fmt.Errorf("%w: strategies.%s: the plugin says: %s", fault.ErrBadConfig, p.binary.Name, message(err)), "")
+		return p.Failure(
+			fault.OpConfigure,
+			fmt.Errorf("%w: strategies.%s: the plugin says: %s", fault.ErrBadConfig, p.binary.Name, message(err)), "",
+		)
 	default:
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
@@ -128,7 +144,10 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
 	case cause != nil:
-		return p.Failure(op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout), "see plugins.startTimeout")
+		return p.Failure(
+			op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout),
+			"see plugins.startTimeout",
+		)
 	case lost(err) && p.binary.Attached:
 		return process.Spec{Binary: p.binary}.NotAttached(op, err)
 	case lost(err) && p.proc.Gone(crashTime):
@@ -137,7 +156,10 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 		}
 		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), "")
 	case status.Code(err) == codes.Unimplemented:
-		return p.Failure(op, fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin), "is it a plugin for another program?")
+		return p.Failure(
+			op, fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin),
+			"is it a plugin for another program?",
+		)
 	default:
 		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrStrategy, message(err)), "")
 	}

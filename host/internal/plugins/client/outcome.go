@@ -42,7 +42,9 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	case r.Resync:
 		return fmt.Errorf("%w: it asks for the whole history, which it was sent", fault.ErrBadAnswer)
 	case r.Revision != in.Revision:
-		return fmt.Errorf("%w: it is for revision %d of the history, asked for was %d", fault.ErrBadAnswer, r.Revision, in.Revision)
+		return fmt.Errorf(
+			"%w: it is for revision %d of the history, asked for was %d", fault.ErrBadAnswer, r.Revision, in.Revision,
+		)
 	case r.Parts > most:
 		return fmt.Errorf("%w: it announces %d %ss for %d entries, at most %d are allowed",
 			fault.ErrBadAnswer, r.Parts, of, len(in.Entries), most)
@@ -61,7 +63,9 @@ type ongoing struct {
 
 // begin makes the context of a call. It ends with the caller's context, with the process, and after timeout; the cause
 // tells which. Call the returned function when the call is over, or its timer and callbacks leak.
-func (p *Plugin) begin(caller context.Context, op fault.Op, timeout time.Duration) (ongoing, context.Context, context.CancelFunc) {
+func (p *Plugin) begin(
+	caller context.Context, op fault.Op, timeout time.Duration,
+) (ongoing, context.Context, context.CancelFunc) {
 	timed, cancelTimed := WithTimeout(caller, timeout)
 	ctx, cancel := context.WithCancelCause(timed)
 	stop := context.AfterFunc(p.life.ctx, func() { cancel(context.Cause(p.life.ctx)) })
@@ -96,7 +100,8 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		failure.Err = fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
 	case errors.Is(err, wire.ErrBadContent):
 		failure.Err = err
-	case code == codes.Unimplemented, code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
+	case code == codes.Unimplemented,
+		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
 	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.proc.Gone(crashTime):
 		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.

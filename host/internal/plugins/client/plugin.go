@@ -145,7 +145,9 @@ func (p *Plugin) Crash(why error) *fault.Error {
 // crashed describes how a process ended by itself.
 func (p *Plugin) crashed() error {
 	if p.proc.KilledByOthers() {
-		return fmt.Errorf("%w: %s: killed (SIGKILL), possibly by the OOM killer", fault.ErrPluginCrashed, p.proc.ExitState())
+		return fmt.Errorf(
+			"%w: %s: killed (SIGKILL), possibly by the OOM killer", fault.ErrPluginCrashed, p.proc.ExitState(),
+		)
 	}
 	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
 }

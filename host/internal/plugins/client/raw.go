@@ -74,7 +74,10 @@ func (d Declaration) Difference(other Declaration) string {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		if va, vb := a.Get(f), b.Get(f); !va.Equal(vb) {
-			found = append(found, fmt.Sprintf("%s was %q, is %q", f.Name(), text.OneLine(va.String(), 60), text.OneLine(vb.String(), 60)))
+			found = append(
+				found,
+				fmt.Sprintf("%s was %q, is %q", f.Name(), text.OneLine(va.String(), 60), text.OneLine(vb.String(), 60)),
+			)
 		}
 	}
 	if len(found) == 0 {
@@ -89,7 +92,9 @@ func (r *Raw) Configure(ctx context.Context, c wire.Configuration) error {
 }
 
 // Optimize makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
-func (r *Raw) Optimize(ctx context.Context, c wire.Call, in contract.OptimizeParams, entries iter.Seq[wire.Entry], sent func()) error {
+func (r *Raw) Optimize(
+	ctx context.Context, c wire.Call, in contract.OptimizeParams, entries iter.Seq[wire.Entry], sent func(),
+) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenOptimize(ctx, r.remote.strategy, c, in)
 	if err != nil {
@@ -99,7 +104,9 @@ func (r *Raw) Optimize(ctx context.Context, c wire.Call, in contract.OptimizePar
 }
 
 // Compress makes a call and reads the answer to its end. sent is called when the request is complete; it may be nil.
-func (r *Raw) Compress(ctx context.Context, c wire.Call, in contract.CompressParams, entries iter.Seq[wire.Entry], sent func()) error {
+func (r *Raw) Compress(
+	ctx context.Context, c wire.Call, in contract.CompressParams, entries iter.Seq[wire.Entry], sent func(),
+) error {
 	c.ID = RawCallID
 	stream, err := wire.OpenCompress(ctx, r.remote.strategy, c, in)
 	if err != nil {

@@ -56,19 +56,25 @@ func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 // enter returns the call, and a context that ends with the request and with the call, whichever ends first. It counts
 // the request. The errors are [contract.ErrNotGranted] for an unknown call or a host without services, and
 // [contract.ErrBudgetSpent] for too many requests: a plugin in a loop must not keep the host busy.
-func (h *hostServices) enter(ctx context.Context, id string) (*serviceCall, context.Context, context.CancelFunc, error) {
+func (h *hostServices) enter(
+	ctx context.Context, id string,
+) (*serviceCall, context.Context, context.CancelFunc, error) {
 	h.mu.Lock()
 	call, ok := h.calls[id]
 	h.mu.Unlock()
 	if !ok {
-		return nil, nil, nil, fmt.Errorf("%w: no Compress with call_id %q is going on; host services exist during a Compress only",
-			contract.ErrNotGranted, text.Printable(id, 100))
+		return nil, nil, nil, fmt.Errorf(
+			"%w: no Compress with call_id %q is going on; host services exist during a Compress only",
+			contract.ErrNotGranted, text.Printable(id, 100),
+		)
 	}
 	if call.host == nil {
 		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
 	}
 	if call.requests.Add(1) > h.most {
-		return nil, nil, nil, fmt.Errorf("%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most)
+		return nil, nil, nil, fmt.Errorf(
+			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most,
+		)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)

@@ -16,29 +16,32 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// Binary is a plugin's file, open. What is hashed and what is run is the file that the path led to when it was
-// opened, even if another file has taken its place since. Close it.
+// Binary is a plugin's file, held open. The file that is hashed and the file that runs are the same: the one the path
+// led to when it was opened, even if another has taken its place since. Otherwise a file could be exchanged between the
+// check and the start. Close it.
 type Binary struct {
 	Candidate
 	// Sum is the file's SHA-256 in hexadecimal. For a file that is Trusted it is a text that tells it from other files.
 	Sum string
-	// Trusted says that the file came with the host and was not hashed: hashing takes longer than starting it, and would
-	// prove nothing.
+	// Trusted is set for a file that came with the host. It was not hashed: hashing takes longer than starting it, and
+	// would prove nothing.
 	Trusted bool
-	// Script says that the file begins with #!.
+	// Script is set if the file begins with #!.
 	Script bool
 
 	file *os.File
 	id   identity
 }
 
-// identity changes whenever a file is replaced or written to: only the kernel sets the time of the last change.
+// identity changes whenever a file is replaced or written to. A program can set the modification time, but only the
+// kernel sets the time of the last change.
 type identity struct {
 	device, inode     uint64
 	size              int64
 	modified, changed int64 // ns since 1970
 }
 
+// identify returns the identity of a file from its status.
 func identify(s *unix.Stat_t) identity {
 	return identity{
 		device: uint64(s.Dev), inode: s.Ino, size: s.Size,
@@ -46,7 +49,8 @@ func identify(s *unix.Stat_t) identity {
 	}
 }
 
-// Open opens a plugin's file and hashes it, unless trusted reports that the hash is of no use. trusted may be nil.
+// Open opens a plugin's file and hashes it, unless trusted reports that the hash is not needed. trusted may be nil. The
+// file is opened without blocking: a named pipe would wait for a writer.
 func Open(c Candidate, h *Hashes, trusted func(path string, stat *unix.Stat_t) bool) (*Binary, error) {
 	f, err := os.OpenFile(c.Path, os.O_RDONLY|unix.O_NONBLOCK, 0) // O_NONBLOCK: a named pipe must not block
 	if err != nil {
@@ -59,9 +63,10 @@ func Open(c Candidate, h *Hashes, trusted func(path string, stat *unix.Stat_t) b
 	return b, nil
 }
 
-// Socket is the Binary of a candidate that a developer started by hand: there is no file to open.
+// Socket returns the Binary of a candidate that a developer started by hand: there is no file to open.
 func Socket(c Candidate) *Binary { return &Binary{Candidate: c} }
 
+// read fills in what is known about the open file. A file of fewer than two bytes is an error.
 func (b *Binary) read(h *Hashes, trusted func(path string, stat *unix.Stat_t) bool) error {
 	stat, err := b.Stat()
 	if err != nil {
@@ -88,10 +93,10 @@ func (b *Binary) read(h *Hashes, trusted func(path string, stat *unix.Stat_t) bo
 // Close closes the file. A process that runs it is not affected.
 func (b *Binary) Close() { _ = b.file.Close() }
 
-// File is the open file, to be inherited by the process that runs it.
+// File returns the open file, which the new process inherits.
 func (b *Binary) File() *os.File { return b.file }
 
-// Stat describes the open file.
+// Stat returns the status of the open file, not of its path.
 func (b *Binary) Stat() (*unix.Stat_t, error) {
 	var stat unix.Stat_t
 	return &stat, unix.Fstat(int(b.file.Fd()), &stat)
@@ -100,7 +105,8 @@ func (b *Binary) Stat() (*unix.Stat_t, error) {
 // errWritten is why a file that changes while it is being started is not run.
 var errWritten = fmt.Errorf("%w: the file was written to while it was being started", fault.ErrUntrusted)
 
-// Untouched returns an error if the file was written to since it was opened.
+// Untouched returns an error if the file was written to since it was opened. The time of the last change is ignored,
+// because a hard link or chmod changes it as well.
 func (b *Binary) Untouched() error {
 	stat, err := b.Stat()
 	if err != nil {
@@ -113,7 +119,8 @@ func (b *Binary) Untouched() error {
 	return nil
 }
 
-// Differs reports whether the path now leads to another file, or to none. A nil Binary never differs.
+// Differs reports whether the path now leads to another file, or to none. A nil Binary never differs, as nothing is
+// known about its file.
 func (b *Binary) Differs() bool {
 	if b == nil || b.Attached {
 		return false
@@ -127,13 +134,14 @@ func (b *Binary) Differs() bool {
 	return now != b.id
 }
 
-// Hashes remembers the hashes of files: a plugin is started more often than it changes. The zero value is ready to use.
+// Hashes remembers the hashes of files, since a plugin is started more often than it changes. The zero value is ready
+// to use. It is safe for concurrent use; mu guards known.
 type Hashes struct {
 	mu    sync.Mutex
 	known map[identity]string
 }
 
-// OfFile returns the SHA-256 of the file at path in hexadecimal, "" if it is no regular file that can be read.
+// OfFile returns the SHA-256 of the file at path in hexadecimal; "" if it is not a readable regular file.
 func (h *Hashes) OfFile(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -146,10 +154,12 @@ func (h *Hashes) OfFile(path string) string {
 	return b.Sum
 }
 
-// settled is how old a file's last change must be for its hash to be remembered. The clock of a file system is
-// coarse: two changes in one of its ticks look like one.
+// settled is how old a file's last change must be for its hash to be remembered. File system clocks are coarse: two
+// changes within one tick look like one.
 const settled = 2 * time.Second
 
+// of returns the hash of an open file with the given identity. Two callers may hash the same file at once; that is
+// harmless.
 func (h *Hashes) of(f *os.File, id identity) (string, error) {
 	h.mu.Lock()
 	sum, ok := h.known[id]
@@ -170,6 +180,7 @@ func (h *Hashes) of(f *os.File, id identity) (string, error) {
 	return sum, err
 }
 
+// hash returns the SHA-256 of what r returns, in hexadecimal.
 func hash(r io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, r); err != nil {
@@ -178,8 +189,8 @@ func hash(r io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// privateCopy copies the open file into dir, which only the user may enter, and checks that the copy is what was
-// hashed.
+// privateCopy copies the open file into dir, which only the user can enter, and checks that the copy is what was
+// hashed. Systems that cannot execute an open file use it.
 func (b *Binary) privateCopy(dir string) (path string, inherit []*os.File, done func(), err error) {
 	path = filepath.Join(dir, filepath.Base(b.Path))
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)

@@ -21,7 +21,7 @@ import (
 const identityTime = 30 * time.Second
 
 // dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest
-// existing parent until the directory appears. It belongs to one goroutine.
+// existing parent until the directory appears. Only one goroutine may use it.
 type dirWatch struct {
 	*fsnotify.Watcher // a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
 	log               hclog.Logger
@@ -30,14 +30,16 @@ type dirWatch struct {
 	warned            map[string]bool     // directories for which a warning was logged
 }
 
-// sighting is which directory a path leads to.
+// sighting identifies the directory that a path led to. Two sightings are equal if it is the same directory.
 type sighting struct {
 	device, inode uint64
-	// aside says that the directory is not a plugin directory or the nearest parent of one, but a watch point: one in
-	// which a plugin directory could be replaced.
+	// aside is set for a watch point: a directory in which a plugin directory could be replaced. It is neither a plugin
+	// directory nor the nearest parent of one, and failing to watch it is not worth a warning.
 	aside bool
 }
 
+// newDirWatch starts to watch. Relative paths are resolved now, so that a later change of the working directory has no
+// effect.
 func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 	w := &dirWatch{log: log, warned: make(map[string]bool)}
 	for _, dir := range dirs {
@@ -51,8 +53,7 @@ func newDirWatch(log hclog.Logger, dirs []string) (*dirWatch, error) {
 // close stops watching.
 func (w *dirWatch) close() { _ = w.Close() }
 
-// follow adjusts the watches after an event, and reports whether the event was about a wanted directory or one above
-// it.
+// follow adjusts the watches after an event. It reports whether the event concerned a wanted directory or one above it.
 func (w *dirWatch) follow(e fsnotify.Event) bool {
 	const comesOrGoes = fsnotify.Create | fsnotify.Remove | fsnotify.Rename
 	moved := e.Op.Has(comesOrGoes) && slices.ContainsFunc(w.wanted, func(dir string) bool {
@@ -64,8 +65,8 @@ func (w *dirWatch) follow(e fsnotify.Event) bool {
 	return moved
 }
 
-// exchanged adjusts the watches where there was no event, and reports whether any path leads to another directory
-// than before.
+// exchanged adjusts the watches if a directory was replaced without an event. It reports whether any path now leads to
+// another directory.
 func (w *dirWatch) exchanged() bool {
 	if maps.Equal(w.survey(), w.armed) {
 		return false
@@ -74,14 +75,15 @@ func (w *dirWatch) exchanged() bool {
 	return true
 }
 
-// rearm is arm, except that it keeps the existing watches if no new ones can be made.
+// rearm is arm, but if no new watches can be made it logs the error and keeps the existing ones.
 func (w *dirWatch) rearm() {
 	if err := w.arm(); err != nil {
 		w.log.Warn("watching the plugin directories failed", "error", err)
 	}
 }
 
-// arm watches every wanted directory or its nearest existing parent, the watch points, and nothing else.
+// arm watches every wanted directory or its nearest existing parent, the watch points, and nothing else. It surveys
+// again afterwards, since a directory may have appeared before its parent was watched.
 func (w *dirWatch) arm() error {
 	const tries = 10 // directories may come and go meanwhile
 	for range tries {
@@ -96,7 +98,10 @@ func (w *dirWatch) arm() error {
 		for dir, s := range w.armed {
 			if err := w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !s.aside && !w.warned[dir] {
 				w.warned[dir] = true
-				w.log.Warn("plugin directory is not watched: new versions of plugins there go unnoticed", "dir", dir, "error", err)
+				w.log.Warn(
+					"plugin directory is not watched: new versions of plugins there go unnoticed", "dir", dir,
+					"error", err,
+				)
 			}
 		}
 		if maps.Equal(w.survey(), w.armed) { // nothing came before it was watched
@@ -106,7 +111,7 @@ func (w *dirWatch) arm() error {
 	return nil
 }
 
-// survey returns the directories that have to be watched now, by path.
+// survey returns the directories that must be watched now, by path.
 func (w *dirWatch) survey() map[string]sighting {
 	found := make(map[string]sighting)
 	for _, dir := range w.wanted {
@@ -121,7 +126,7 @@ func (w *dirWatch) survey() map[string]sighting {
 	return found
 }
 
-// see says which directory path leads to; without one, the identity is zero.
+// see identifies the directory at path. If there is none, the identity is zero.
 func see(path string, aside bool) sighting {
 	var stat unix.Stat_t
 	if unix.Stat(path, &stat) != nil {
@@ -130,8 +135,9 @@ func see(path string, aside bool) sighting {
 	return sighting{device: uint64(stat.Dev), inode: stat.Ino, aside: aside}
 }
 
-// watchPoints are the directories in which dir could be replaced: those that hold a symbolic link on its path and, if
-// it exists, its parent. There are none outside Linux, where each file in a watched directory costs a descriptor.
+// watchPoints returns the directories in which dir could be replaced: those that contain a symbolic link on its path
+// and, if dir exists, its parent. There are none outside Linux, because kqueue needs a descriptor for every file in a
+// watched directory.
 func watchPoints(dir string, exists bool) (in []string) {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -147,7 +153,7 @@ func watchPoints(dir string, exists bool) (in []string) {
 	return in
 }
 
-// existing returns path, or the nearest directory above it that exists.
+// existing returns path, or the nearest existing directory above it.
 func existing(path string) string {
 	for path != filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

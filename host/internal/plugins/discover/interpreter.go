@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Interpreter returns the path of the program that runs the file: for a script, the one that its #! line names; for a
-// program, the loader that it asks for. It returns "" for a statically linked program.
+// Interpreter returns the path of the program that runs the file: for a script, the one in its #! line; for a
+// dynamically linked program, its loader. It returns "" for a static program. Isolation must make it readable.
 func (b *Binary) Interpreter() string {
 	if b.Script {
 		return firstWord(shebang(b.file))
@@ -16,7 +16,7 @@ func (b *Binary) Interpreter() string {
 	return loader(b.file)
 }
 
-// shebang returns what follows #! in a script's first line, as far as a kernel reads it.
+// shebang returns what follows #! in a script's first line. Linux reads 256 bytes of it.
 func shebang(script io.ReaderAt) string {
 	const most = 256
 	head := make([]byte, most)
@@ -25,12 +25,13 @@ func shebang(script io.ReaderAt) string {
 	return strings.TrimSpace(strings.TrimPrefix(string(line), "#!"))
 }
 
+// firstWord returns s up to the first space or tab.
 func firstWord(s string) string {
 	word, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
 	return word
 }
 
-// loader returns the path of the loader that a dynamically linked ELF program asks for, "" if it asks for none.
+// loader returns the path of the loader in a dynamically linked ELF program; "" if it has none, or is not ELF.
 func loader(program io.ReaderAt) string {
 	f, err := elf.NewFile(withoutSections{program})
 	if err != nil {

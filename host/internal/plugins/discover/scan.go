@@ -17,60 +17,61 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Guard says which directories and files could be changed by other users, so that running them would be a risk. Each
-// method returns the problem as a phrase, "" if there is none.
+// Guard decides which directories and files other users could change, so that running them would be a risk. Each method
+// returns the problem as a phrase for messages; "" if there is none. Package trust implements it.
 type Guard interface {
-	// Directory judges a plugin directory and those above it.
+	// Directory judges a plugin directory and all directories above it.
 	Directory(dir string) string
-	// File judges a file in a directory that Directory found to be good.
+	// File judges a file in a directory for which Directory returned "".
 	File(dir, path string) string
 }
 
-// Directory is what a scan saw in one plugin directory.
+// Directory is the result of a scan for one plugin directory. It is part of -o json output.
 type Directory struct {
 	Path string `json:"path"`
 	// Plugins counts usable plugins, Ignored the files whose names are not those of plugins.
 	Plugins int `json:"plugins"`
 	Ignored int `json:"ignored"`
-	// Problem says why the directory cannot be used: it is missing, unreadable, no directory or not trusted. "" if it is
-	// fine.
+	// Problem is why the directory cannot be used: it is missing, unreadable, not a directory or not trusted. "" if it
+	// can.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Candidate is a file with the name of a plugin.
+// Candidate is a file whose name is that of a plugin. It has not been started; whether it is a plugin is unknown.
 type Candidate struct {
 	// Name is the strategy's, from the file's name. Path is absolute.
 	Name, Path string
 	// Problem says why the file cannot be a plugin. ShadowedBy is the path of the file that is used instead.
 	Problem, ShadowedBy string
-	// Attached says that Path is the socket of a process that a developer started by hand (--attach).
+	// Attached is set if Path is the socket of a process that a developer started by hand (--attach).
 	Attached bool
 }
 
-// Usable reports whether the candidate is the one to start for its name.
+// Usable reports whether this candidate is the one to start for its name.
 func (c Candidate) Usable() bool { return c.Problem == "" && c.ShadowedBy == "" }
 
-// Failure is an error about the candidate.
+// Failure returns an error about the candidate.
 func (c Candidate) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return &fault.Error{Plugin: c.Name, Path: c.Path, Op: op, Err: err, Hint: hint}
 }
 
-// HostFailure is an error about the candidate for which the plugin is not to blame.
+// HostFailure returns an error about the candidate that is not the plugin's fault, so that it does not count as a
+// crash.
 func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error {
 	failure := c.Failure(op, err, hint)
 	failure.Blameless = true
 	return failure
 }
 
-// Catalog is what a scan of all directories found, in the order of the directories and by file name within each.
+// Catalog is the result of a scan, in the order of the directories and by file name within each. Treat it as immutable.
 type Catalog struct {
 	Dirs       []Directory
 	Candidates []Candidate
 }
 
-// Scan searches the directories in order, without recursion. The first usable file with a name wins; a broken one
-// never hides a good one, nor does one that g objects to (nil: g objects to nothing). A directory counts once,
-// however its path is spelled. Scan starts nothing.
+// Scan searches the directories in order, without recursion. The first usable file with a name wins. A broken file
+// never hides a good one, and neither does one that g objects to (nil: no objections). A directory counts once, however
+// its path is spelled. Scan starts nothing and never fails: problems are in the result.
 func Scan(dirs []string, g Guard) Catalog {
 	var c Catalog
 	owner := make(map[string]string) // name → path of the usable plugin
@@ -106,8 +107,8 @@ func Scan(dirs []string, g Guard) Catalog {
 	return c
 }
 
-// Attach puts the strategies that were started by hand before the files of the same names. sockets are by strategy
-// name.
+// Attach adds strategies that were started by hand; they win over files with the same names. sockets maps strategy
+// names to socket paths.
 func (c Catalog) Attach(sockets map[string]string) Catalog {
 	var first []Candidate
 	for _, name := range slices.Sorted(maps.Keys(sockets)) {
@@ -127,7 +128,7 @@ func (c Catalog) Has(name string) bool {
 	return slices.ContainsFunc(c.Candidates, func(f Candidate) bool { return f.Name == name })
 }
 
-// Find returns the usable plugin with the name.
+// Find returns the usable plugin with the given name.
 func (c Catalog) Find(name string) (Candidate, bool) {
 	i := slices.IndexFunc(c.Candidates, func(f Candidate) bool { return f.Usable() && f.Name == name })
 	if i < 0 {
@@ -136,11 +137,11 @@ func (c Catalog) Find(name string) (Candidate, bool) {
 	return c.Candidates[i], true
 }
 
-// maxListed is how many bytes of the path of an unusable file an error shows.
+// maxListed is how many bytes of an unusable file's path an error shows.
 const maxListed = 2000
 
-// Unknown is the error for a name that Find does not know: an [fault.ErrUnknownStrategy] that says what was found and
-// where.
+// Unknown returns the error for a name that Find does not know: a [fault.ErrUnknownStrategy] that lists what was found
+// and where, since the usual causes are a typing error and a wrong directory.
 func (c Catalog) Unknown(name string) error {
 	var names, broken []string
 	for _, f := range c.Candidates {
@@ -214,7 +215,8 @@ func scanOne(dir string, g Guard) (Directory, []Candidate) {
 	return d, found
 }
 
-// inspect says why the file cannot be a plugin, "" if it may be one.
+// inspect returns why the file cannot be a plugin; "" if it may be one. It reads only the first bytes, and executes
+// nothing.
 func inspect(name, path string) string {
 	if !contract.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
@@ -238,12 +240,13 @@ func inspect(name, path string) string {
 	return inspectHead(path)
 }
 
-// programHeads are the first bytes of the files that our systems' kernels execute: ELF, Mach-O (thin and universal),
+// programHeads are the first bytes of files that the supported kernels execute: ELF, Mach-O (thin and universal),
 // scripts.
 var programHeads = [][]byte{
 	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
 }
 
+// inspectHead returns the problem with a file's first bytes, "" if there is none.
 func inspectHead(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// DefaultQuietTime is how long nothing must have happened in the plugin directories before they are scanned again.
+// DefaultQuietTime is how long the plugin directories must be unchanged before they are scanned again.
 const DefaultQuietTime = 500 * time.Millisecond
 
-// Watcher calls back after changes to plugin files.
+// Watcher calls back after changes to plugin files. Set the fields, then call Start. Changed may be called without a
+// change: it only means that a scan is due.
 type Watcher struct {
 	// Log receives what cannot be watched.
 	Log hclog.Logger
@@ -22,8 +23,8 @@ type Watcher struct {
 	Dirs []string
 	// Files are further files to watch, by path: the lock file. "" is none.
 	Files []string
-	// QuietTime is how long nothing must have happened before Changed is called: a file that is being copied is not to be
-	// looked at halfway.
+	// QuietTime is how long nothing must happen before Changed is called, so that a file that is being copied is not
+	// looked at half-way.
 	QuietTime time.Duration
 	// Ticks replaces the clock by which the directories' identities are re-checked; nil: a [time.Ticker]. For tests.
 	Ticks func(every time.Duration) (tick <-chan time.Time, stop func())
@@ -31,8 +32,8 @@ type Watcher struct {
 	Changed func()
 }
 
-// Start begins to watch, and returns the function that goes on with it until ctx ends. An error means that the system
-// has no means to watch.
+// Start begins to watch and returns the function that continues until ctx ends. Nothing is missed in between. An error
+// means that the system offers no way to watch.
 func (w Watcher) Start() (run func(ctx context.Context), err error) {
 	dirs := slices.Clone(w.Dirs)
 	for _, path := range w.Files {
@@ -50,6 +51,8 @@ func (w Watcher) Start() (run func(ctx context.Context), err error) {
 	return func(ctx context.Context) { w.run(ctx, d) }, nil
 }
 
+// run collects events until it is quiet, then calls Changed. In a directory that never becomes quiet, Changed is called
+// after ten quiet times.
 func (w Watcher) run(ctx context.Context, d *dirWatch) {
 	defer d.close()
 	tick, stop := w.Ticks(identityTime)
@@ -92,14 +95,15 @@ func (w Watcher) run(ctx context.Context, d *dirWatch) {
 	}
 }
 
-// concerns reports whether an event is about a plugin's file or one of Files.
+// concerns reports whether an event is about a plugin's file or one of Files. Others, such as logs in the same
+// directory, must not cause scans.
 func (w Watcher) concerns(e fsnotify.Event) bool {
 	base := filepath.Base(e.Name)
 	return strings.HasPrefix(base, FilePrefix) ||
 		slices.ContainsFunc(w.Files, func(path string) bool { return path != "" && base == filepath.Base(path) })
 }
 
-// ticker is the clock of production.
+// ticker is the clock in production.
 func ticker(every time.Duration) (tick <-chan time.Time, stop func()) {
 	t := time.NewTicker(every)
 	return t.C, t.Stop

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// stepExec is the step in which a launcher becomes the program.
+// stepExec is the step in which a launcher becomes the program. Its failures are about the program, not the isolation.
 const stepExec = "exec"
 
-// Error says what failed, in the system's words where the program itself could not be run.
+// Error names the failed step. For exec it is the system's error alone, as if the program had been started directly.
 func (f *Failure) Error() string {
 	if f.Step == stepExec {
 		return f.Text
@@ -29,6 +29,7 @@ func (f *Failure) Unwrap() error {
 	return nil
 }
 
+// newFailure keeps the error number, because errors.Is needs it on the other side of the pipe.
 func newFailure(step string, err error) *Failure {
 	f := &Failure{Step: step, Text: err.Error()}
 	var errno syscall.Errno
@@ -38,8 +39,8 @@ func newFailure(step string, err error) *Failure {
 	return f
 }
 
-// Await reads from the other end of [Spec.Status] until the launcher has become the program, within limit. It returns a
-// [*Failure] if it did not.
+// Await reads from the other end of [Spec.Status] until the launcher has become the program, which closes the pipe. It
+// returns a [*Failure] if the launcher reports one, and another error if limit passes or the report is unreadable.
 func Await(status *os.File, limit time.Duration) error {
 	if err := status.SetReadDeadline(time.Now().Add(limit)); err != nil {
 		return err

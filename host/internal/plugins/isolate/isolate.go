@@ -4,51 +4,52 @@ import (
 	"sync/atomic"
 )
 
-// Measure is one thing that a program is kept from.
+// Measure is one kind of isolation. The names occur in -o json output and in the launcher's input.
 type Measure string
 
 // The measures.
 const (
-	// Privileges: no new ones by setuid programs, and for root no capabilities.
+	// Privileges: no new ones through setuid programs, and no capabilities for root.
 	Privileges Measure = "privileges"
 	// Files: none but its binary, its run directory and, read-only, the system's programs and libraries.
 	Files Measure = "files"
-	// Network: no sockets but those of the file system.
+	// Network: no sockets except Unix sockets in the file system, which go-plugin needs.
 	Network Measure = "network"
-	// Processes: none but its own; threads it may have.
+	// Processes: it cannot start others; threads are allowed.
 	Processes Measure = "processes"
-	// Signals: none to processes outside, and no abstract sockets.
+	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
 	Signals Measure = "signals"
-	// Memory: a hard limit on what is private. Memory that is made to be shared counts for no limit that needs no root.
+	// Memory: a hard limit on private memory. No limit that works without root counts shared memory.
 	Memory Measure = "memory"
 	// Limits: open files, the size of a written file, no core dumps.
 	Limits Measure = "limits"
 )
 
-// Check is whether this machine can enforce a measure.
+// Check reports whether this machine can enforce a measure.
 type Check struct {
 	Measure Measure `json:"measure"`
 	Works   bool    `json:"works"`
-	// How is by what means, or why not.
+	// How is the mechanism that enforces it, or the reason why nothing does.
 	How string `json:"how"`
 }
 
-// Spec is what a launcher is to do. It goes to it as JSON.
+// Spec tells a launcher what to do. It travels as JSON in an argument.
 type Spec struct {
-	// Path is the program; Binary is the descriptor in the launcher that it leads to, to be closed when the program begins
-	// unless KeepBinary. 0: none.
+	// Path is the program to become. Binary is the launcher's descriptor that Path leads to; it closes when the program
+	// begins, unless KeepBinary is set, as for a script that its interpreter opens. 0: none.
 	Path       string   `json:"path"`
 	Args       []string `json:"args"`
 	Binary     int      `json:"binary"`
 	KeepBinary bool     `json:"keepBinary"`
-	// Status is the descriptor in the launcher to which it writes why it failed; it is closed when the program begins.
+	// Status is the launcher's descriptor for reporting a failure. It closes when the program begins, which is the sign
+	// of success.
 	Status int `json:"status"`
 	// RunDir is the directory that the program may write to.
 	RunDir string `json:"runDir"`
-	// Network lets the program use the network, Processes start others.
+	// Network allows the network, Processes allows starting other programs.
 	Network   bool `json:"network"`
 	Processes bool `json:"processes"`
-	// Read are absolute paths of files and directories that it may read and run programs from. Each must be there.
+	// Read holds absolute paths of files and directories that it may read and run programs from. Each must exist.
 	Read []string `json:"read"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
@@ -56,20 +57,21 @@ type Spec struct {
 	Apply []Measure `json:"apply"`
 }
 
-// launcherName is a launcher's first argument, where programs have their name.
+// launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.
 const launcherName = "thresh-plugin-launcher"
 
-// registered is a fact about the running program and so a variable of it: its main function calls Main.
+// registered is set by Main. It is a global because it is a fact about the running program: a program whose main does
+// not call Main would start itself as a second host instead of a launcher.
 var registered atomic.Bool
 
 // Registered reports whether the program can be its own launcher: it called [Main].
 func Registered() bool { return registered.Load() }
 
-// Failure is why a launcher did not become the program.
+// Failure is the reason why a launcher did not become the program. It travels as JSON through the status pipe.
 type Failure struct {
 	// Step is what failed: a measure, or "exec".
 	Step string `json:"step"`
-	// Errno is the system's number for it, 0 if there is none.
+	// Errno is the system's error number; 0 if there is none.
 	Errno uintptr `json:"errno"`
 	Text  string  `json:"text"`
 }

@@ -20,7 +20,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// landlockABI is what the kernel's landlock can do, 0 if there is none.
+// landlockABI returns the version of the kernel's Landlock; 0 if there is none, or it is disabled.
 func landlockABI() int {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -29,7 +29,8 @@ func landlockABI() int {
 	return int(abi)
 }
 
-// handled is every kind of access that a landlock of this version can forbid.
+// handled returns every kind of file access that this version can forbid. A kernel refuses a ruleset with an unknown
+// bit.
 func handled(abi int) uint64 {
 	const first = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 	access := uint64(first)
@@ -45,7 +46,7 @@ func handled(abi int) uint64 {
 	return access
 }
 
-// signalsABI is the first version that can keep signals and abstract sockets inside.
+// signalsABI is the first Landlock version that can restrict signals and abstract sockets.
 const signalsABI = 6
 
 // systemFiles are what any program may read, or run. Those that are not there are left out.
@@ -55,13 +56,16 @@ var (
 		"/proc/self",                                                               // what runtimes ask about their own process; others' are not in it
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"} // programs with OpenSSL end where it cannot be read
 	// networkReads are for programs that may use the network: names and certificates.
-	networkReads = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust",
-		"/etc/ca-certificates", "/run/systemd/resolve"}
+	networkReads = []string{
+		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs",
+		"/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
+		"/run/systemd/resolve",
+	}
 	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
-// Readable reports whether a program without any grant may read the file at path, an absolute one without symbolic
-// links. It knows of what systems have in common, not of a program's own directory.
+// Readable reports whether a program without any grant may read the file at path, which must be absolute and without
+// symbolic links. It only considers what all systems have in common, not a program's own directory.
 func Readable(path string) bool {
 	return slices.ContainsFunc(slices.Concat(systemTrees, systemReads), func(tree string) bool {
 		real, err := filepath.EvalSymlinks(tree)
@@ -69,14 +73,18 @@ func Readable(path string) bool {
 	})
 }
 
-// limitFiles forbids all files but those that spec names, and those of the system.
+// limitFiles forbids all files except those that spec names and those of the system. Paths of the system that do not
+// exist or cannot be opened are skipped; a grant that cannot be given is an error, as the user relies on it. It binds
+// the calling thread and everything it starts.
 func limitFiles(spec Spec) error {
 	abi := landlockABI()
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
 	if abi >= signalsABI && slices.Contains(spec.Apply, Signals) {
 		attr.Scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := unix.Syscall(
+		unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0,
+	)
 	if errno != 0 {
 		return fmt.Errorf("landlock_create_ruleset: %w", errno)
 	}
@@ -86,7 +94,8 @@ func limitFiles(spec Spec) error {
 	all := handled(abi)
 	allow := func(access uint64, paths ...string) error {
 		for _, path := range paths {
-			if err := allowPath(rules, path, access&all); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
+			if err := allowPath(rules, path, access&all); err != nil && !errors.Is(err, unix.ENOENT) &&
+				!errors.Is(err, unix.EACCES) {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
@@ -118,6 +127,7 @@ func limitFiles(spec Spec) error {
 	return nil
 }
 
+// allowPath adds a rule for the file or directory at path. O_PATH needs no permission to read it.
 func allowPath(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -127,6 +137,7 @@ func allowPath(rules int, path string, access uint64) error {
 	return allowFD(rules, fd, access)
 }
 
+// allowFD adds a rule for an open file or directory. Landlock refuses rights on a file that only directories have.
 func allowFD(rules, fd int, access uint64) error {
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
@@ -136,7 +147,10 @@ func allowFD(rules, fd int, access uint64) error {
 		access &= onFiles
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	_, _, errno := unix.Syscall6(
+		unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)),
+		0, 0, 0,
+	)
 	if errno != 0 {
 		return fmt.Errorf("landlock_add_rule: %w", errno)
 	}

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main makes the program able to be a launcher. Call it first in main: in a process that is a launcher it does not
-// return.
+// Main makes the program able to be a launcher. Call it first in main: in a launcher it does not return. A launcher is
+// a second start of the same program, because Go cannot run code between fork and exec, and the restrictions must apply
+// to the child only.
 func Main() {
 	registered.Store(true)
 	if len(os.Args) != 2 || os.Args[0] != launcherName {
@@ -29,9 +30,11 @@ func Main() {
 	os.Exit(launcherFailed)
 }
 
+// launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
 const launcherFailed = 125
 
-// Command is a launcher that will do what spec says. The caller adds files, environment and directory.
+// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory.
+// /proc/self/exe is the running program even if its file was replaced.
 func Command(spec Spec) (*exec.Cmd, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -40,7 +43,7 @@ func Command(spec Spec) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}, nil
 }
 
-// become takes the measures and becomes the program. It returns only if it fails.
+// become takes the measures and then becomes the program with exec. It returns only if something failed.
 func become(spec Spec) *Failure {
 	// All of it concerns one thread, and the program inherits it from the one that starts it.
 	runtime.LockOSThread()
@@ -71,6 +74,8 @@ func become(spec Spec) *Failure {
 	return newFailure(stepExec, syscall.Exec(spec.Path, spec.Args, os.Environ()))
 }
 
+// setLimits bounds open files, the size of a written file (1 GiB) and core dumps (none: they could contain
+// conversation).
 func setLimits(Spec) error {
 	var errs []error
 	for resource, most := range map[int]uint64{
@@ -81,8 +86,8 @@ func setLimits(Spec) error {
 	return errors.Join(errs...)
 }
 
-// limitMemory bounds what the program can write to. Its address space is no measure of that: runtimes reserve far
-// more than they use.
+// limitMemory bounds the memory that the program can write to. The size of its address space would be the wrong
+// measure: runtimes reserve far more than they use.
 func limitMemory(spec Spec) error {
 	if spec.MaxMemory == 0 {
 		return nil
@@ -90,6 +95,7 @@ func limitMemory(spec Spec) error {
 	return limit(unix.RLIMIT_DATA, spec.MaxMemory)
 }
 
+// limit lowers a resource limit for good; it never raises one.
 func limit(resource int, most uint64) error {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &now); err != nil {

@@ -9,14 +9,14 @@ import (
 
 const nothingHere = "only Linux can be told to isolate a process"
 
-// Main does nothing here: there are no launchers.
+// Main only registers the program: there are no launchers on this system.
 func Main() { registered.Store(true) }
 
-// Command fails here.
+// Command always fails.
 func Command(Spec) (*exec.Cmd, error) { return nil, errors.New(nothingHere) }
 
-// Readable reports that all files can be read: nothing is kept from a program here.
+// Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
-// Probe says that nothing can be enforced here.
+// Probe reports that this system can enforce nothing.
 func Probe() []Check { return none(nothingHere) }

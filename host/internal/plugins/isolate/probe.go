@@ -1,6 +1,6 @@
 package isolate
 
-// none is the answer where nothing works, for one reason.
+// none returns a failed check for every measure, with one reason.
 func none(why string) []Check {
 	var checks []Check
 	for _, m := range []Measure{Privileges, Files, Network, Processes, Signals, Memory, Limits} {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Probe says what this machine can enforce, measure by measure. It changes nothing.
+// Probe reports what this machine can enforce, measure by measure. It asks the kernel and changes nothing.
 func Probe() []Check {
 	if _, err := os.Stat("/proc/self/exe"); err != nil {
 		return none("without /proc the host cannot be its own launcher")
@@ -18,7 +18,11 @@ func Probe() []Check {
 		return none("this program does not call host.ReexecMain, so that it cannot be a launcher")
 	}
 	abi := landlockABI()
-	files, signals := Check{Files, true, fmt.Sprintf("landlock, version %d", abi)}, Check{Signals, true, fmt.Sprintf("landlock, version %d", abi)}
+	files, signals := Check{
+		Files, true, fmt.Sprintf("landlock, version %d", abi),
+	}, Check{
+		Signals, true, fmt.Sprintf("landlock, version %d", abi),
+	}
 	if abi == 0 {
 		files = Check{Files, false, "this kernel has no landlock, or it is switched off"}
 	}
@@ -36,7 +40,7 @@ func Probe() []Check {
 	}
 }
 
-// filters asks the kernel whether it can filter system calls.
+// filters reports whether the kernel can filter system calls for measure m.
 func filters(m Measure) Check {
 	if _, ok := architectures[runtime.GOARCH]; !ok {
 		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}

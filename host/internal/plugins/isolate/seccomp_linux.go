@@ -9,21 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// architecture is what a filter of system calls has to know of one.
+// architecture is what a system call filter must know about a processor architecture.
 type architecture struct {
-	audit uint32   // its number in what the filter sees
+	// Its number in what the filter sees (AUDIT_ARCH_…).
+	audit uint32 // its number in what the filter sees
+	// Calls that create processes and nothing else.
 	forks []uint32 // calls that make processes and nothing else
-	x32   bool     // it has calls of another convention beside its own
+	// It also accepts the calls of another convention.
+	x32 bool // it has calls of another convention beside its own
 }
 
-// architectures are those for which system calls are filtered.
+// architectures are those for which filters exist. On others the measures count as missing.
 var architectures = map[string]architecture{
 	"amd64": {audit: unix.AUDIT_ARCH_X86_64, forks: []uint32{57, 58}, x32: true}, // fork and vfork
 	"arm64": {audit: unix.AUDIT_ARCH_AARCH64},
 }
 
-// forbidden are calls by which a program could get around the rest: io_uring makes sockets without socket, the others
-// reach into other processes or change what a process can see.
+// forbidden are calls that would bypass the other measures: io_uring creates sockets without calling socket; the rest
+// reach into other processes, or change what a process can see.
 var forbidden = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
@@ -32,8 +35,8 @@ var forbidden = []uint32{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 }
 
-// namespaces are the flags of clone by which a process comes to see the system as it likes, root of its own included:
-// much of the kernel can only be reached from there. (CLONE_NEWTIME is none of clone's.)
+// namespaces are the flags of clone that create namespaces. In its own user namespace a process is root and reaches
+// much more of the kernel. (CLONE_NEWTIME is not among clone's flags.)
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // Where things stand in what a filter sees of a call (struct seccomp_data).
@@ -45,9 +48,9 @@ const (
 	x32 = 0x40000000
 )
 
-// filterCalls forbids the calls in forbidden, new namespaces, sockets of any kind but those in the file system, and
-// new processes; the latter two as far as that is asked for and not granted. The answer is an error that programs
-// know how to deal with.
+// filterCalls installs a filter that refuses the calls in forbidden, new namespaces, sockets other than Unix sockets,
+// and new processes; the latter two as far as they are asked for and not granted. Refused calls return an error that
+// programs know how to handle; killing the program would hide the reason.
 func filterCalls(spec Spec) error {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -66,12 +69,12 @@ func filterCalls(spec Spec) error {
 	return nil
 }
 
-// refusal is what a filter refuses beside the calls in forbidden and new namespaces.
+// refusal selects what a filter refuses in addition to the calls in forbidden and to new namespaces.
 type refusal struct{ sockets, processes bool }
 
-// filter is the program that the kernel runs for a call. It is a plain list, and the calls that matter come last in
-// it: since Linux 5.11 the kernel runs it once for each number whose verdict does not hang on arguments, and then
-// remembers the verdict.
+// filter returns the BPF program that the kernel runs for each call. It is a plain list, and the calls that need their
+// arguments checked come last: since Linux 5.11 the kernel runs it once for each call whose verdict does not depend on
+// arguments, and remembers the verdict.
 func filter(arch architecture, r refusal) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -104,7 +107,8 @@ func filter(arch architecture, r refusal) []unix.SockFilter {
 		}
 	}
 	program = append(program,
-		// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses clone.
+		// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses
+		// clone.
 		skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), refuse(unix.ENOSYS))
 	clone := []unix.SockFilter{
 		load(callArg0), // its flags; the rest of the program is not reached with them loaded

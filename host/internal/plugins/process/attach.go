@@ -16,9 +16,6 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
-// An attached process was started by a developer, to look at it with a debugger. It is used as it is: nothing
-// verifies, isolates or supervises it.
-
 // An attached process was started by a developer, usually under a debugger. The host uses it as it is: it does not
 // verify, isolate or supervise it.
 //
@@ -63,6 +60,8 @@ func (p *Process) ConnectionIsUp() {
 
 // leaveWith waits for the connection, which is up, to break.
 func (c *child) leaveWith(conn *grpc.ClientConn) {
-	conn.WaitForStateChange(context.Background(), connectivity.Ready) // returns at the latest when the connection is closed
+	conn.WaitForStateChange(
+		context.Background(), connectivity.Ready,
+	) // returns at the latest when the connection is closed
 	c.exit.leave()
 }

@@ -59,7 +59,8 @@ func (c *child) granted(path string) bool {
 func surroundings(program string) string {
 	dir := filepath.Dir(program)
 	home, _ := os.UserHomeDir() // "": no path is below it
-	if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && prefix != home && filepath.Dir(prefix) != "/" && prefix != "/" {
+	if prefix := filepath.Dir(dir); filepath.Base(dir) == "bin" && prefix != home && filepath.Dir(prefix) != "/" &&
+		prefix != "/" {
 		return prefix
 	}
 	return program

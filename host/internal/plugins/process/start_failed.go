@@ -45,8 +45,11 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 		return p.Failure(fault.OpStart, fmt.Errorf("%w: it ended (%s) before the handshake was complete%s",
 			fault.ErrNotPlugin, c.exit.state, h.printed()), c.endedHint())
 	default:
-		return p.Failure(fault.OpStart, fmt.Errorf("%w: no handshake line within %v%s", fault.ErrTimeout, p.spec.StartTimeout, h.printed()),
-			"it may be waiting for something that plugins do not get: input, the network, environment variables")
+		return p.Failure(
+			fault.OpStart,
+			fmt.Errorf("%w: no handshake line within %v%s", fault.ErrTimeout, p.spec.StartTimeout, h.printed()),
+			"it may be waiting for something that plugins do not get: input, the network, environment variables",
+		)
 	}
 }
 
@@ -56,11 +59,21 @@ func (p *Process) noConnection(err error) error {
 	h := &p.child.handshake
 	switch {
 	case h.core != strconv.Itoa(plugin.CoreProtocolVersion):
-		return p.Failure(fault.OpStart, fmt.Errorf("%w: it speaks version %s of go-plugin's protocol, this host speaks %d",
-			fault.ErrIncompatible, h.core, plugin.CoreProtocolVersion), "rebuild the plugin with a current SDK")
+		return p.Failure(
+			fault.OpStart,
+			fmt.Errorf("%w: it speaks version %s of go-plugin's protocol, this host speaks %d",
+				fault.ErrIncompatible, h.core, plugin.CoreProtocolVersion),
+			"rebuild the plugin with a current SDK",
+		)
 	case h.app != strconv.Itoa(wire.ProtocolVersion):
-		return p.Failure(fault.OpStart, fmt.Errorf("%w: it speaks version %s of the strategy protocol, this host speaks %d",
-			fault.ErrIncompatible, h.app, wire.ProtocolVersion), "use a plugin that was built for this version of thresh")
+		return p.Failure(
+			fault.OpStart,
+			fmt.Errorf(
+				"%w: it speaks version %s of the strategy protocol, this host speaks %d", fault.ErrIncompatible,
+				h.app, wire.ProtocolVersion,
+			),
+			"use a plugin that was built for this version of thresh",
+		)
 	case h.protocol != string(plugin.ProtocolGRPC):
 		return p.Failure(fault.OpStart, fmt.Errorf("%w: it does not speak gRPC", fault.ErrIncompatible),
 			"rebuild the plugin with the thresh SDK")
@@ -76,7 +89,9 @@ func (p *Process) noConnection(err error) error {
 func (p *Process) cannotRun(err error) error {
 	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
 	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {
-		failure.Err = fmt.Errorf("%w: isolation keeps %s from it, which it is run by (%w)", fault.ErrNotPlugin, hidden, fault.System(err))
+		failure.Err = fmt.Errorf(
+			"%w: isolation keeps %s from it, which it is run by (%w)", fault.ErrNotPlugin, hidden, fault.System(err),
+		)
 		failure.Hint = fmt.Sprintf("if it may have that: plugins.grants.%s.read: [%s]", failure.Plugin, grant)
 		return failure
 	}

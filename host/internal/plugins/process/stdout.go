@@ -34,6 +34,7 @@ type handshake struct {
 	others      int
 }
 
+// newHandshake returns a handshake that waits for its line.
 func newHandshake() handshake {
 	r, w := io.Pipe()
 	return handshake{found: make(chan struct{}), r: r, w: w}
@@ -42,7 +43,8 @@ func newHandshake() handshake {
 // forGoPlugin gives go-plugin the handshake line and nothing else.
 func (h *handshake) forGoPlugin() io.ReadCloser { return h.r }
 
-// read reads stdout to its end.
+// read reads stdout to its end, line by line. It runs on one goroutine; closing found publishes the fields of the line
+// to others.
 func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
 	defer h.w.Close()
 	seen := false
@@ -70,7 +72,7 @@ func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
 	})
 }
 
-// complete reports whether the line came.
+// complete reports whether the handshake line has arrived.
 func (h *handshake) complete() bool {
 	select {
 	case <-h.found:
@@ -80,7 +82,8 @@ func (h *handshake) complete() bool {
 	}
 }
 
-// printed quotes what came instead of the handshake, as the end of a sentence. It is valid once the output has ended.
+// printed quotes what was printed instead of the handshake, as the end of an error message; "" if nothing. Call it
+// after the output has ended.
 func (h *handshake) printed() string {
 	if len(h.noise) == 0 {
 		return ""

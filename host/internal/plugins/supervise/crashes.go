@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// firstDelay is the shortest time between a crash and the next start; each crash in a row doubles it, up to maxDelay.
+	// firstDelay is the shortest time between a crash and the next start; each crash in a row doubles it, up to
+	// maxDelay.
 	firstDelay = 250 * time.Millisecond
 	maxDelay   = time.Minute
 	// calmTime is how long a process must have been ready for the next crash to count as the first again.
@@ -16,15 +17,15 @@ const (
 	crashWindow = 5 * time.Minute
 )
 
-// crashes counts a plugin's crashes and decides what follows: a delay that doubles with each, and quarantine after
-// too many.
+// crashes counts a plugin's crashes and decides what follows: a delay that doubles with each, and quarantine after too
+// many. The clock and the jitter are arguments, so that tests need no waiting. It belongs to the owner's goroutine.
 type crashes struct {
 	most  int         // so many within crashWindow are too many
 	times []time.Time // those of the crashes within crashWindow, oldest first
 	row   int         // how many came without calmTime of being ready in between
 	ready time.Time   // when the last process became ready; zero: it did not
 	next  time.Time   // the earliest time of the next start
-	// quarantined says that there were too many. It lasts until forget.
+	// quarantined is set after too many crashes, until forget or a process that becomes ready.
 	quarantined bool
 }
 
@@ -52,4 +53,5 @@ func (c *crashes) add(now time.Time, jitter float64) (tooMany bool) {
 // forget clears all crashes.
 func (c *crashes) forget() { *c = crashes{most: c.most} }
 
+// jitter returns a random factor in [0, 1).
 func jitter() float64 { return rand.Float64() }

@@ -6,8 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/client"
 )
 
-// instance is a plugin with its users. It is ended only when the last user has released it, except by a crash or when
-// the host closes.
+// instance is a running plugin with a count of its users. A replaced instance ends only when its last user has released
+// it, so that no call fails because of an update. Crashes and closing the host do not wait for users.
 type instance struct {
 	*client.Plugin
 	users   atomic.Int64          // how many acquired it and have not released it
@@ -15,9 +15,11 @@ type instance struct {
 	gone    chan struct{}         // closed when nothing of it is left
 }
 
+// newInstance returns an instance without users.
 func newInstance(p *client.Plugin) *instance { return &instance{Plugin: p, gone: make(chan struct{})} }
 
-// retire ends the process when the calls that are under way are done. From now on it must not be acquired.
+// retire ends the process when the running calls are done. Only the owner calls it, and never grants the instance
+// afterwards; otherwise users could rise from 0 after the check here.
 func (i *instance) retire(why error) {
 	i.retired.Store(&why)
 	if i.users.Load() == 0 {
@@ -35,14 +37,14 @@ func (i *instance) release() {
 	}
 }
 
-// Lease is the right to call a plugin's process until Release.
+// Lease is the right to call a plugin's process until Release. Do not copy it: Release counts.
 type Lease struct{ instance *instance }
 
-// Plugin is the process that was leased.
+// Plugin returns the leased process.
 func (l Lease) Plugin() *client.Plugin { return l.instance.Plugin }
 
-// Retired reports whether the process takes no new calls and ends when its leases are released.
+// Retired reports whether the process takes no new calls and will end when its leases are released.
 func (l Lease) Retired() bool { return l.instance.retired.Load() != nil }
 
-// Release gives the process back. Call it once.
+// Release returns the lease. Call it exactly once; the process may end then.
 func (l Lease) Release() { l.instance.release() }

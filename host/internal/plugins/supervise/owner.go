@@ -13,11 +13,12 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 )
 
-// maxRestartWait is how long a call waits for the delay after a crash to pass. If more than that is left, the call
-// fails at once.
+// maxRestartWait is how long a call waits for the delay after a crash to pass. If more is left, the call fails at once
+// with the time of the next start: an agent can then decide to go on without the strategy.
 const maxRestartWait = 2 * time.Second
 
-// owner is the state machine of one strategy. Its methods run in its one goroutine; none of them blocks.
+// owner is the state machine of one strategy. Its methods run on its one goroutine, so it needs no lock. None of them
+// may block: a blocked owner would block every session that uses the strategy.
 type owner struct {
 	s   *Strategy
 	log hclog.Logger
@@ -32,7 +33,7 @@ type owner struct {
 	closing bool
 }
 
-// coming is the start that is going on.
+// coming describes the start that is in progress. At most one runs at a time.
 type coming struct {
 	starting  bool // the first process, or one after a crash
 	replacing bool // a new version, next to the current process
@@ -47,12 +48,13 @@ type demand struct {
 	wake    <-chan time.Time // when the delay after a crash is over and calls wait
 }
 
-// version is what is known of the plugin's file.
+// version is what is known about the plugin's file.
 type version struct {
 	binary *discover.Binary // the file of the last start; nil: no start got that far
 	known  trust.Snapshot   // what the last process that became ready reported
 }
 
+// newOwner returns the owner of s. Nothing runs before run.
 func newOwner(s *Strategy) *owner {
 	return &owner{
 		s: s, crashes: crashes{most: s.host.MaxCrashes}, log: s.host.Log.With("strategy", s.name),
@@ -77,7 +79,7 @@ func (o *owner) run() {
 	}
 }
 
-// to moves to another state, and logs it.
+// to enters another state and logs the change, at a level that fits the state.
 func (o *owner) to(state State, reason string) {
 	var before State
 	o.s.publish(func(p *public) {
@@ -98,7 +100,8 @@ func (o *owner) to(state State, reason string) {
 	o.log.Log(level, "plugin state changed", args...)
 }
 
-// acquire answers with a process, or the reason why there is none, now or later.
+// acquire answers with a process, or the reason why there is none, now or later. answer must have room for one value,
+// so that sending never blocks. A changed file ends a quarantine and a delay: a new version deserves a new start.
 func (o *owner) acquire(answer chan lease) {
 	now := time.Now()
 	switch {
@@ -106,13 +109,21 @@ func (o *owner) acquire(answer chan lease) {
 		answer <- lease{err: fault.ErrClosed}
 	case o.current != nil && o.current.Alive():
 		o.grant(answer)
-	case o.current != nil, o.coming.starting, o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
+	case o.current != nil,
+		o.coming.starting,
+		o.coming.replacing: // it is dead and that is about to be noticed, or one is being started
 		o.demand.waiting = append(o.demand.waiting, answer)
 	case o.crashes.quarantined && !o.version.binary.Differs():
-		err := fmt.Errorf("%w after %d crashes within %v; last crash: %w", fault.ErrQuarantined, o.crashes.most, crashWindow, fault.Cause(o.failure))
+		err := fmt.Errorf(
+			"%w after %d crashes within %v; last crash: %w", fault.ErrQuarantined, o.crashes.most, crashWindow,
+			fault.Cause(o.failure),
+		)
 		answer <- lease{err: o.refusal(err, "replace the file, or reset the plugin when the cause is removed", false)}
 	case o.crashes.next.Sub(now) > maxRestartWait && !o.version.binary.Differs():
-		err := fmt.Errorf("%w; next start in %v at the earliest", fault.Cause(o.failure), o.crashes.next.Sub(now).Round(time.Second))
+		err := fmt.Errorf(
+			"%w; next start in %v at the earliest", fault.Cause(o.failure),
+			o.crashes.next.Sub(now).Round(time.Second),
+		)
 		answer <- lease{err: o.refusal(err, "", true)}
 	default:
 		if o.crashes.quarantined || o.crashes.next.After(now) && o.version.binary.Differs() {
@@ -123,13 +134,15 @@ func (o *owner) acquire(answer chan lease) {
 	}
 }
 
-// grant answers with the current process.
+// grant answers with the current process and counts the user before the answer is sent; the process could otherwise be
+// retired in between.
 func (o *owner) grant(answer chan lease) {
 	o.current.users.Add(1)
 	answer <- lease{instance: o.current}
 }
 
-// abandon cancels an abandoned request: the caller's context has ended.
+// abandon cancels a request whose caller's context has ended. If it was answered meanwhile, the lease in the channel is
+// released, or the process would never end.
 func (o *owner) abandon(answer chan lease) {
 	if i := slices.Index(o.demand.waiting, answer); i >= 0 {
 		o.demand.waiting = slices.Delete(o.demand.waiting, i, i+1)
@@ -157,7 +170,7 @@ func (o *owner) clearCrashes(why string) {
 	}
 }
 
-// dropUnlessKept ends the process unless a session means to call the strategy, and reports whether it does so.
+// dropUnlessKept ends the process unless a session intends to call the strategy. It reports whether the process ends.
 func (o *owner) dropUnlessKept() bool {
 	if o.demand.kept {
 		return false
@@ -184,7 +197,8 @@ func (o *owner) close() {
 	}
 }
 
-// refusal is the error for a call while there is no process and none may be started.
+// refusal returns the error for a call while there is no process and none may be started. It carries path and standard
+// error of the last failure.
 func (o *owner) refusal(err error, hint string, retryable bool) error {
 	refused := &fault.Error{Plugin: o.s.name, Op: fault.OpStart, Err: err, Hint: hint, Retryable: retryable}
 	var known *fault.Error

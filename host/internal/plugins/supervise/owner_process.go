@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// What the owner does about processes: it starts them, takes them over, and records their ends.
-
+// This file has what the owner does about processes: it starts them, takes them over, and records their ends.
+//
 // startSoon starts a process once the delay after the last crash is over.
 func (o *owner) startSoon(now time.Time) {
 	if delay := o.crashes.next.Sub(now); delay > 0 {
@@ -22,7 +22,8 @@ func (o *owner) startSoon(now time.Time) {
 	o.start()
 }
 
-// start starts a process, in a goroutine, as that takes time.
+// start starts a process on another goroutine, since that takes up to plugins.startTimeout. The result comes back as a
+// command. It does nothing if a process exists or is being started.
 func (o *owner) start() {
 	if o.coming.starting || o.coming.replacing || o.current != nil || o.closing {
 		return
@@ -43,7 +44,7 @@ func (o *owner) start() {
 	}()
 }
 
-// started takes the result of start.
+// started processes the result of start. p may come with an error, for what the plugin reported before it failed.
 func (o *owner) started(p *instance, err error) {
 	o.coming.starting = false
 	o.describe(p)
@@ -84,7 +85,9 @@ func (o *owner) describe(p *instance) {
 	}
 }
 
-// adopt makes p the process that takes the calls. The one that took them so far finishes those that are under way.
+// adopt makes p the process that takes the calls. Its predecessor finishes its running calls and ends. A goroutine
+// waits for p's end; its two commands may arrive after the host has begun to close, so the owner runs until active is
+// 0.
 func (o *owner) adopt(p *instance) {
 	if o.current != nil {
 		o.current.retire(errReplaced)
@@ -113,7 +116,7 @@ func (o *owner) adopt(p *instance) {
 	}()
 }
 
-// serve answers those who wait with the current process.
+// serve grants the current process to all who wait.
 func (o *owner) serve() {
 	for _, answer := range o.demand.waiting {
 		o.grant(answer)
@@ -135,7 +138,8 @@ func (o *owner) ended(p *instance, why error) {
 	o.askAgain()
 }
 
-// askAgain repeats the requests of those who wait: the process that they waited for is not coming.
+// askAgain repeats the requests of those who wait, because the process that they waited for is not coming. Each may
+// start a new one, or be refused.
 func (o *owner) askAgain() {
 	waiting := o.demand.waiting
 	o.demand.waiting = nil
@@ -144,7 +148,7 @@ func (o *owner) askAgain() {
 	}
 }
 
-// left records that nothing of p is left.
+// left records that nothing of p remains, neither process nor directory.
 func (o *owner) left(p *instance) {
 	defer close(p.gone)
 	o.active--
@@ -153,7 +157,7 @@ func (o *owner) left(p *instance) {
 	}
 }
 
-// failed records that there is no process, and when there may be one again.
+// failed records that there is no process, and decides when there may be one again.
 func (o *owner) failed(state State, err error) {
 	if o.closing {
 		o.to(StateStopped, "")
@@ -163,12 +167,15 @@ func (o *owner) failed(state State, err error) {
 	reason := fault.Sentence(err)
 	if blamed(err) && o.crashes.add(time.Now(), jitter()) {
 		state = StateQuarantined
-		reason = fmt.Sprintf("quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason)
+		reason = fmt.Sprintf(
+			"quarantined after %d crashes within %v; last crash: %s", o.crashes.most, crashWindow, reason,
+		)
 	}
 	o.to(state, reason)
 }
 
-// blamed reports whether a failure is the plugin's own, so that starting it again at once would not help.
+// blamed reports whether a failure is the plugin's own, so that starting it again at once would not help. Only such
+// failures count as crashes; a wrong setting or a lack of memory must not lead to quarantine.
 func blamed(err error) bool {
 	var failure *fault.Error
 	crashed := errors.Is(err, fault.ErrPluginCrashed) // even if another start may fare better
@@ -176,10 +183,10 @@ func blamed(err error) bool {
 		!errors.Is(err, fault.ErrBadConfig) && !errors.Is(err, fault.ErrNotGranted) && !errors.Is(err, fault.ErrClosed)
 }
 
-// ErrNotNeeded is why a process is ended that was started only to be asked what it is.
+// ErrNotNeeded is the reason for ending a process that was started only to ask what it is.
 var ErrNotNeeded = errors.New("no longer needed")
 
-// launch starts a process.
+// launch starts a process. It runs outside of the owner's goroutine and uses only immutable fields.
 func (s *Strategy) launch(start Start) (*instance, error) {
 	p, err := s.host.Start(s.name, start)
 	if p == nil {

@@ -12,10 +12,11 @@ var (
 	errRemoved  = errors.New("no usable file is left")
 )
 
-// ErrSame is what [Host.Start] returns for a binary that runs already.
+// ErrSame is what [Host.Start] returns for a binary that already runs, for example after a file was only touched.
 var ErrSame = errors.New("same file")
 
-// look compares the file that the strategy has now with the one that runs. exists says whether there is a usable file.
+// look compares the file that the strategy has now with the one that runs. exists reports whether there is a usable
+// file. While a start is in progress it only takes a note, because the start may already use the new file.
 func (o *owner) look(c discover.Candidate, exists bool) {
 	switch {
 	case o.closing:
@@ -35,7 +36,8 @@ func (o *owner) look(c discover.Candidate, exists bool) {
 	}
 }
 
-// replace starts the new version of the file. The current process goes on taking calls meanwhile.
+// replace starts the new version of the file while the current process continues to take calls. If the new version
+// fails, nothing has changed for the sessions.
 func (o *owner) replace() {
 	o.coming.replacing = true
 	o.active++
@@ -48,7 +50,7 @@ func (o *owner) replace() {
 	}()
 }
 
-// replaced takes the result of replace: sessions move to the new process with their next call.
+// replaced processes the result of replace: sessions use the new process from their next call on.
 func (o *owner) replaced(p *instance, err error) {
 	o.coming.replacing = false
 	defer o.lookOnceMore()

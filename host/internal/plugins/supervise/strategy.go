@@ -16,18 +16,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// Host is what supervision needs of its surroundings.
+// Host is what supervision needs from its surroundings. One Host serves all strategies.
 type Host struct {
 	// Ctx ends when the host closes.
 	Ctx context.Context
 	Log hclog.Logger
-	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.
+	// MaxCrashes is how many crashes within crashWindow (five minutes) put a plugin into quarantine.
 	MaxCrashes int
 	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
 	StopTimeout time.Duration
-	// Start starts a process of the strategy. It may return a plugin with an error, for what is known of it.
+	// Start starts a process of the strategy; it may block. It may return a plugin together with an error, for what is
+	// known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
-	// Rescan calls [Strategy.Look] on all strategies soon.
+	// Rescan causes [Strategy.Look] to be called on all strategies soon. It must not block.
 	Rescan func()
 }
 
@@ -37,12 +38,13 @@ type Start struct {
 	Known trust.Snapshot
 	// Unless is the hash of a binary that need not be started, as it runs already: Start then returns [ErrSame].
 	Unless string
-	// Reached is called with each state on the way, and with the binary as soon as it is open.
+	// Reached is called with each state on the way, from Start's goroutine, and with the binary as soon as it is open.
 	Reached func(State, *discover.Binary)
 }
 
-// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its process: a call
-// after the process has ended starts another. It is safe for concurrent use.
+// Strategy is a strategy that runs in a process of its own, one for all sessions. It outlives its processes: a call
+// after a process has ended starts another. It is safe for concurrent use. mu guards public; everything else that
+// changes belongs to the owner.
 type Strategy struct {
 	name     string
 	host     *Host
@@ -55,14 +57,14 @@ type Strategy struct {
 
 var _ prepare.Strategy = (*Strategy)(nil)
 
-// public is what is visible of a strategy without asking its owner.
+// public is what can be read of a strategy without waiting for its owner.
 type public struct {
 	state  State
 	reason string
 	info   contract.Info // of the last process that reported it
 }
 
-// New makes a strategy. It does nothing before Run.
+// New returns a strategy. Nothing happens before Run.
 func New(h *Host, name string) *Strategy {
 	return &Strategy{
 		name: name, host: h,
@@ -74,17 +76,17 @@ func New(h *Host, name string) *Strategy {
 // Run supervises the strategy. It returns when the host is closed and nothing of any process is left.
 func (s *Strategy) Run() { newOwner(s).run() }
 
-// Ended makes calls fail as they do after Run has returned. It is for a strategy that is made when the host is closed
-// already.
+// Ended makes calls fail as they do after Run has returned. It is for a strategy that is created when the host is
+// already closed. Never call it together with Run.
 func (s *Strategy) Ended() { close(s.ended) }
 
-// Name is the strategy's name.
+// Name returns the strategy's name.
 func (s *Strategy) Name() string { return s.name }
 
-// Info is what the strategy reported about itself when it was last started.
+// Info returns what the strategy reported about itself when it was last started; the zero value if it never was.
 func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
 
-// State is where the strategy is in its life, and the reason, "" where there is none.
+// State returns the state that the strategy is in, and the reason, "" if there is none.
 func (s *Strategy) State() (State, string) {
 	p := s.published()
 	return p.state, p.reason
@@ -133,13 +135,15 @@ func (s *Strategy) Compress(
 	return l.Plugin().Compress(ctx, in, services)
 }
 
-// Acquire returns a process that was alive a moment ago, and starts one if there is none.
+// Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
+// ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 	return Lease{i}, err
 }
 
 // Need makes sure that a process runs, and keeps it running from then on: a session is going to call the strategy.
+// Without it, a process that was started for `plugins list` would end at once.
 func (s *Strategy) Need(ctx context.Context) error {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) {
 		o.demand.kept = true
@@ -151,8 +155,8 @@ func (s *Strategy) Need(ctx context.Context) error {
 	return err
 }
 
-// Ask starts the strategy if it does not run, and ends it again unless it is needed. The returned plugin is only good
-// for what it reported about itself; it may come with an error.
+// Ask starts the strategy if it does not run, and ends it again unless it is needed. It returns after the process is
+// gone. The returned plugin serves only for what it reported about itself; it may come with an error.
 func (s *Strategy) Ask(ctx context.Context) (*client.Plugin, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 	if err != nil {
@@ -175,7 +179,8 @@ func (s *Strategy) Ask(ctx context.Context) (*client.Plugin, error) {
 // Reset ends a quarantine and the delay after a crash. It reports whether the strategy is still supervised.
 func (s *Strategy) Reset(why string) bool { return s.do(func(o *owner) { o.clearCrashes(why) }) }
 
-// Look compares the file that the strategy has now with the one that runs. exists says whether there is a usable file.
+// Look compares the file that the strategy has now with the one that runs. exists reports whether there is a usable
+// file.
 func (s *Strategy) Look(c discover.Candidate, exists bool) {
 	s.do(func(o *owner) { o.look(c, exists) })
 }
@@ -184,7 +189,7 @@ func (s *Strategy) Look(c discover.Candidate, exists bool) {
 type Inspection struct {
 	// Users are the calls that the current process is serving, Waiting those that wait for a process.
 	Users, Waiting int
-	// Starting says that a process is being started, other than a new version next to the current one.
+	// Starting is set while a process is being started, other than a new version next to the current one.
 	Starting bool
 	// NextStart is the earliest time of the next start after a crash.
 	NextStart time.Time
@@ -205,19 +210,21 @@ func (s *Strategy) Inspect() Inspection {
 	return <-got
 }
 
+// published returns a copy of the public part.
 func (s *Strategy) published() public {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.public
 }
 
+// publish changes the public part under its lock. change must not call back.
 func (s *Strategy) publish(change func(*public)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.public)
 }
 
-// do has the owner run f soon, unless the owner is gone.
+// do has the owner run f soon; false if the owner is gone. It blocks only until the owner has taken f.
 func (s *Strategy) do(f func(*owner)) bool {
 	select {
 	case s.commands <- f:

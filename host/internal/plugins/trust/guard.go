@@ -14,9 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
-// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that
-// come with the host the owner of the host's executable: anyone else who can write to a plugin or replace it can run
-// code as the user.
+// guard objects to files that others could change. Only root and the user may be able to, and for the plugins that come
+// with the host the owner of the host's executable: any other user who can write to a plugin or replace it could run
+// code as the user. It is immutable and safe for concurrent use.
 type guard struct {
 	user uint32
 	// bundle is the real path of the folder plugins next to the host's executable, "" for none; bundler owns the
@@ -26,7 +26,8 @@ type guard struct {
 	groups  string // path of /etc/group
 }
 
-// newGuard makes the guard of the running user. executable is the host's path, "" if it is unknown.
+// newGuard returns the guard for the running user. executable is the host's path; "" if unknown, then no plugin counts
+// as bundled.
 func newGuard(executable string) *guard {
 	g := &guard{user: uint32(os.Geteuid()), groups: "/etc/group"}
 	var stat unix.Stat_t
@@ -50,7 +51,8 @@ func (g *guard) bundled(path string, stat *unix.Stat_t) bool {
 	return err == nil && filepath.Dir(real) == g.bundle
 }
 
-// Directory says why nothing in a plugin directory can be trusted, "" if there is no reason.
+// Directory returns why nothing in a plugin directory can be trusted; "" if it can. All directories above it count: who
+// can rename one of them can replace everything below.
 func (g *guard) Directory(dir string) string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -77,7 +79,8 @@ func (g *guard) Directory(dir string) string {
 	}
 }
 
-// File says why a plugin's file cannot be trusted, "" if there is no reason. Its directory dir has passed Directory.
+// File returns why a plugin's file cannot be trusted; "" if it can. Its directory dir has passed Directory. Symbolic
+// links are followed within the directory only, as elsewhere nothing was checked.
 func (g *guard) File(dir, path string) string {
 	realDir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -102,7 +105,7 @@ func (g *guard) File(dir, path string) string {
 	return g.status(&stat, realDir == g.bundle)
 }
 
-// status says why an existing file or directory cannot be trusted, "" if there is no reason.
+// status returns why an existing file or directory cannot be trusted; "" if it can.
 func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
 	if stat.Uid != 0 && stat.Uid != g.user && !(bundled && stat.Uid == g.bundler) {
 		return fmt.Sprintf("belongs to user %d, not to root or to user %d", stat.Uid, g.user)
@@ -110,7 +113,7 @@ func (g *guard) status(stat *unix.Stat_t, bundled bool) string {
 	return g.writable(stat)
 }
 
-// writable says who besides the owner can write to the file, "" if no one can.
+// writable returns who besides the owner can write to the file; "" if no one can.
 func (g *guard) writable(stat *unix.Stat_t) string {
 	const group, other = 0o020, 0o002
 	switch {
@@ -122,8 +125,9 @@ func (g *guard) writable(stat *unix.Stat_t) string {
 	return ""
 }
 
-// private reports whether the user is the only member of a group. Systems that give each user a group of their own
-// (umask 002) make files writable by it, which lets no one else in.
+// private reports whether the user is the only member of a group. Systems with a private group for each user (umask
+// 002) make files group-writable, which admits no one else. An unreadable group file counts as "not private", a missing
+// one as private.
 func (g *guard) private(uid, gid uint32) bool {
 	if uid != gid {
 		return false

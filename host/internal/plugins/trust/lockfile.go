@@ -16,8 +16,10 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// lockFile records what each plugin was when it was first seen, or when a person last locked it.
+// lockFile records what each plugin was when it was first seen, or when a person last locked it. Hosts of one user
+// share it.
 type lockFile struct {
+	// "": there is no lock file, and nothing is stored.
 	path string // "": there is none
 }
 
@@ -25,8 +27,8 @@ type lockFile struct {
 type Entry struct {
 	// SHA256 of the file, in hexadecimal.
 	SHA256 string `json:"sha256"`
-	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with the
-	// directory's real path.
+	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with
+	// the directory's real path.
 	Path string `json:"path,omitempty"`
 	// Info is what the plugin reports about itself; see [Record].
 	Info json.RawMessage `json:"info"`
@@ -34,13 +36,13 @@ type Entry struct {
 	At time.Time `json:"at"`
 }
 
-// NewEntry is the entry of a plugin that is locked now.
+// NewEntry returns the entry of a plugin that is locked now, to the second.
 func NewEntry(path, sum string, info json.RawMessage) Entry {
 	return Entry{SHA256: sum, Path: path, Info: info, At: time.Now().UTC().Truncate(time.Second)}
 }
 
-// lockFileContent is the lock file's JSON. Plugins are by lockKey: two directories may well hold plugins of the same
-// name.
+// lockFileContent is the lock file's JSON. Plugins are keyed by lockKey, not by name: two directories may contain
+// plugins of the same name.
 type lockFileContent struct {
 	Version int              `json:"version"`
 	Plugins map[string]Entry `json:"plugins"`
@@ -54,8 +56,8 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// lockKey is the key of a plugin's file in the lock file: its name in the real directory, however the path was
-// spelled. The name itself may be a symbolic link, as from steady to steady-1.2.3.
+// lockKey returns the key of a plugin's file: its name in the real directory, however the path was spelled. The name
+// itself may be a symbolic link, for example from steady to steady-1.2.3, and must stay the same across versions.
 func lockKey(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -64,13 +66,16 @@ func lockKey(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// read returns the file's entries by lockKey; none if there is no file yet.
+// read returns the file's entries by lockKey; none if there is no file yet. A damaged file is an error, never an empty
+// one: it would trust every plugin anew.
 func (l lockFile) read() (map[string]Entry, error) {
 	if l.path == "" {
 		return nil, nil
 	}
 	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
-		return nil, fmt.Errorf("the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile)
+		return nil, fmt.Errorf(
+			"the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile,
+		)
 	}
 	raw, err := os.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,10 +86,14 @@ func (l lockFile) read() (map[string]Entry, error) {
 	}
 	var content lockFileContent
 	if err := json.Unmarshal(raw, &content); err != nil {
-		return nil, fmt.Errorf("the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err)
+		return nil, fmt.Errorf(
+			"the lock file %s is damaged: %w; repair it, or remove it and lock the plugins again", l.path, err,
+		)
 	}
 	if content.Version != lockFileVersion {
-		return nil, fmt.Errorf("the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion)
+		return nil, fmt.Errorf(
+			"the lock file %s has version %d, this host reads version %d", l.path, content.Version, lockFileVersion,
+		)
 	}
 	for key, e := range content.Plugins {
 		e.Path = key
@@ -93,9 +102,9 @@ func (l lockFile) read() (map[string]Entry, error) {
 	return content.Plugins, nil
 }
 
-// find returns what is locked for a plugin's file: the entry with its key, else one with the same file name and the
-// same hash, as a file that was moved or copied is still trusted. Another plugin that happens to have the name in
-// another directory is another plugin; others are the keys of those.
+// find returns the entry for a plugin's file: the one with its key, else one with the same file name and hash, because
+// a file that was moved or copied is still trusted. Plugins with the same file name but another hash are other plugins;
+// others holds their keys, for messages.
 func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others []string) {
 	if e, ok := plugins[key]; ok {
 		return e, true, nil
@@ -113,8 +122,8 @@ func find(plugins map[string]Entry, key, sum string) (e Entry, ok bool, others [
 	return Entry{}, false, others
 }
 
-// change reads the file, lets f change the entries, and replaces the file. Hosts that do so at the same time wait for
-// one another, and a reader sees either the old file or the new one.
+// change reads the file, lets f change the entries, and replaces the file atomically. Concurrent changes of several
+// hosts wait for each other, and a reader sees either the old file or the new one.
 func (l lockFile) change(f func(map[string]Entry)) error {
 	dir := filepath.Dir(l.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -147,8 +156,8 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	})
 }
 
-// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to give it
-// up.
+// lockDirectory takes an exclusive lock on the directory, and waits up to lockTimeout for another process to release
+// it. The file itself cannot carry the lock, because it is replaced. The kernel releases the lock if the host dies.
 func lockDirectory(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

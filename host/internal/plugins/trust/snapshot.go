@@ -16,7 +16,8 @@ type Snapshot struct {
 	Info json.RawMessage
 }
 
-// infoRecord is an [contract.Info] as the lock file holds it. The name is not in it: the file's name says it.
+// infoRecord is a [contract.Info] as the lock file stores it. Changing a field changes what existing lock files are
+// compared with. The name is not in it: the file's name has it.
 type infoRecord struct {
 	Version          string                 `json:"version"`
 	Description      string                 `json:"description,omitempty"`
@@ -27,8 +28,8 @@ type infoRecord struct {
 	Settings         []contract.ConfigField `json:"settings,omitempty"`
 }
 
-// Record writes info down so that it can be stored and compared byte by byte. It fails for numbers that JSON does not
-// have.
+// Record encodes info for storage and for comparison byte by byte. It fails for numbers that JSON does not have (NaN,
+// infinities).
 func Record(info contract.Info) (json.RawMessage, error) {
 	return json.Marshal(infoRecord{
 		Version: info.Version, Description: info.Description,
@@ -37,7 +38,8 @@ func Record(info contract.Info) (json.RawMessage, error) {
 	})
 }
 
-// Contradicts reports whether info, as [Record] returned it, is not what the same binary reported before.
+// Contradicts reports whether info, as [Record] returned it, differs from what the same binary reported before. Without
+// a known sum, nothing contradicts.
 func (s Snapshot) Contradicts(sum string, info json.RawMessage) bool {
 	return s.Sum != "" && s.Sum == sum && !bytes.Equal(s.Info, info)
 }

@@ -26,7 +26,7 @@ const (
 	Off = "off"
 )
 
-// Policy decides which files may be run. It is safe for concurrent use.
+// Policy decides which files may run. It is safe for concurrent use; mu guards seen.
 type Policy struct {
 	mode  string
 	guard *guard // nil: objects to nothing
@@ -37,8 +37,8 @@ type Policy struct {
 	seen map[string]Entry // by lockKey: plugins seen for the first time that could not be written to the lock file
 }
 
-// New makes a policy. path is the lock file's, "" for none: then what a plugin was is remembered only for as long as
-// the policy lives. executable is the host's own, "" if it is unknown.
+// New returns a policy. path is the lock file's; "" for none: what a plugin was is then remembered only as long as the
+// policy lives. executable is the host's own; "" if unknown.
 func New(mode, path, executable string, log hclog.Logger) *Policy {
 	p := &Policy{mode: mode, lock: lockFile{path: path}, log: log, seen: make(map[string]Entry)}
 	if mode != Off {
@@ -47,7 +47,7 @@ func New(mode, path, executable string, log hclog.Logger) *Policy {
 	return p
 }
 
-// Guard is what [discover.Scan] asks about directories and files; nil if it need not ask.
+// Guard returns the guard for [discover.Scan]; nil if there are no checks.
 func (p *Policy) Guard() discover.Guard {
 	if p.guard == nil {
 		return nil
@@ -55,23 +55,27 @@ func (p *Policy) Guard() discover.Guard {
 	return p.guard
 }
 
-// NeedsNoHash reports whether a file may be run whatever it holds: it came with the host.
+// NeedsNoHash reports whether a file may run without being hashed, because it came with the host.
 func (p *Policy) NeedsNoHash(path string, stat *unix.Stat_t) bool {
 	return p.mode == TOFU && p.guard.bundled(path, stat)
 }
 
-// Verdict is what is known of a binary before it is started.
+// Verdict is what is known about a binary before it starts.
 type Verdict struct {
 	// Known is what the lock file says about the binary; empty if it says nothing.
 	Known Snapshot
-	// First says that the binary is new where it is, and is to be recorded with [Policy.Remember] once it has started.
+	// First is set if the binary was never seen at its place. Record it with [Policy.Remember] once it has started.
 	First bool
 }
 
-// Judge says whether a binary may be run. Errors wrap [fault.ErrUntrusted].
+// Judge decides whether a binary may run. Errors wrap [fault.ErrUntrusted]. It checks the open file again, as it may
+// have been replaced since the scan.
 func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 	if p.mode == Off {
-		p.log.Warn("plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path, "sha256", b.Sum)
+		p.log.Warn(
+			"plugin is started without any check: plugins.integrity is off", "strategy", b.Name, "path", b.Path,
+			"sha256", b.Sum,
+		)
 		return Verdict{}, nil
 	}
 	stat, err := b.Stat()
@@ -107,6 +111,7 @@ func (p *Policy) Judge(b *discover.Binary) (Verdict, error) {
 }
 
 // lookUp finds a plugin in the lock file, and among those that could not be written there. It returns what find does.
+// The file is read each time, because other hosts and `thresh plugins lock` change it.
 func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err error) {
 	p.mu.Lock()
 	e, ok, unwritten := find(p.seen, key, sum)
@@ -119,7 +124,9 @@ func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err
 	return e, ok, append(others, unwritten...), err
 }
 
-// Remember records a plugin that was seen for the first time.
+// Remember records a plugin that was seen for the first time. If the lock file cannot be written, the entry is kept in
+// memory: the plugin works, but a change of its file is noticed only while this host runs. An existing entry stays,
+// since another host may have been quicker.
 func (p *Policy) Remember(e Entry) {
 	if p.lock.path != "" {
 		err := p.lock.change(func(plugins map[string]Entry) {
@@ -131,8 +138,10 @@ func (p *Policy) Remember(e Entry) {
 			p.log.Info("new plugin locked", "path", e.Path, "sha256", e.SHA256, "lockFile", p.lock.path)
 			return
 		}
-		p.log.Warn("new plugin cannot be written to the lock file: a change of its file is noticed only while this host runs",
-			"path", e.Path, "lockFile", p.lock.path, "error", err)
+		p.log.Warn(
+			"new plugin cannot be written to the lock file: a change of its file is noticed only while this host runs",
+			"path", e.Path, "lockFile", p.lock.path, "error", err,
+		)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +156,8 @@ func (p *Policy) CanLock() error {
 	return nil
 }
 
-// Lock writes entries to the lock file, in place of what it said about the same files.
+// Lock writes entries to the lock file, replacing those for the same files. It is a person's decision, so it also
+// replaces entries that contradict.
 func (p *Policy) Lock(entries []Entry) error {
 	err := p.lock.change(func(plugins map[string]Entry) {
 		for _, e := range entries {
