@@ -72,6 +72,9 @@ type Error struct {
 	// MissingTokens is how many tokens have to go after [KindOverflow]; Largest are the entries that hold the most.
 	MissingTokens int
 	Largest       []outcome.LargeEntry
+	// Entry is the position of the first entry that was refused, among those of the call; nil if it is not about one.
+	// None of the entries was added.
+	Entry *int
 	// Err is the error itself.
 	Err error
 }
@@ -108,6 +111,9 @@ func classify(err error) error {
 		e.Kind = KindSetting
 	case isAny(err, engine.ErrInvalidEntry, engine.ErrNotRecorded):
 		e.Kind = KindEntry
+		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
+			e.Entry = &bad.Index
+		}
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		e.Kind = KindStrategy
 	case isAny(err, engine.ErrSessionExists, engine.ErrClosed):

@@ -93,15 +93,14 @@ func ExampleError() {
 		return
 	}
 	defer h.Close()
-	s, err := h.Session(host.SessionOptions{ID: "s", Settings: map[string]any{"compression.strategy": "no-such-strategy"}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = s.Prepare(context.Background(), host.PrepareOptions{})
+	_, err = h.Session(host.SessionOptions{Settings: map[string]any{"compression.strategy": "no-such-strategy"}})
 	var e *host.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.Kind, e.Retryable, errors.Is(err, host.ErrUnknownStrategy))
+	}
+	if _, err := h.Session(host.SessionOptions{ID: "s"}); err != nil {
+		fmt.Println(err)
+		return
 	}
 	_, err = h.Session(host.SessionOptions{ID: "s"})
 	fmt.Println(errors.Is(err, host.ErrSessionExists))

@@ -1,12 +1,15 @@
 package host
 
 import (
+	"context"
 	"log/slog"
 
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // Options are what a host is made of. The zero value is the usual host.
@@ -65,6 +68,29 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 		return nil, classify(err)
 	}
 	return &Session{s}, nil
+}
+
+// Plugin describes a plugin that was found.
+type Plugin = plugins.Listing
+
+// Plugins describes every plugin that was found, the broken ones with the reason. It starts those that do not run, to
+// ask them what they are.
+func (h *Host) Plugins(ctx context.Context) []Plugin { return h.engine.Plugins(ctx) }
+
+// Strategies returns the names of the strategies that were found, sorted. It starts no plugin.
+func (h *Host) Strategies() []string { return h.engine.Strategies() }
+
+// Count counts entries as a session with the host's settings would, in tokens, one number for each.
+func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, error) {
+	counted, err := h.engine.Count(ctx, entries)
+	if err != nil {
+		return nil, classify(err)
+	}
+	each := make([]int, counted.Len())
+	for i := range each {
+		each[i] = counted.Tokens(i)
+	}
+	return each, nil
 }
 
 // ResetPlugin takes a strategy's plugin out of quarantine, where it was put because it crashed too often

@@ -94,7 +94,7 @@ Methods:
 
 `)
 	for _, m := range stdio.Methods() {
-		fmt.Fprintf(&b, "  %-17s %-28s → %s\n", m.Name, m.Params, m.Result)
+		fmt.Fprintf(&b, "  %-17s %-32s → %s\n", m.Name, m.Params, m.Result)
 	}
 	b.WriteString(`
 Requests of one session take effect in the order in which they arrive, whether or not the agent waits for replies.

@@ -366,6 +366,30 @@ func TestAPrepareSeesWhatWasSentBeforeIt(t *testing.T) {
 	a.end()
 }
 
+func TestCancelEndsAPrepare(t *testing.T) {
+	t.Parallel()
+	a := newPlace(t, "gate").serve("--strategy", "gate")
+	a.open("s", nil)
+	in := object{"session": "s"}
+	a.call("history.add", with(in, object{"entries": []object{says("human", "first"), says("ai", "chaff")}}), nil)
+	one, _ := slowPrepare(a, "s")
+	two := a.send("window.prepare", in) // waits for the first
+	for _, id := range []int{two, one} {
+		var r struct{ Canceled bool }
+		if a.call("cancel", object{"id": id}, &r); !r.Canceled {
+			t.Errorf("request %d was not in progress", id)
+		}
+	}
+	for _, id := range []int{one, two} {
+		e := a.refusal(a.wait(id), -32000)
+		if e.Data.Kind != "canceled" || e.Data.Prepared == nil || len(e.Data.Prepared.History) != 2 {
+			t.Errorf("request %d: %+v", id, e)
+		}
+	}
+	a.call("history.get", in, nil) // the session goes on
+	a.end()
+}
+
 func TestStandardOutputHoldsMessagesOnly(t *testing.T) {
 	t.Parallel()
 	// The gate strategy writes to its standard output, a forged reply among it; agent.read sees all that thresh writes.

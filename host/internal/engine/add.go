@@ -24,8 +24,7 @@ import (
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	for i, c := range entries {
 		if err := check.Known(c); err != nil {
-			return 0, 0, fmt.Errorf("add entry %d: %w: %w; entries with such blocks must be added as opaque",
-				i, ErrInvalidEntry, err)
+			return 0, 0, &EntryError{i, fmt.Errorf("%w; entries with such blocks must be added as opaque", err)}
 		}
 	}
 	return s.AddOpaque(ctx, entries...)
@@ -49,7 +48,7 @@ func (s *Session) Load(ctx context.Context, entries ...content.Content) (revisio
 func wellFormed(entries []content.Content) error {
 	for i, c := range entries {
 		if err := check.Content(c); err != nil {
-			return fmt.Errorf("add entry %d: %w: %w", i, ErrInvalidEntry, err)
+			return &EntryError{i, err}
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of a host and its sessions, for errors.Is.
 var (
@@ -19,3 +22,17 @@ var (
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )
+
+// EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
+type EntryError struct {
+	// Index is the position among the entries of the call.
+	Index int
+	Err   error
+}
+
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("add entry %d: %v: %v", e.Index, ErrInvalidEntry, e.Err)
+}
+
+// Unwrap returns [ErrInvalidEntry] and the cause.
+func (e *EntryError) Unwrap() []error { return []error{ErrInvalidEntry, e.Err} }

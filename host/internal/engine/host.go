@@ -173,6 +173,9 @@ func (h *Host) checkStrategy(c *config.Config) error {
 	return h.plugins.Check(c.Settings().Compression.Strategy)
 }
 
+// Strategies returns the names of the strategies that were found, sorted. It starts no plugin.
+func (h *Host) Strategies() []string { return h.plugins.Names() }
+
 // CheckStrategy returns an error if no plugin has the name of a strategy. It starts none.
 func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 

@@ -71,6 +71,18 @@ func (m *Manager) Strategy(ctx context.Context, name string) (*Strategy, error) 
 	return s, nil
 }
 
+// Names returns the names of the usable plugins that were found, sorted. It starts nothing.
+func (m *Manager) Names() []string {
+	var names []string
+	for _, f := range m.scan().Candidates {
+		if f.Usable() {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Check returns an [ErrUnknownStrategy] if no file in the plugin directories has the name of the strategy. It starts
 // nothing: whether the file is a working plugin shows when it is used.
 func (m *Manager) Check(name string) error {

@@ -95,11 +95,9 @@ type addResult struct {
 }
 
 func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
-	entries := make([]content.Content, len(p.Entries))
-	for i, raw := range p.Entries {
-		if err := entries[i].UnmarshalJSON(raw); err != nil {
-			return nil, &host.Error{Kind: host.KindEntry, Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
-		}
+	entries, err := decodeEntries(p.Entries)
+	if err != nil {
+		return nil, err
 	}
 	appendEntries := s.Add
 	if p.Opaque {
@@ -107,6 +105,18 @@ func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
 	}
 	state, err := appendEntries(ctx, entries...)
 	return addResult(state), err
+}
+
+// decodeEntries reads entries in the native form. The error names the first that cannot be read.
+func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
+	entries := make([]content.Content, len(list))
+	for i, raw := range list {
+		if err := entries[i].UnmarshalJSON(raw); err != nil {
+			return nil, &host.Error{Kind: host.KindEntry, Entry: &i,
+				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
+		}
+	}
+	return entries, nil
 }
 
 type historyResult struct {
@@ -154,6 +164,21 @@ func reportUsage(_ context.Context, s *host.Session, p usageParams, _ *host.Mark
 	}
 	s.ReportUsage(p.PromptTokens)
 	return empty{}, nil
+}
+
+type compressResult struct {
+	Tokens   int          `json:"tokens"`
+	Revision uint64       `json:"revision"`
+	Outcome  host.Outcome `json:"outcome"`
+}
+
+func compressHistory(ctx context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
+	out, err := s.CompressUpTo(ctx, up)
+	if err != nil {
+		return nil, err
+	}
+	h := s.HistoryAt(up)
+	return compressResult{h.Tokens, h.Revision, out}, nil
 }
 
 type prepareParams struct {

@@ -5,7 +5,8 @@
 // results. Anything else that a method needs belongs into package host, where other doors find it too.
 //
 //	methods.go  the table of methods, with their parameters and results: the reference
-//	calls.go    one function per method
+//	calls.go    one function per method that is about a session
+//	free.go     the others
 //	serve.go    reads requests, starts calls, writes replies
 //	queue.go    keeps the requests of one session in order
 //	rpc.go      the JSON-RPC envelope and its errors

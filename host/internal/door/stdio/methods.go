@@ -18,6 +18,8 @@ type Method struct {
 	// call starts one request and calls done once, now or later. It is nil for session.open, which makes the session
 	// that the other methods need.
 	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
+	// free starts one request of a method that is about no session; nil for the others.
+	free func(ctx context.Context, s *server, params json.RawMessage) (any, error)
 	// holds says that the method runs when those before it have ended, and that those after it wait for it.
 	holds bool
 }
@@ -28,6 +30,8 @@ const nameOpen = "session.open"
 // Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table.
 func Methods() []Method {
 	return []Method{
+		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}", free: free(initialize),
+			Meaning: "Says what this thresh can do. Calling it is optional."},
 		{Name: nameOpen, Params: "{id?, settings?}", Result: "{session}",
 			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
@@ -38,6 +42,9 @@ func Methods() []Method {
 		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
 			call: inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
 				"pendingTokens is what the request holds in addition: the system prompt, tool schemas."},
+		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
+			call:    inTurn(compressHistory),
+			Meaning: "Compresses the history now, whatever the threshold says."},
 		{Name: "todos.set", Params: "{session, todos}", Result: "{}", call: inTurn(setTodos),
 			Meaning: "Replaces the agent's task list. Summaries keep why each unfinished task exists."},
 		{Name: "usage.report", Params: "{session, promptTokens}", Result: "{}", call: inTurn(reportUsage),
@@ -48,6 +55,14 @@ func Methods() []Method {
 			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir."},
 		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, holds: true,
 			Meaning: "Closes the session. Its id can be used again."},
+		{Name: "tokens.count", Params: "{entries}", Result: "{tokens, each}", free: free(countTokens),
+			Meaning: "Counts entries as history.add would, and adds nothing."},
+		{Name: "plugins.list", Params: "{}", Result: "{plugins}", free: free(listPlugins),
+			Meaning: "Returns every plugin that was found and its state. Starts those that do not run."},
+		{Name: "plugins.reset", Params: "{name}", Result: "{reset}", free: free(resetPlugin),
+			Meaning: "Takes a plugin out of quarantine."},
+		{Name: "cancel", Params: "{id}", Result: "{canceled}", free: free(cancelRequest),
+			Meaning: "Cancels the request with this id, if it is not answered yet."},
 	}
 }
 

@@ -60,6 +60,8 @@ type server struct {
 	work   sync.WaitGroup
 	slots  chan struct{}
 
+	inProgress sync.Map // the context.CancelCauseFunc of each request that is not answered yet, by its id as JSON
+
 	writing atomic.Int64 // when the write in progress began, in Unix nanoseconds; 0: there is none
 
 	mu       sync.Mutex // guards what follows; held while a reply is written, however long the agent does not read
@@ -135,11 +137,17 @@ func (s *server) handle(l line) {
 		}()
 		return
 	}
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	if r.ID != nil {
+		s.inProgress.Store(string(r.ID), cancel)
+	}
 	done := func(result any, err error) {
 		defer s.release()
+		cancel(nil)
+		s.inProgress.Delete(string(r.ID))
 		s.reply(r.ID, result, err)
 	}
-	if err := s.start(r, done); err != nil {
+	if err := s.start(ctx, r, done); err != nil {
 		go done(nil, err)
 	}
 }
@@ -151,13 +159,17 @@ func (s *server) release() {
 }
 
 // start queues a request after those of the same session. If it returns an error, done is not called.
-func (s *server) start(r request, done func(any, error)) error {
+func (s *server) start(ctx context.Context, r request, done func(any, error)) error {
 	m, err := find(r.Method)
 	if err != nil {
 		return err
 	}
 	if m.Name == nameOpen {
 		return s.open(r.Params, done)
+	}
+	if m.free != nil {
+		go func() { done(m.free(ctx, s, r.Params)) }()
+		return nil
 	}
 	id, err := sessionID(r.Params)
 	if err != nil {
@@ -168,7 +180,7 @@ func (s *server) start(r request, done func(any, error)) error {
 			done(nil, notOpen(id))
 			return
 		}
-		m.call(s.ctx, q, r.Params, done)
+		m.call(ctx, q, r.Params, done)
 	}}
 	if !s.queues.push(id, job, false) {
 		return notOpen(id)
