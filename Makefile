@@ -11,7 +11,7 @@ FUZZTIME ?= 10s
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 INFO     := github.com/thresh-dev/thresh/internal/buildinfo
-STAMP    := $(if $(VERSION),-X $(INFO).Version=$(VERSION)) $(if $(COMMIT),-X $(INFO).Commit=$(COMMIT))
+STAMP    := $(if $(VERSION),-X $(INFO).version=$(VERSION)) $(if $(COMMIT),-X $(INFO).commit=$(COMMIT))
 
 # grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
@@ -63,7 +63,8 @@ demo: build ## replay the sample sessions through the plugins and show what that
 
 test: check race ## build, lint, generated code, and all tests but the slow ones, with real processes
 
-test-slow: size ## the guide for authors, npm, the sample generator, the size of the programs
+test-slow: size ## the guide for authors, npm, the sample generator, the size and stamp of the programs
+	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
 
 check: fmt-check lint proto-check vuln ## all but the tests

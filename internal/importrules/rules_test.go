@@ -14,8 +14,8 @@ import (
 
 const module = "github.com/thresh-dev/thresh"
 
-// rule says what the packages of a room must not import. Patterns name packages of the module by their directory, others by their import
-// path; "x/..." is x and everything below it.
+// rule says what the packages of a room must not import. Patterns name packages of the module by their directory,
+// others by their import path; "x/..." is x and everything below it.
 type rule struct {
 	room   []string // the packages that the rule is about
 	except []string // packages of the room that it is not about
@@ -171,8 +171,8 @@ func list(t *testing.T) (packages []listed) {
 	}
 }
 
-// directory is a package's directory in the module, the import path of a package that comes from elsewhere, and std/… for the standard
-// library, which has directories named as ours are.
+// directory is a package's directory in the module, the import path of a package that comes from elsewhere, and std/…
+// for the standard library, which has directories named as ours are.
 func directory(importPath string) string {
 	if dir, ours := strings.CutPrefix(importPath, module+"/"); ours {
 		return dir

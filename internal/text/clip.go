@@ -5,8 +5,8 @@ import "unicode/utf8"
 // Ellipsis stands for what was cut off.
 const Ellipsis = "…"
 
-// Clip returns s if it has at most limit bytes. Otherwise it returns at most limit bytes of its beginning, cut between two
-// characters, and an [Ellipsis].
+// Clip returns s if it has at most limit bytes. Otherwise it returns at most limit bytes of its beginning, cut between
+// two characters, and an [Ellipsis].
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -23,9 +23,9 @@ func boundary(s string, limit int) int {
 	return limit
 }
 
-// ClipMiddle returns s if it has at most columns characters. Otherwise it keeps the beginning and the end, with an [Ellipsis]
-// between them, in columns characters together: of a path, both the root and the file's name can be recognised. The end gets the
-// larger part, as it tells paths apart.
+// ClipMiddle returns s if it has at most columns characters. Otherwise it keeps the beginning and the end, with an
+// [Ellipsis] between them, in columns characters together: of a path, both the root and the file's name can be
+// recognised. The end gets the larger part, as it tells paths apart.
 func ClipMiddle(s string, columns int) string {
 	if len(s) <= columns || utf8.RuneCountInString(s) <= columns {
 		return s

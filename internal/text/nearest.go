@@ -9,12 +9,12 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// maxGuess is the length in bytes up to which a misspelt word is worth a guess. The edit distance costs the product of the
-// lengths, and what is longer is no spelling mistake.
+// maxGuess is the length in bytes up to which a misspelt word is worth a guess. The edit distance costs the product of
+// the lengths, and what is longer is no spelling mistake.
 const maxGuess = 100
 
-// Nearest returns the candidate that given was most likely meant to be, for "did you mean …?"; "" if none is near. Upper and
-// lower case are the same.
+// Nearest returns the candidate that given was most likely meant to be, for "did you mean …?"; "" if none is near.
+// Upper and lower case are the same.
 func Nearest(given string, candidates []string) string {
 	if near := NearestAll(given, slices.Values(candidates), 1); len(near) > 0 {
 		return near[0]
@@ -22,8 +22,8 @@ func Nearest(given string, candidates []string) string {
 	return ""
 }
 
-// NearestAll returns up to most candidates that given may have been meant to be, the nearest first, each once. Candidates at the same
-// distance stand in the order of their letters, so that a message is the same each time.
+// NearestAll returns up to most candidates that given may have been meant to be, the nearest first, each once.
+// Candidates at the same distance stand in the order of their letters, so that a message is the same each time.
 func NearestAll(given string, candidates iter.Seq[string], most int) []string {
 	if given == "" || len(given) > maxGuess {
 		return nil

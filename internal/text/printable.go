@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable makes s fit for one line of a terminal or of a log: white space becomes a space, any other character that does not
-// print becomes U+FFFD, and what is left is clipped to limit bytes. Escape sequences lose their ESC and with it their effect.
+// Printable makes s fit for one line of a terminal or of a log: white space becomes a space, any other character that
+// does not print becomes U+FFFD, and what is left is clipped to limit bytes. Escape sequences lose their ESC and with
+// it their effect.
 func Printable(s string, limit int) string {
 	clipped := len(s) > 4*limit // no output byte can come from further behind
 	if clipped {
@@ -20,7 +21,8 @@ func Printable(s string, limit int) string {
 	return Clip(s, limit)
 }
 
-// Lines is [Printable] for text of several lines, each of at most limit bytes: line breaks stay, and a tab becomes four spaces.
+// Lines is [Printable] for text of several lines, each of at most limit bytes: line breaks stay, and a tab becomes four
+// spaces.
 func Lines(s string, limit int) string {
 	var out strings.Builder
 	for line := range strings.Lines(s) {
@@ -45,10 +47,11 @@ func visible(r rune) rune {
 	}
 }
 
-// OneLine returns at most columns characters of s as one line of words: what does not print is dropped, and runs of white space are
-// one space.
+// OneLine returns at most columns characters of s as one line of words: what does not print is dropped, and runs of
+// white space are one space.
 func OneLine(s string, columns int) string {
-	// A character has at most four bytes. The rest of a very long text cannot be seen; the factor leaves room for white space.
+	// A character has at most four bytes. The rest of a very long text cannot be seen; the factor leaves room for white
+	// space.
 	window := 8 * utf8.UTFMax * max(columns, 1)
 	s = strings.TrimSpace(s[:boundaryOrEnd(s, 1<<20)])
 	clipped := len(s) > window

@@ -47,6 +47,7 @@ func lastWrite(paths []string, written map[string]int) int {
 //
 //   - Unanswered calls are in neither result: a read may still be answered, and a write may never have happened.
 //   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
+//   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
 //   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
 //   - A partial write counts unless compression.density.partialWrites says "keep": after it, the model may still need
 //     the rest of the file from the read.
@@ -55,6 +56,10 @@ func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCa
 	for at, answer := range turns.Pair(history).Answered() {
 		call := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
 		use := in.Tools.Use(call.Name, call.Parameters)
+		if use.NoFile {
+			in.Log.Debug("tool call skipped: its parameters name no file", "tool", call.Name, "call", call.ID, "entry", at.Entry)
+			continue
+		}
 		if len(use.Reads) > 0 && !use.Glob {
 			reads = append(reads, readCall{at, answer, resolved(in.WorkspaceRoot, use.Reads)})
 		}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -138,6 +141,34 @@ func TestReadWritePruning(t *testing.T) {
 				t.Errorf("blocks left in replaced entries (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// A call of a known tool whose parameters name no file is skipped, and a line at debug says so (EC-016). The line holds
+// nothing of the conversation.
+func TestCallsThatNameNoFileAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	skipped := []string{`"secret"`, `{}`, `{"file":"secret"}`, `{"file_path":7}`, `{"file_path":""}`, `null`, `[1]`, ``}
+	var history []sdk.Content
+	for i, params := range skipped {
+		id := fmt.Sprint("c", i)
+		history = append(history, call(id, "write_file", params), answer(id, "write_file", "done"))
+	}
+	history = append(history, call("p", "edit", `{"secret":1}`), answer("p", "edit", "done"))
+	history = join(exchange("r", "read_file", "a.go"), history,
+		[]sdk.Content{call("x", "unknown", `{}`), answer("x", "unknown", "done")}, exchange("g", "glob", "x"))
+	var in sdk.OptimizeInput
+	in.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	in.History, in.Tools, in.WorkspaceRoot = history, seedTools(t), "/w"
+	in.Density.ReadWritePruning = true
+	got, err := Strategy{}.Optimize(t.Context(), in)
+	if err != nil || len(got.Removals)+len(got.Replacements) > 0 {
+		t.Errorf("pruned %v %v, %v", got.Removals, got.Replacements, err)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != len(skipped) || !strings.Contains(lines[0], "level=DEBUG") ||
+		!strings.Contains(lines[0], "tool=write_file call=c0 entry=2") || strings.Contains(log.String(), "secret") {
+		t.Errorf("the log:\n%s", log.String())
 	}
 }
 

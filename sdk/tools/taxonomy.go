@@ -84,12 +84,14 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 		return Use{Subject: subject(scan(room[:0], params, subjectNames()))}
 	}
 	p := scan(room[:0], params, t.want)
+	unfit := false
 	for r := range t.named(name) {
 		if r.fits(p) {
 			return r.use(p)
 		}
+		unfit = unfit || r.namesFiles()
 	}
-	return Use{Subject: subject(p)}
+	return Use{Subject: subject(p), NoFile: unfit}
 }
 
 // Failed reports whether a call failed, as far as its response shows. It is the one place that decides this:

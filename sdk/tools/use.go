@@ -20,6 +20,9 @@ type Use struct {
 	Writes []Write
 	// Glob: the call reads more files than Reads can name: it has a pattern, or elements that have no path.
 	Glob bool
+	// NoFile: the tool reads or writes files, but the parameters name none, or have a form that no rule expects. Nothing is
+	// known of such a call; it is worth a line in a log (EC-016).
+	NoFile bool
 	// Partial: the call asks for a range of a file.
 	Partial bool
 	// Command is what a shell tool runs, on as many lines as it has.
@@ -85,6 +88,7 @@ func (r *rule) use(p params) Use {
 	if l, ok := decide(r.patch, p); ok {
 		u.Writes = append(u.Writes, r.patched(l, p, dir)...)
 	}
+	u.NoFile = r.namesFiles() && len(u.Reads)+len(u.Writes) == 0 && !u.Glob
 	switch {
 	case u.Subject != "":
 	case len(u.Writes) > 0:
@@ -167,6 +171,11 @@ func Resolve(root, p string) string {
 		return path.Clean(p)
 	}
 	return path.Join(root, p)
+}
+
+// namesFiles reports whether calls that fit r should name the files that they read or write.
+func (r *rule) namesFiles() bool {
+	return (r.class == ClassRead || r.class == ClassWrite) && len(r.paths)+len(r.patch) > 0
 }
 
 // writes reports whether a call that fits r writes files, so far as its parameters say.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
@@ -79,7 +80,7 @@ func TestLlxprt(t *testing.T) {
 	taxonomy := mustPresets(t, "llxprt")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, taxonomy.Use(tt.name, json.RawMessage(tt.params))); diff != "" {
+			if diff := cmp.Diff(tt.want, taxonomy.Use(tt.name, json.RawMessage(tt.params)), noFileApart); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -183,7 +184,7 @@ func TestAllPresetsTogether(t *testing.T) {
 	taxonomy := mustPresets(t, tools.PresetNames()...)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, taxonomy.Use(tt.name, json.RawMessage(tt.params))); diff != "" {
+			if diff := cmp.Diff(tt.want, taxonomy.Use(tt.name, json.RawMessage(tt.params)), noFileApart); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -224,5 +225,36 @@ func TestResolve(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// noFileApart leaves Use.NoFile to [TestNoFile].
+var noFileApart = cmpopts.IgnoreFields(tools.Use{}, "NoFile")
+
+func TestNoFile(t *testing.T) {
+	taxonomy := mustPresets(t, tools.PresetNames()...)
+	for _, tt := range []struct {
+		tool, params string
+		want         bool
+	}{
+		{"read_file", `{"file_path":"a"}`, false},
+		{"read_file", `{"file":"a"}`, true},
+		{"read_file", `{"file_path":7}`, true},
+		{"read_file", `"a"`, true},
+		{"read_file", `null`, true},
+		{"read_file", ``, true},
+		{"read_many_files", `{"paths":["*.go"]}`, false},
+		{"read_many_files", `{"paths":[]}`, true},
+		{"Edit", `{"new":"x"}`, true},
+		{"apply_patch", `{"input":"no patch"}`, true},
+		{"write", `{}`, true},
+		{"create", `{}`, false},
+		{"glob", `{}`, false},
+		{"bash", `{}`, false},
+		{"unknown", `{}`, false},
+	} {
+		if got := taxonomy.Use(tt.tool, []byte(tt.params)).NoFile; got != tt.want {
+			t.Errorf("%s %s: %v", tt.tool, tt.params, got)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/sdk"
@@ -85,7 +86,7 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(engine.SessionOptions{})
+	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(t, nil)})
 	if err != nil {
 		return nil, err
 	}

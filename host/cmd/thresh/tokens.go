@@ -90,7 +90,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			}
 			report := countByEntry(t.Entries, counts)
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
-			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries)
+			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts)
 			if a.output == "json" {
 				return a.printJSON(report)
@@ -145,11 +145,13 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 }
 
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
-// call and its response count together. A file that a call both reads and writes counts once for that call.
+// call and its response count together. A file that a call both reads and writes counts once for that call. Files are
+// known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
 	entries []content.Content,
+	root string,
 ) (byTool, byFile []shareTokens) {
 	toolShare, fileShare := map[string]*shareTokens{}, map[string]*shareTokens{}
 	add := func(m map[string]*shareTokens, name string, tokens int) {
@@ -181,9 +183,12 @@ func countByTool(
 			}
 			add(toolShare, call.Name, n)
 			use := taxonomy.Use(call.Name, call.Parameters)
-			files := slices.Clone(use.Reads)
+			var files []string
+			for _, p := range use.Reads {
+				files = append(files, tools.Resolve(root, p))
+			}
 			for _, w := range use.Writes {
-				files = append(files, w.Path)
+				files = append(files, tools.Resolve(root, w.Path))
 			}
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {

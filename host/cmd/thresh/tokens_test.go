@@ -69,3 +69,23 @@ func TestTokensIsSilentOnReportsWhereThereAreNone(t *testing.T) {
 		t.Errorf("the table:\n%s", r.stdout)
 	}
 }
+
+// A file that a session names in two ways is one file: relative paths are meant from the directory in which the agent
+// worked, not from where the report is made.
+func TestTokensByFileKnowTheAgentsDirectory(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", `{"cwd":"/away","history":[
+{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"read_file","parameters":{"file_path":"src/a.go"}}]},
+{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"read_file","result":"x"}]},
+{"speaker":"ai","blocks":[{"type":"tool_call","id":"2","name":"read_file","parameters":{"file_path":"/away/src/a.go"}}]},
+{"speaker":"tool","blocks":[{"type":"tool_response","callId":"2","toolName":"read_file","result":"x"}]}]}`)
+	type share struct {
+		Name  string
+		Calls int
+	}
+	got := decode[struct{ Files []share }](t, p.run("tokens", "-o", "json", "s.json"))
+	if diff := cmp.Diff([]share{{"/away/src/a.go", 2}}, got.Files); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -10,8 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// BenchmarkRecord is what measuring adds to a turn: "optimize" is the usual one, "everything" compresses with a model and
-// goes down the ladder as well.
+// BenchmarkRecord is what measuring adds to a turn: "optimize" is the usual one, "everything" compresses with a model
+// and goes down the ladder as well.
 func BenchmarkRecord(b *testing.B) {
 	llm := &prepare.LLM{Profile: "cheap", Model: sdk.Model{Name: "small-1"}}
 	for name, change := range map[string]func(*outcome.Outcome){

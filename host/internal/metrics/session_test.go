@@ -58,8 +58,8 @@ func telling() []content.Content {
 	return entries
 }
 
-// TestNoSecretIsMeasured runs sessions that hold a secret in all that people, agents, models and plugins say, and in settings
-// that only name things; they end well and badly.
+// TestNoSecretIsMeasured runs sessions that hold a secret in all that people, agents, models and plugins say, and in
+// settings that only name things; they end well and badly.
 func TestNoSecretIsMeasured(t *testing.T) {
 	server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n" + secret + "\n</overall_goal>\n</state_snapshot>"}

@@ -20,17 +20,17 @@ type Options struct {
 	Logger hclog.Logger
 	// HostVersion is told to plugins, for their logs.
 	HostVersion string
-	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path must
-	// be short, since sockets are made in it.
+	// RunDir is where the manager makes its private run directory; "" is the system's temporary directory. Its path
+	// must be short, since sockets are made in it.
 	RunDir string
 	// QuietTime is how long nothing may have happened in the plugin directories before they are scanned again; 0 is
 	// [discover.DefaultQuietTime].
 	QuietTime time.Duration
-	// Executable is the path of the host's own executable. Plugins in the folder plugins next to it are trusted like it.
-	// "": there are none such.
+	// Executable is the path of the host's own executable. Plugins in the folder plugins next to it are trusted like
+	// it. "": there are none such.
 	Executable string
-	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They are
-	// used instead of files, without any protection.
+	// Attach are strategies whose processes a developer has started by hand, with their sockets, for debugging. They
+	// are used instead of files, without any protection.
 	Attach map[string]string
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings

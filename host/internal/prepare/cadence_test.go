@@ -99,8 +99,8 @@ func TestPriced(t *testing.T) {
 		want   outcome.Decision
 		prunes bool
 	}{
-		// 200 are cached. Removing the first entry: 190 are written for 1.25 that were read for 0.1. Each request saves 1.
-		// now: 0.1 × 200 − 1.25 × 190 = −217.5; one further request: 0.1 × 10 = 1.
+		// 200 are cached. Removing the first entry: 190 are written for 1.25 that were read for 0.1. Each request saves
+		// 1. now: 0.1 × 200 − 1.25 × 190 = −217.5; one further request: 0.1 × 10 = 1.
 		"at the top, early": {cached, []int{0}, 1, outcome.Decision{Cadence: "priced", Reason: outcome.DecidedTooCostly,
 			Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
 		// Removing entries 2 to 19: 20 stay as they are, 0 are rewritten. now: 0.1 × 180 = 18; then 0.1 × 180 = 18.

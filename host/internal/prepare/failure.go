@@ -94,8 +94,8 @@ func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	return true
 }
 
-// warnFailure adds a warning for a turn that goes on although the strategy failed, in this turn or before. The request is
-// over the threshold then, and nothing but the hard limit makes it smaller.
+// warnFailure adds a warning for a turn that goes on although the strategy failed, in this turn or before. The request
+// is over the threshold then, and nothing but the hard limit makes it smaller.
 func (t *turn) warnFailure() {
 	switch c := t.outcome.Compress; {
 	case c.Failed != "":

@@ -24,8 +24,8 @@ const longestHorizon = 20
 
 // horizon guesses how many further requests would carry what is not pruned now. A session that has lasted for n
 // requests is likely to last for another n. It ends earlier when the threshold is reached, because the history is
-// rewritten then; above the threshold, it is the hard limit. The threshold is in the provider's tokens, hence the ratio. tokens is what the last request had of
-// the history.
+// rewritten then; above the threshold, it is the hard limit. The threshold is in the provider's tokens, hence the
+// ratio. tokens is what the last request had of the history.
 func (t *turn) horizon(tokens int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 // Compress must get for the ladder to have nothing to do.
 const humanRoom = 0.9
 
-// makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is: down
-// the ladder, if it is allowed, or the error. A rung may have to be repeated, because the provider's count of what is
-// left is an estimate.
+// makeFit handles a request that was over the hard limit before the strategy's Compress, and still is or nearly is:
+// down the ladder, if it is allowed, or the error. A rung may have to be repeated, because the provider's count of what
+// is left is an estimate.
 func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		usual := len(t.outcome.Ladder)

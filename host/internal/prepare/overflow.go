@@ -15,17 +15,18 @@ import (
 // ContextOverflowError says that the request is over the hard limit although every step was taken. A retry does not
 // help before entries are removed or a setting changes.
 type ContextOverflowError struct {
-	// Tokens is the size of the history: the provider's count, if usage was reported. Pending is the size of the rest of
-	// the request, Limit the hard limit.
+	// Tokens is the size of the history: the provider's count, if usage was reported. Pending is the size of the rest
+	// of the request, Limit the hard limit.
 	Tokens, Pending, Limit int
 	Strategy               string
 	Compress               outcome.Compress
 	// Largest are the entries that count most, the largest first.
 	Largest []outcome.LargeEntry
-	// Ladder: making room without the strategy was tried too. It changed nothing, because it would not have been enough.
+	// Ladder: making room without the strategy was tried too. It changed nothing, because it would not have been
+	// enough.
 	Ladder bool
-	// Alone is what the provider would count for the request without any history, if that leaves the history no room. No
-	// step was taken then, and the history is as it was. 0: there is room.
+	// Alone is what the provider would count for the request without any history, if that leaves the history no room.
+	// No step was taken then, and the history is as it was. 0: there is room.
 	Alone int
 }
 

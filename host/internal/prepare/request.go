@@ -14,28 +14,30 @@ import (
 type Request struct {
 	Strategy Strategy
 	Settings Settings
-	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet, tool
-	// schemas. It is clamped to at least 0.
+	// Pending is how many tokens the next request holds in addition to the history: a prompt that is not added yet,
+	// tool schemas. It is clamped to at least 0.
 	Pending int
-	// UpTo, if not nil, is when the turn was asked for: what was appended later is neither given to the strategy nor part
-	// of the view. It stays in the history, for the next turn. nil: the turn sees everything that is there when it begins.
+	// UpTo, if not nil, is when the turn was asked for: what was appended later is neither given to the strategy nor
+	// part of the view. It stays in the history, for the next turn. nil: the turn sees everything that is there when it
+	// begins.
 	UpTo *history.Mark
 	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
 	SettingsVersion uint64
 	// At is when the request is sent; zero is now. Replays set it to the recorded time.
 	At time.Time
-	// Flush, if not nil, is called before the history is rewritten. It must write all entries so far to durable storage:
-	// after the rewrite, the removed ones exist nowhere else. If it fails, the turn fails and the history is unchanged.
+	// Flush, if not nil, is called before the history is rewritten. It must write all entries so far to durable
+	// storage: after the rewrite, the removed ones exist nowhere else. If it fails, the turn fails and the history is
+	// unchanged.
 	Flush func() error
 }
 
 // Settings are the settings of one turn, resolved from the configuration.
 type Settings struct {
-	// Threshold is the share of the hard limit from which on the history is compressed. nil means that no one set it and
-	// the strategy's default applies (REQ-HD-001.10).
+	// Threshold is the share of the hard limit from which on the history is compressed. nil means that no one set it
+	// and the strategy's default applies (REQ-HD-001.10).
 	Threshold *float64
-	// These are passed to the strategy. ContextLimit and CompletionBudget are in the provider's tokens here; the strategy
-	// gets them converted into tokens as the host counts.
+	// These are passed to the strategy. ContextLimit and CompletionBudget are in the provider's tokens here; the
+	// strategy gets them converted into tokens as the host counts.
 	contract.CallSettings
 	contract.OptimizeParams
 	contract.CompressSettings

@@ -27,8 +27,8 @@ var (
 // tooLong is when the test gives up. It is far more than any machine needs; only a hang takes that long.
 const tooLong = 5 * time.Minute
 
-// sessions is how many conversations run at the same time, the same number with each strategy: few in the usual test run, many for
-// 'make soak'.
+// sessions is how many conversations run at the same time, the same number with each strategy: few in the usual test
+// run, many for 'make soak'.
 func sessions() int {
 	if *lasts > 0 {
 		return 200

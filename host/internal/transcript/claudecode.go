@@ -112,6 +112,7 @@ func (c *claudeCode) record(r record) error {
 	if b.t.ID == "" {
 		b.t.ID = r.text("sessionId")
 	}
+	b.t.workedIn(r.text("cwd"))
 	switch t := r.text("type"); {
 	case t == "user" || t == "assistant":
 		return c.message(r, t)

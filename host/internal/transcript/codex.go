@@ -92,6 +92,7 @@ func (c *codex) record(r record) error {
 		c.b.tally.routine(r.line, -1, "record of type event_msg/"+clip([]byte(payload.text("type")))+
 			", which repeats the conversation or reports its progress, left out")
 	case "turn_context":
+		c.b.t.workedIn(payload.text("cwd"))
 		c.b.tally.routine(r.line, -1, "record of type turn_context, which is not part of the conversation, left out")
 	default:
 		c.b.tally.count(r.line, -1, "record of the unknown type "+clip([]byte(t))+" left out")
@@ -105,6 +106,7 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	if c.b.t.ID == "" {
 		c.b.t.ID = payload.text("id")
 	}
+	c.b.t.workedIn(payload.text("cwd"))
 	text := payload.object("base_instructions").text("text")
 	if text == "" {
 		text = payload.text("instructions")

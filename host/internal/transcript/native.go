@@ -22,6 +22,7 @@ func readNative(b *builder, d *document) error {
 		return err
 	}
 	b.t.ID = d.top.text("id")
+	b.t.workedIn(d.top.text("cwd"))
 	for _, f := range d.top {
 		if f.name != "history" {
 			b.t.Extra = append(b.t.Extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})

@@ -1,8 +1,10 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -15,6 +17,9 @@ type Transcript struct {
 	Format Format
 	// ID is the recorder's id of the session, "" if there is none.
 	ID string
+	// Dir is the absolute path of the directory in which the recorded agent worked, "" if the file does not say. Relative
+	// paths in tool calls are meant from there, not from where the file is read now: see [Transcript.Root].
+	Dir string
 	// Entries is the history.
 	Entries []content.Content
 	// Lines holds the line of each entry in the file, counted from 1; nil for a transcript that was not read.
@@ -35,6 +40,17 @@ type Transcript struct {
 	Extra content.Fields
 	// Notes say what was left out, not understood, or odd. If all are [Note.Routine], the transcript is complete.
 	Notes []Note
+}
+
+// Root returns the directory that relative paths in tool calls refer to: the recorded one, else fallback, which is the
+// setting workspace.root.
+func (t *Transcript) Root(fallback string) string { return cmp.Or(t.Dir, fallback) }
+
+// workedIn notes the agent's directory. The first one counts: an agent that changes its directory still began there.
+func (t *Transcript) workedIn(dir string) {
+	if t.Dir == "" && path.IsAbs(dir) {
+		t.Dir = path.Clean(dir)
+	}
 }
 
 // The kinds of [Boundary].

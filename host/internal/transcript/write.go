@@ -68,6 +68,9 @@ func nativeFields(t *Transcript) content.Fields {
 	if t.Format != "" && t.Format != Native {
 		add("format", content.String(string(t.Format)))
 	}
+	if t.Dir != "" {
+		add("cwd", content.String(t.Dir))
+	}
 	add("tools", t.Tools)
 	if len(t.Boundaries) > 0 {
 		var list []byte

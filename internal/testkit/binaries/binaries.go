@@ -1,8 +1,8 @@
 // Package binaries builds the programs that tests run as real processes, once for the whole test run.
 //
-// The packages of a test run are separate processes, and linking a program takes seconds. So all of them build into one directory of the
-// repository (.bin/test, which git ignores), one at a time under a file lock: go build leaves a program that is up to date as it is.
-// Tests get copies or links of what was built, never the path to build into.
+// The packages of a test run are separate processes, and linking a program takes seconds. So all of them build into one
+// directory of the repository (.bin/test, which git ignores), one at a time under a file lock: go build leaves a
+// program that is up to date as it is. Tests get copies or links of what was built, never the path to build into.
 package binaries
 
 import (
@@ -27,8 +27,9 @@ var Shipped = map[string]string{
 	"one-shot":            "plugins/oneshot",
 }
 
-// Build builds packages, given by their directories from the root of the repository, as they ship: without cgo and without debug
-// information. It returns the paths of the programs in the same order. Do not write to them: other tests run them too.
+// Build builds packages, given by their directories from the root of the repository, as they ship: without cgo and
+// without debug information. It returns the paths of the programs in the same order. Do not write to them: other tests
+// run them too.
 func Build(packages ...string) ([]string, error) {
 	return build("plain", []string{"CGO_ENABLED=0"}, nil, packages)
 }
@@ -53,8 +54,8 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	// go build -o DIR/ names a program after the last element of its package's path. A directory for each parent keeps programs
-	// of the same name apart, and the packages of one parent take one call.
+	// go build -o DIR/ names a program after the last element of its package's path. A directory for each parent keeps
+	// programs of the same name apart, and the packages of one parent take one call.
 	byParent := map[string][]string{}
 	for _, pkg := range packages {
 		dir := filepath.Join(top, strings.ReplaceAll(path.Dir(pkg), "/", "-"))

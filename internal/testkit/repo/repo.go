@@ -50,8 +50,8 @@ func Samples(tb testing.TB) []string {
 	return files
 }
 
-// Shared returns a path below the directory "shared" beside the repository, which holds recorded sessions and cases with
-// expected results. Where it is absent the test is skipped, and says so.
+// Shared returns a path below the directory "shared" beside the repository, which holds recorded sessions and cases
+// with expected results. Where it is absent the test is skipped, and says so.
 func Shared(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	path := filepath.Join(filepath.Dir(Path(tb)), "shared", filepath.Join(elem...))

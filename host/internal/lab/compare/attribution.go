@@ -24,8 +24,9 @@ type attribution struct {
 	index    map[string]int // id of an entry in the current session's history → position of the recorded entry
 }
 
-// newAttribution takes the tool taxonomy and the workspace root from the variant's settings, so that files are named
-// as its strategy sees them. An error means that the settings for tools are invalid.
+// newAttribution takes the tool taxonomy from the variant's settings, and the directory of relative paths from the
+// recording, so that files are named as the strategy sees them in the replay. Where the recording has none, it is the
+// workspace root of the settings. An error means that the settings for tools are invalid.
 func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attribution, error) {
 	d := set.Compression.Density
 	var extra []tools.Rule
@@ -38,7 +39,8 @@ func newAttribution(rec *recording, set config.Settings, sum *prunings) (*attrib
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
 	}
-	return &attribution{rec: rec, taxonomy: taxonomy, root: set.Workspace.Root, sum: sum, index: map[string]int{}}, nil
+	root := rec.Transcript.Root(set.Workspace.Root)
+	return &attribution{rec: rec, taxonomy: taxonomy, root: root, sum: sum, index: map[string]int{}}, nil
 }
 
 // turn adds the changes of one turn. Tokens of entries that a strategy added are subtracted, so the sum is what the

@@ -535,3 +535,24 @@ func TestRecallOfNothingPrunedIsWhole(t *testing.T) {
 		}
 	})
 }
+
+// What was pruned is attributed to files by the directory in which the recorded agent worked: a file that it named in
+// two ways is one file.
+func TestFilesAreKnownByTheRecordedDirectory(t *testing.T) {
+	const text = "func parseHeader(b []byte) error { return errBadMagic }"
+	s := session("two names",
+		says(content.Human, "Why does it fail?"),
+		calls("I look at it.", "c1", "read_file", `{"file_path":"/away/a.go"}`), answers("c1", "read_file", text),
+		calls("Once more.", "c2", "read_file", `{"file_path":"a.go"}`), answers("c2", "read_file", text),
+		calls("And again.", "c3", "read_file", `{"file_path":"./a.go"}`), answers("c3", "read_file", text),
+		says(content.AI, "I see."),
+	)
+	s.Transcript.Dir = "/away"
+	r := run(t, open(t, nil), compare.Options{
+		Sessions: []compare.Session{s}, Variants: []compare.Variant{{Strategy: "forgetful"}},
+	})
+	files := r.Totals.Variants[0].Pruned.Files
+	if len(files) != 1 || files[0].Name != "/away/a.go" || files[0].Count != 2 {
+		t.Errorf("pruned by file: %+v", files)
+	}
+}

@@ -194,3 +194,34 @@ func TestSavedOfNothing(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// Strategies look for files where the recorded agent worked: a file that it named in two ways is one file.
+func TestTheRecordedDirectoryDecides(t *testing.T) {
+	write := content.Content{Speaker: content.AI, Blocks: []content.Block{
+		content.ToolCall{ID: "2", Name: "write_file", Parameters: json.RawMessage(`{"file_path":"a","content":"x"}`)},
+	}}
+	written := content.Content{Speaker: content.Tool, Blocks: []content.Block{
+		content.ToolResponse{CallID: "2", ToolName: "write_file", Result: json.RawMessage(`"done"`)},
+	}}
+	entries := []content.Content{says("human", "q"), calls("1"), answers("1"), write, written, says("ai", "a"),
+		says("human", "q"), says("ai", "a")}
+	h := open(t, 100_000)
+	for dir, want := range map[string]bool{"": false, "/elsewhere": false, "/w": true} {
+		var last replay.Turn
+		session, err := replay.Record(t.Context(), h, &transcript.Transcript{Entries: entries, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for turn, err := range session.Turns(t.Context(), h, replay.Options{
+			Settings: map[string]any{"compression.density.cadence": "every-turn"},
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = turn
+		}
+		if got := len(last.Prepared.History) < 7; got != want {
+			t.Errorf("recorded in %q: the read is pruned: %v", dir, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
@@ -13,9 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 )
 
+// keyRoot is the setting for the directory that relative paths refer to.
+const keyRoot = "workspace.root"
+
 // Options of a replay.
 type Options struct {
-	// Settings override the host's, by key.
+	// Settings override the host's, by key. Without workspace.root among them, the directory of the recorded session
+	// is used, if it was recorded.
 	Settings map[string]any
 	// Progress is called after each entry with the number of entries that were replayed. May be nil.
 	Progress func(entries, of int)
@@ -120,7 +125,7 @@ func (d *driver) begin() error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	s, err := d.host.Session(engine.SessionOptions{Settings: d.options.Settings})
+	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.Transcript, d.options.Settings)})
 	if err != nil {
 		return err
 	}
@@ -129,6 +134,17 @@ func (d *driver) begin() error {
 		d.boundaries++
 	}
 	return nil
+}
+
+// Settings returns the settings for a session with a recording: those given, and unless given, the directory in which
+// the recorded agent worked. That is where strategies must look for the files that it named.
+func Settings(t *transcript.Transcript, given map[string]any) map[string]any {
+	if _, ok := given[keyRoot]; ok || t.Dir == "" {
+		return given
+	}
+	set := map[string]any{keyRoot: t.Dir}
+	maps.Copy(set, given)
+	return set
 }
 
 // close ends the session, if there is one. The error is of writing its transcript log.

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// handshakeTimeout is how long a connection from a plugin may take to become an HTTP/2 connection. gRPC allows 120 s.
+	// handshakeTimeout is how long a connection from a plugin may take to become an HTTP/2 connection. gRPC allows 120
+	// s.
 	handshakeTimeout = 5 * time.Second
 	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one.
 	maxConnections = 4
@@ -15,8 +16,9 @@ const (
 
 // connections is a listener that knows what it accepted, so that everything can be closed at once.
 //
-// gRPC's Server.Stop waits for connections that are still in their HTTP/2 handshake. A plugin that connects and sends nothing would hold
-// up the end of the host for as long as the handshake may take. Closed under it, such a connection ends at once.
+// gRPC's Server.Stop waits for connections that are still in their HTTP/2 handshake. A plugin that connects and sends
+// nothing would hold up the end of the host for as long as the handshake may take. Closed under it, such a connection
+// ends at once.
 type connections struct {
 	net.Listener
 

@@ -28,7 +28,8 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 		}
 		defer silent[i].Close()
 	}
-	// The server writes its settings to a connection that it took, and closes those that are too many: reading shows which.
+	// The server writes its settings to a connection that it took, and closes those that are too many: reading shows
+	// which.
 	refused := 0
 	for _, conn := range silent[maxConnections:] {
 		if _, err := conn.Read(make([]byte, 1)); err != nil {

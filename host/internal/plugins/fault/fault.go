@@ -39,8 +39,8 @@ var (
 	ErrNotGranted = errors.New("not granted")
 	// ErrNotIsolated: plugins.isolation is strict, and this machine cannot enforce every measure.
 	ErrNotIsolated = errors.New("cannot be isolated")
-	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place: the
-	// error belongs to the agent (REQ-HD-013.4).
+	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place:
+	// the error belongs to the agent (REQ-HD-013.4).
 	ErrStrategy = errors.New("strategy failed")
 	// ErrNotContinuous: Optimize was asked of a strategy whose trigger is threshold. Only continuous strategies prune
 	// (REQ-HD-002).
@@ -68,7 +68,8 @@ type Error struct {
 	Err error
 	// Hint says what to do. It is "" where there is nothing to say.
 	Hint string
-	// Stderr is the end of the process's standard error, at most 8 KiB. It is set only when the process itself is suspect.
+	// Stderr is the end of the process's standard error, at most 8 KiB. It is set only when the process itself is
+	// suspect.
 	Stderr string
 	// Retryable says that the same call may succeed if it is made again.
 	Retryable bool

@@ -107,7 +107,8 @@ func filter(arch architecture, r refusal) []unix.SockFilter {
 		}
 	}
 	program = append(program,
-		// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses clone.
+		// Its arguments lie in memory, where a filter does not see them. Who is told that there is no such call uses
+		// clone.
 		skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), refuse(unix.ENOSYS))
 	clone := []unix.SockFilter{
 		load(callArg0), // its flags; the rest of the program is not reached with them loaded

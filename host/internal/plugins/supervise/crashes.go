@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// firstDelay is the shortest time between a crash and the next start; each crash in a row doubles it, up to maxDelay.
+	// firstDelay is the shortest time between a crash and the next start; each crash in a row doubles it, up to
+	// maxDelay.
 	firstDelay = 250 * time.Millisecond
 	maxDelay   = time.Minute
 	// calmTime is how long a process must have been ready for the next crash to count as the first again.

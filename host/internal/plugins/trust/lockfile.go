@@ -27,8 +27,8 @@ type lockFile struct {
 type Entry struct {
 	// SHA256 of the file, in hexadecimal.
 	SHA256 string `json:"sha256"`
-	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with the
-	// directory's real path.
+	// Path is where the file is, as the directory is configured. In the lock file it is the entry's key instead, with
+	// the directory's real path.
 	Path string `json:"path,omitempty"`
 	// Info is what the plugin reports about itself; see [Record].
 	Info json.RawMessage `json:"info"`
