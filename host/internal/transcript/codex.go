@@ -115,7 +115,8 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 		return
 	}
 	var meta metadata
-	meta.text("role", "system")
+	meta.text("role", roleSystem)
+	meta.flag("pinned", true)
 	meta.raw("timestamp", stamp)
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 }
@@ -231,6 +232,7 @@ func (c *codex) message(line int, stamp []byte, item object) {
 	meta := c.meta(stamp)
 	if role != "user" {
 		meta.text("role", role)
+		meta.flag("pinned", role == roleSystem || role == roleDeveloper)
 	}
 	c.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json()})
 }

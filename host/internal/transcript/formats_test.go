@@ -109,8 +109,8 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			format: transcript.Codex,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system","timestamp":"T0"}}`,
-				`{"speaker":"human","blocks":[{"type":"text","text":"rules"}],"metadata":{"timestamp":"T1","role":"developer"}}`,
+				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system","pinned":true,"timestamp":"T0"}}`,
+				`{"speaker":"human","blocks":[{"type":"text","text":"rules"}],"metadata":{"timestamp":"T1","role":"developer","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"hi"},{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64"}],"metadata":{"timestamp":"T2"}}`,
 				`{"speaker":"ai","blocks":[{"type":"thinking","thought":"plan","encryptedContent":"e"},{"type":"text","text":"ok"},{"type":"tool_call","id":"c1","name":"exec_command","parameters":{"cmd":"ls","n":1.50}},{"type":"tool_call","id":"c2","name":"apply_patch","parameters":{"input":"*** Begin Patch\n"}}],"metadata":{"timestamp":"T3","usage":{"input_tokens":10}}}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"c1","toolName":"exec_command","result":"Exit code: 1"},{"type":"tool_response","callId":"c2","toolName":"apply_patch","result":"done"}],"metadata":{"timestamp":"T7"}}`,
@@ -189,7 +189,7 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			format: transcript.OpenAIChat,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system"}}`,
+				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"see"},{"type":"media","mimeType":"image/*","data":"https://e.org/i.png","encoding":"url","detail":"low"}],"name":"ann"}`,
 				`{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"f","parameters":{"b":1.0,"a":2}},{"type":"tool_call","id":"2","name":"g","parameters":"{"},{"type":"tool_call","id":"3","name":"h"}]}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"2","toolName":"g","result":"G"}]}`,
@@ -234,7 +234,7 @@ func TestFormatsReadAs(t *testing.T) {
 			},
 			format: transcript.AnthropicMessages,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"metadata":{"role":"system"}}`,
+				`{"speaker":"human","blocks":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"metadata":{"role":"system","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"hi"}]}`,
 				`{"speaker":"ai","blocks":[{"type":"thinking","thought":"hm","signature":"s"},{"type":"tool_call","id":"1","name":"f","parameters":{}},{"type":"tool_call","id":"2","name":"g","parameters":{}}]}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"f","result":[{"type":"json","json":{}}]},{"type":"tool_response","callId":"2","toolName":"g"}]}`,

@@ -135,6 +135,7 @@ func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
 		meta.text("role", role)
+		meta.flag("pinned", role == roleSystem || role == roleDeveloper)
 	}
 	response := o.object("extra").object("response") // mini-swe-agent keeps the provider's answer there
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
@@ -209,7 +210,8 @@ func (m *messages) system(line int, top object) {
 		}
 		m.anthropic = m.anthropic || name == "system"
 		var meta metadata
-		meta.text("role", "system")
+		meta.text("role", roleSystem)
+		meta.flag("pinned", true)
 		m.b.add(line, content.Content{
 			Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json(),
 		})
