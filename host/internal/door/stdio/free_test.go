@@ -14,7 +14,7 @@ func TestMethodsWithoutASession(t *testing.T) {
 		`"initialize"`: `"limits":{"requestBytes":268435456,"unanswered":512}`,
 		`"tokens.count","params":{"entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}`: `"each":[`,
 		`"tokens.count","params":{"entries":[{"speaker":"human","blocks":[]},7]}`:                         `"entry":1`,
-		`"plugins.list"`:                           `"result":{"plugins":[]}`,
+		`"plugins.list"`: `"result":{"plugins":[]}`,
 		`"plugins.reset","params":{"name":"gate"}`: `"result":{"reset":false}`,
 		`"plugins.reset"`:                          `"code":-32602`,
 		`"cancel","params":{"id":7}`:               `"result":{"canceled":false}`,
