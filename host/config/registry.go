@@ -48,7 +48,7 @@ func Specs() []Spec {
 		behavior(Spec{Key: "compression.llm.cooldown", Type: Duration, Default: 60 * time.Second, Min: new(0.0),
 			Meaning: "Cooldown after a non-retryable error: how long the model is not called again."}),
 		behavior(Spec{Key: "compression.density.readWritePruning", Type: Boolean, Default: true,
-			Meaning: "Remove reads and writes of a file that a later write made stale."}),
+			Meaning: "Remove reads of a file that a later successful write of the same file made stale. Writes stay."}),
 		behavior(Spec{Key: "compression.density.fileDedupe", Type: Boolean, Default: true,
 			Meaning: "If a file was included with @ several times, keep only the last one."}),
 		behavior(Spec{Key: "compression.density.recencyPruning", Type: Boolean, Default: false,

@@ -2,18 +2,9 @@ package check
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// kinds are the kinds of blocks that this version knows.
-var kinds = []string{
-	content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking,
-	content.KindCode,
-}
 
 // foreign says what providers' names for blocks are here. Each of them was seen where an agent passed on a provider's
 // message as it was.
@@ -32,31 +23,8 @@ var foreign = map[string]string{
 	"reasoning":   content.KindThinking, "redacted_thinking": content.KindThinking,
 }
 
-// Known returns an error for the first block of a kind that this version does not know, with what was probably meant.
-// No strategy can read such a block, and a call or response in it is paired with nothing.
-func Known(c content.Content) error {
-	for i, b := range c.Blocks {
-		o, unknown := b.(content.Opaque)
-		if !unknown || o.Kind() == "" {
-			continue
-		}
-		kind := o.Kind()
-		meant := meant(kind)
-		if meant == "" {
-			return fmt.Errorf("block %d: unknown type %.40q; want one of: %s", i, kind, strings.Join(kinds, ", "))
-		}
-		return fmt.Errorf("block %d: unknown type %.40q, did you mean %q?", i, kind, meant)
-	}
-	return nil
-}
-
-// meant is the known kind that was probably meant by an unknown one; "" if there is none.
-func meant(kind string) string {
-	if known, ok := foreign[kind]; ok {
-		return known
-	}
-	return text.Nearest(kind, kinds)
-}
+// Foreign returns the kind that a provider's name for a block means here; "" if it is none that is known.
+func Foreign(kind string) string { return foreign[kind] }
 
 // callIDs are the fields in which providers name the call of a block, other than "id".
 var callIDs = []string{"callId", "call_id", "toolCallId", "tool_call_id", "tool_use_id"}
@@ -73,7 +41,7 @@ func OpaqueCall(b content.Opaque) (id string, ok bool) {
 			return id, true
 		}
 	}
-	if known := meant(b.Kind()); known == content.KindToolCall || known == content.KindToolResponse {
+	if known := foreign[b.Kind()]; known == content.KindToolCall || known == content.KindToolResponse {
 		id, _ := fields["id"].(string)
 		return id, true
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +27,10 @@ understood, or what the other format cannot hold, is reported on standard error 
 				return usage(cmd, fmt.Errorf("--to is required: native, openai or anthropic"))
 			}
 			format, err := transcript.ParseFormat(to)
-			if err != nil {
-				return usage(cmd, err)
+			if err != nil || !slices.ContainsFunc(transcript.Formats(), func(f transcript.FormatInfo) bool {
+				return f.Format == format && f.Writes
+			}) { // the error of ParseFormat would list formats that can only be read
+				return usage(cmd, fmt.Errorf("--to: %q cannot be written; want native, openai or anthropic", to))
 			}
 			t, err := a.read(cmd.Context(), args[0])
 			if err != nil {

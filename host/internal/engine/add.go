@@ -23,8 +23,8 @@ import (
 // Entries that hold such blocks on purpose are added with [Session.AddOpaque].
 func (s *Session) Add(ctx context.Context, entries ...content.Content) (revision uint64, total int, err error) {
 	for i, c := range entries {
-		if err := check.Known(c); err != nil {
-			return 0, 0, &EntryError{i, fmt.Errorf("%w; entries with such blocks must be added as opaque", err)}
+		if err := noOpaque(c); err != nil {
+			return 0, 0, &EntryError{i, err}
 		}
 	}
 	return s.AddOpaque(ctx, entries...)

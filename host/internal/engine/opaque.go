@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/internal/check"
+	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// kinds are the kinds of blocks that this version knows.
+var kinds = []string{
+	content.KindText, content.KindToolCall, content.KindToolResponse, content.KindMedia, content.KindThinking,
+	content.KindCode,
+}
+
+// noOpaque returns an error for the first block of a kind that this version does not know, with what was probably
+// meant. No strategy can read such a block, and a call or response in it is paired with nothing.
+func noOpaque(c content.Content) error {
+	for i, b := range c.Blocks {
+		o, opaque := b.(content.Opaque)
+		if !opaque || !unknown(o.Kind()) {
+			continue
+		}
+		kind := o.Kind()
+		hint := "; want one of: " + strings.Join(kinds, ", ")
+		if meant := cmp.Or(check.Foreign(kind), text.Nearest(kind, kinds)); meant != "" {
+			hint = fmt.Sprintf(", did you mean %q?", meant)
+		}
+		return fmt.Errorf("block %d: unknown type %.40q%s; entries with such blocks must be added as opaque", i, kind, hint)
+	}
+	return nil
+}
+
+// unknown reports whether no block can be of a kind. Blocks of known kinds that lack a field are refused elsewhere.
+func unknown(kind string) bool {
+	for _, known := range kinds {
+		if kind == known {
+			return false
+		}
+	}
+	return kind != ""
+}
