@@ -49,7 +49,7 @@ func TestOptimizeVectors(t *testing.T) {
 					RecencyRetention: int(v.Config.RecencyRetention),
 				},
 			})
-			if v.ID == crossedCase {
+			if v.ID == vectors.CrossedCase {
 				uncross(t, v.History, &v.Expected.Removals, v.Expected.Replacements, &v.Expected.Metadata)
 			}
 			if d := cmp.Diff(v.Expected.Removals, append([]int{}, got.Removals...)); d != "" {
@@ -72,13 +72,7 @@ func TestOptimizeVectors(t *testing.T) {
 	}
 }
 
-// crossedCase is the one case that contradicts the rule for equal ids within one entry. In it entry 6 calls replace and
-// then ast_read_file with the id c4; entry 9 answers as replace, entry 10 as ast_read_file. The case takes entry 9 for
-// the answer to the read (last in, first out) and removes it, which leaves the read's content as the answer to the
-// write.
-const crossedCase = "opt-159-mixed"
-
-// uncross corrects what the case expects: the read goes with its own answer. The answer to replace stays, and two newer
+// uncross corrects, for [vectors.CrossedCase], what the case expects: the read goes with its own answer. The answer to replace stays, and two newer
 // results of that tool make it a pointer.
 func uncross(t *testing.T, history []sdk.Content, removals *[]int, replaced map[int]json.RawMessage,
 	m *sdk.DensityMetadata) {

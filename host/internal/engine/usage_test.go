@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,9 +147,11 @@ func TestTheHardLimitHolds(t *testing.T) {
 
 // With a transcript nothing is gone for good: what the ladder took comes back by the id that stands in its place.
 func TestWhatWasRemovedComesBack(t *testing.T) {
-	s := begin(t, open(t, map[string]any{"transcript.dir": t.TempDir(), "compression.strategy": "high-density", "model.contextLimit": 2000, "compression.preserveThreshold": 1}), nil)
+	s := begin(t, open(t, map[string]any{"transcript.dir": t.TempDir(), "compression.strategy": "high-density", "model.contextLimit": 1600, "compression.preserveThreshold": 1}), nil)
 	result := strings.Repeat("line of output ", 500)
-	for _, id := range []string{"1", "2"} {
+	// Without the first result the history is under the compress target, so that nothing else has to go.
+	for i, result := range []string{result, strings.Repeat("line of output ", 60)} {
+		id := strconv.Itoa(i + 1)
 		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
 			content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(result)}}})
 	}
