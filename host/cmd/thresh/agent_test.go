@@ -43,6 +43,7 @@ type rpcError struct {
 		Kind, Plugin  string
 		Retryable     bool
 		MissingTokens int
+		Entry         *int
 		Prepared      *prepared
 	}
 }
