@@ -52,15 +52,16 @@ func scrape(t *testing.T, url string) string {
 
 func TestRunServesMetrics(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newPlace(t, "exits-at-start")
 	a, url := p.measured("--metrics", "127.0.0.1:0")
 	s := a.open("s3cr3t", object{"workspace.root": "/w"})
 	a.call("history.add", object{"session": s, "entries": parseJSON[any](t, pruning)}, nil)
 	a.call("history.add", object{"session": s, "entries": []object{says("human", "the password is s3cr3t")}}, nil)
 	a.prepare(s)
 	a.prepare(s)
-	a.open("lost", object{"compression.strategy": "s3cr3t"})
-	a.refused(-32000, "window.prepare", object{"session": "lost"}, "s3cr3t")
+	a.refused(-32000, "session.open", object{"settings": object{"compression.strategy": "s3cr3t"}}, "s3cr3t")
+	a.open("lost", object{"compression.strategy": "exits-at-start"})
+	a.refused(-32000, "window.prepare", object{"session": "lost"}, "exits-at-start")
 	a.call("session.close", object{"session": "lost"}, nil)
 	text := scrape(t, url)
 	for _, want := range []string{

@@ -77,7 +77,6 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		"summarised":       {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000}},
 		"a no-op":          {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
 		"too large":        {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10, "compression.hardLimit": "error"}, fails: true},
-		"no such strategy": {settings: map[string]any{"compression.strategy": secret}, fails: true},
 		"no model":         {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
 	} {
 		s, err := h.Session(engine.SessionOptions{ID: secret + " " + name, Settings: c.settings})
@@ -96,13 +95,17 @@ func TestNoSecretIsMeasured(t *testing.T) {
 			t.Errorf("%s, again: %v", name, err)
 		}
 	}
+	// A name that is refused is measured nowhere.
+	if _, err := h.Session(engine.SessionOptions{Settings: map[string]any{"compression.strategy": secret}}); err == nil {
+		t.Error("a session with an unknown strategy was opened")
+	}
 	got := collect(t, reader)
 	for _, want := range []string{
-		"thresh.sessions{} 6",
+		"thresh.sessions{} 5",
 		"thresh.turns{outcome=ok,strategy=high-density} 2",
 		"thresh.turns{outcome=ok,strategy=one-shot} 2",
 		"thresh.turns{outcome=overflow,strategy=gate} 2",
-		"thresh.turns{outcome=error,strategy=none} 4",
+		"thresh.turns{outcome=error,strategy=none} 2",
 		"thresh.plugin.state{state=ready,strategy=one-shot} 1",
 		"thresh.compress.runs{result=applied,strategy=one-shot,trigger=hard-limit} ",
 		"thresh.compress.runs{reason=other,result=noop,strategy=gate",
