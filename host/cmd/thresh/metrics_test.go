@@ -66,7 +66,7 @@ func TestRunServesMetrics(t *testing.T) {
 	text := scrape(t, url)
 	for _, want := range []string{
 		`thresh_turns_total{outcome="ok",strategy="high-density"} 2`,
-		`thresh_turns_total{outcome="error",strategy="none"} 1`,
+		`thresh_turns_total{outcome="error",strategy="exits-at-start"} 1`,
 		`thresh_optimize_runs_total{reason="clean",result="skipped",strategy="high-density"} 1`,
 		`thresh_plugin_call_duration_seconds_count{call="optimize",strategy="high-density"} 1`,
 		`thresh_plugin_state{state="ready",strategy="high-density"} 1`,

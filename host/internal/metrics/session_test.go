@@ -73,11 +73,11 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		settings map[string]any
 		fails    bool
 	}{
-		"pruned":           {settings: map[string]any{"compression.strategy": "high-density"}},
-		"summarised":       {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000}},
-		"a no-op":          {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
-		"too large":        {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10, "compression.hardLimit": "error"}, fails: true},
-		"no model":         {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
+		"pruned":     {settings: map[string]any{"compression.strategy": "high-density"}},
+		"summarised": {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000}},
+		"a no-op":    {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
+		"too large":  {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10, "compression.hardLimit": "error"}, fails: true},
+		"no model":   {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
 	} {
 		s, err := h.Session(engine.SessionOptions{ID: secret + " " + name, Settings: c.settings})
 		if err != nil {
