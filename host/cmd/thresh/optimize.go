@@ -86,7 +86,7 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(t, nil)})
+	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h.Config(), t, nil)})
 	if err != nil {
 		return nil, err
 	}

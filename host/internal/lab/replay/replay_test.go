@@ -225,3 +225,27 @@ func TestTheRecordedDirectoryDecides(t *testing.T) {
 		}
 	}
 }
+
+// A directory that someone set is not overruled by the recording.
+func TestADirectoryThatWasSetIsKept(t *testing.T) {
+	recorded := &transcript.Transcript{Dir: "/recorded"}
+	for name, c := range map[string]struct {
+		overrides []config.Override
+		given     map[string]any
+		want      any
+	}{
+		"nobody set one":       {want: "/recorded"},
+		"the user did":         {overrides: []config.Override{{Key: "workspace.root", Value: "/mine", Source: "--set"}}},
+		"a setting of the run": {given: map[string]any{"workspace.root": "/given"}, want: "/given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			loaded, err := config.Load(config.Options{WorkDir: t.TempDir(), Env: []string{}, Overrides: c.overrides})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := replay.Settings(loaded, recorded, c.given)["workspace.root"]; got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/internal/todos"
@@ -125,7 +126,7 @@ func (d *driver) begin() error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.Transcript, d.options.Settings)})
+	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host.Config(), d.Transcript, d.options.Settings)})
 	if err != nil {
 		return err
 	}
@@ -136,10 +137,14 @@ func (d *driver) begin() error {
 	return nil
 }
 
-// Settings returns the settings for a session with a recording: those given, and unless given, the directory in which
-// the recorded agent worked. That is where strategies must look for the files that it named.
-func Settings(t *transcript.Transcript, given map[string]any) map[string]any {
+// Settings returns the settings for a session with a recording: those given, and the directory in which the recorded
+// agent worked, unless someone set another, in given or in the configuration c. That is where strategies must look for
+// the files that it named.
+func Settings(c *config.Config, t *transcript.Transcript, given map[string]any) map[string]any {
 	if _, ok := given[keyRoot]; ok || t.Dir == "" {
+		return given
+	}
+	if e, err := c.Explain(keyRoot); err == nil && e[0].Origin.Layer != config.LayerDefault {
 		return given
 	}
 	set := map[string]any{keyRoot: t.Dir}
