@@ -36,8 +36,8 @@ type State struct {
 // Add appends entries, all or none. Each is counted here, once: that takes up to a second per megabyte, and ends with
 // ctx.
 //
-// With the setting transcript.dir the entries are in the transcript when Add returns. If it cannot be written, Add keeps
-// them for the next attempt, and Prepare and Close fail until that succeeds.
+// With the setting transcript.dir the entries are in the transcript when Add returns. If it cannot be written, Add
+// keeps them for the next attempt, and Prepare and Close fail until that succeeds.
 //
 // Add never waits for a Prepare: entries added while one runs come after the history that the Prepare produces. An
 // entry that is not well formed is refused with an error that wraps [ErrInvalidEntry] and gives its position among
@@ -65,9 +65,9 @@ func (s *Session) Load(ctx context.Context, entries ...content.Content) (State, 
 }
 
 // SetSystem sets what the provider takes as system prompt or instructions before the history; it replaces what was set
-// before. It stands beside the history: no strategy sees it and nothing removes it, it counts with the pending tokens of
-// every request, and [Prepared.System] returns it. It has blocks of text only; others are refused with an error of
-// [KindEntry].
+// before. It is kept separate from the history: no strategy sees it and nothing removes it, it counts with the pending
+// tokens of every request, and [Prepared.System] returns it. It has blocks of text only; others are refused with an
+// error of [KindEntry].
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	return classify(s.engine.SetSystem(ctx, blocks...))
 }
@@ -83,8 +83,8 @@ type PrepareOptions struct {
 	// At is when the request is sent; zero is now. The cadence "priced" compares it with the previous request to tell
 	// whether the provider's prompt cache has expired.
 	At time.Time
-	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing. It is for an agent
-	// that runs Prepare in the background and goes on to add entries.
+	// UpTo leaves out what was added after it, as [Session.Mark] returned it; nil leaves out nothing. It is for an
+	// agent that runs Prepare in the background and goes on to add entries.
 	UpTo *Mark
 }
 

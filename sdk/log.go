@@ -19,7 +19,7 @@ const (
 )
 
 // logHandler writes JSON lines in the form that go-plugin reads from a plugin's stderr: @level, @message and @timestamp
-// beside the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies.
+// in addition to the attributes. Groups become prefixes: "group.key". It is immutable; With… return copies.
 type logHandler struct {
 	out    *logOutput
 	attrs  []slog.Attr // with their groups in their keys

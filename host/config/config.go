@@ -75,7 +75,7 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 		}
 	}
 
-	// The profile goes above the files, whoever defines it: the environment and flags are nearer to the user.
+	// The profile goes above the files, wherever it is defined: the environment and flags are nearer to the user.
 	stack := []*layer{defaults(c.places)}
 	above := []*layer{}
 	for _, l := range all {

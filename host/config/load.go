@@ -21,7 +21,7 @@ type Options struct {
 	Env []string
 	// Overrides are flags; later ones win.
 	Overrides []Override
-	// Executable is the program beside which plugins are looked up. "" is the running one.
+	// Executable is the program next to which plugins are looked up. "" is the running one.
 	Executable string
 }
 

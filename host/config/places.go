@@ -20,7 +20,7 @@ func newPlaces(o Options) (places, error) {
 	}
 	executable := o.Executable
 	if executable == "" {
-		// A system that cannot tell has no plugins beside the executable, and that is all.
+		// A system that cannot tell has no plugins next to the executable; nothing else changes.
 		executable, _ = os.Executable()
 	}
 	if executable != "" {

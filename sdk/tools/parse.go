@@ -41,7 +41,7 @@ type document struct {
 	Failure json.RawMessage   `json:"failure"`
 }
 
-// Parse reads a taxonomy in its JSON form, {"rules": […]}. "failure" beside the rules is the [Failure] of all rules
+// Parse reads a taxonomy in its JSON form, {"rules": […]}. "failure" next to the rules is the [Failure] of all rules
 // that write files and have none of their own. Whatever is wrong with a rule, a misspelt field too, is a [*RuleError].
 func Parse(data []byte) (*Taxonomy, error) {
 	rules, err := ParseRules(data)

@@ -43,7 +43,7 @@ type Session struct {
 	told     bool       // the agent set its task list itself: what is read from its tool calls no longer counts
 	warned   map[string]bool
 
-	system       []content.Block // stands beside the history
+	system       []content.Block // is kept separate from the history
 	systemTokens int
 
 	sent int // tokens of the last Prepare, pending ones included

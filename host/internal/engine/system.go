@@ -9,9 +9,9 @@ import (
 )
 
 // SetSystem sets what the provider takes as system prompt or instructions before the history; it replaces what was set
-// before, and nothing removes it. It stands beside the history: no strategy sees it, it counts with the pending tokens
-// of every request, and [Prepared.System] returns it. It is counted here, once. Blocks that are no text are refused
-// with an error that wraps [ErrInvalidEntry].
+// before, and nothing removes it. It is kept separate from the history: no strategy sees it, it counts with the pending
+// tokens of every request, and [Prepared.System] returns it. It is counted here, once. Blocks that are no text are
+// refused with an error that wraps [ErrInvalidEntry].
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	for i, b := range blocks {
 		if _, ok := b.(content.Text); !ok {

@@ -1,4 +1,5 @@
-// Package repo finds files of the repository and of the test material beside it, from whichever package a test runs in.
+// Package repo finds files of the repository and of the test material next to it, from whichever package a test runs
+// in.
 //
 // Tests use it instead of paths such as ../../../examples, which break when a package moves.
 package repo
@@ -50,7 +51,7 @@ func Samples(tb testing.TB) []string {
 	return files
 }
 
-// Shared returns a path below the directory "shared" beside the repository, which holds recorded sessions and cases
+// Shared returns a path below the directory "shared" next to the repository, which holds recorded sessions and cases
 // with expected results. Where it is absent the test is skipped, and says so.
 func Shared(tb testing.TB, elem ...string) string {
 	tb.Helper()

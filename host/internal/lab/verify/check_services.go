@@ -11,7 +11,7 @@ import (
 )
 
 // failing returns the ways in which host services fail, by a description that completes "when …". Each is something
-// that a real host does: budgets run out, providers break off streams, and models answer beside the point.
+// that a real host does: budgets run out, providers break off streams, and models answer off the point.
 func failing() map[string]*services {
 	out := map[string]*services{
 		"the prompt is not found": {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},

@@ -1,5 +1,5 @@
 // Package isolate starts programs that are not trusted so that they can do little harm: no network, no files but
-// their own and the system's, no processes beside their own, no new privileges, bounded memory.
+// their own and the system's, no processes but their own, no new privileges, bounded memory.
 //
 // It is for package plugins, and for the main function of a program that embeds thresh. Start at [Main], which makes
 // the running program able to be a launcher, at [Spec], which says what a launcher is to do, and at [Probe], which says

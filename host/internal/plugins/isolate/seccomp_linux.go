@@ -16,7 +16,7 @@ type architecture struct {
 	// Calls that create processes and nothing else.
 	forks []uint32 // calls that make processes and nothing else
 	// It also accepts the calls of another convention.
-	x32 bool // it has calls of another convention beside its own
+	x32 bool // it has calls of a second convention besides its own
 }
 
 // architectures are those for which filters exist. On others the measures count as missing.

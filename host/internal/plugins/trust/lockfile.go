@@ -67,7 +67,7 @@ func lockKey(path string) string {
 }
 
 // read returns the file's entries by lockKey; none if there is no file yet. A damaged file is an error, never an empty
-// one: it would trust every plugin anew.
+// one: it would trust every plugin again on first use.
 func (l lockFile) read() (map[string]Entry, error) {
 	if l.path == "" {
 		return nil, nil
