@@ -34,17 +34,10 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = filepath.Join(dir, "bin")
-		if err := build(); err != nil {
+		if err := binaries.Install(bin); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()
 	}())
-}
-
-func build() error {
-	if err := binaries.Program(filepath.Join(bin, "thresh"), "host/cmd/thresh"); err != nil {
-		return err
-	}
-	return binaries.Strategies(filepath.Join(bin, "plugins"))
 }

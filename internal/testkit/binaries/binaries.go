@@ -127,6 +127,14 @@ func Program(to, pkg string) error {
 	return Copy(programs[0], to)
 }
 
+// Install lays out thresh and the strategies that ship below dir, as 'make build' leaves them in bin.
+func Install(dir string) error {
+	if err := Program(filepath.Join(dir, "thresh"), "host/cmd/thresh"); err != nil {
+		return err
+	}
+	return Strategies(filepath.Join(dir, "plugins"))
+}
+
 // Copy installs a program as people do: under another name first, then renamed, so that none is run half written.
 func Copy(program, to string) error {
 	in, err := os.Open(program)
