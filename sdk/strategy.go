@@ -50,9 +50,22 @@ type Call struct {
 }
 
 // OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9).
+//
+// A strategy may ignore Unchanged and Memo and look at the whole history each time. One that uses them costs what is new
+// instead of what the history is.
 type OptimizeInput struct {
 	Call
 	contract.OptimizeParams
+
+	// Unchanged is how many entries at the beginning of History are, unchanged and at the same positions, those of the
+	// call that stored the Memo. What the memo says of later positions no longer holds: a rewrite of the history
+	// (edits that were applied, a Compress) starts at the lowest entry that it touched, and entries may be fewer than
+	// they were. Edits that an earlier call returned may not have been applied: the host holds them back while
+	// applying them would cost more than it saves. They belong into the result again. 0 when the memo is empty.
+	Unchanged int
+	// Memo is kept with the session's history and lost with it. It may be nil, as in a unit test that sets none; its
+	// methods accept that.
+	Memo *Memo
 }
 
 // DensityResult is a set of edits to the history that Optimize was given. The zero value changes nothing.
