@@ -115,7 +115,9 @@ func BenchmarkOptimizeWorst(b *testing.B) {
 		for _, n := range []int{25_000, 50_000} {
 			in := sdk.OptimizeInput{Call: benchCall(b, 0)}
 			in.History = shape(n)
-			in.Density = sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: n / 8}
+			in.Density = sdk.DensityConfig{
+				ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: n / 8,
+			}
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {

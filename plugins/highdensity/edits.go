@@ -15,8 +15,9 @@ const (
 	ruleOldResult          = "old-result"
 )
 
-// result returns the answer in the form of the SDK. It shares its maps with the state and holds until the next call, which
-// comes when the SDK has read it.
+// result returns the answer in the form of the SDK: all edits, also those of earlier calls, because the host may have
+// held them back. It shares its maps with the state, so that a turn does not cost what all the edits are. So it holds
+// until the next call with the same memo, which comes only after the SDK has read it.
 func (s *state) result() sdk.DensityResult {
 	r := sdk.DensityResult{Replacements: s.replaced, Reasons: s.reasons, Metadata: sdk.DensityMetadata{
 		ReadWritePairsPruned:     int(s.counts.pairs),
@@ -24,17 +25,20 @@ func (s *state) result() sdk.DensityResult {
 		RecencyPruned:            int(s.counts.results),
 	}}
 	if len(s.removed) > 0 {
-		r.Removals = s.removed
+		r.Removals = s.removed // nil if nothing goes, however the state got there
 	}
 	return r
 }
 
-// settle brings the answer up to date for the entries that were touched.
+// settle brings the answer up to date for the entries that were touched. It does so once for each, however often one
+// was touched: thousands of reads in one entry may become stale at once.
 func (s *state) settle(history []sdk.Content) {
 	if len(s.touched) == 0 {
 		return
 	}
 	slices.Sort(s.touched)
+	// The removals from the first touched entry on are merged with what becomes of the touched ones. To insert them one
+	// by one would take quadratic time.
 	at, _ := slices.BinarySearch(s.removed, int(s.touched[0]))
 	rest := slices.Clone(s.removed[at:])
 	s.removed = s.removed[:at]
@@ -57,8 +61,11 @@ func (s *state) settle(history []sdk.Content) {
 	s.touched = s.touched[:0]
 }
 
-// edit brings the answer up to date for one entry, and reports whether the entry goes. A call and its response are
-// always dropped together, so that the history stays valid. An entry goes if nothing useful to a model would be left.
+// edit brings the answer up to date for one entry, and reports whether the entry goes. It makes the edit from what is
+// known of the entry's blocks, never from an earlier edit.
+//
+// A call and its response are always dropped together, so that the history stays valid. An entry goes if nothing useful
+// to a model would be left of it.
 func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	delete(s.replaced, i)
 	delete(s.reasons, i)
@@ -96,7 +103,8 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	}
 	s.reasons[i] = d.reason
 	left := d.left()
-	if len(d.dropped) > 0 && !slices.ContainsFunc(left, func(b sdk.Block) bool { return !worthless(entry.Speaker, b) }) {
+	useful := func(b sdk.Block) bool { return !worthless(entry.Speaker, b) }
+	if len(d.dropped) > 0 && !slices.ContainsFunc(left, useful) {
 		return true
 	}
 	entry.Blocks = left

@@ -18,11 +18,12 @@ import (
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	set := settings{in.Density, in.WorkspaceRoot, in.Tools}
 	s, ok := in.Memo.Load().(*state)
-	if !ok || s.set != set || in.Unchanged < s.known()/2 { // most is new: do not keep what is known of paths that are gone
+	// To go back far costs as much as to begin again. The latter also releases the memory of what is gone.
+	if !ok || s.set != set || in.Unchanged < s.known()/2 {
 		s = newState(set)
 	}
 	if err := s.extend(ctx, in.History, min(in.Unchanged, s.known()), in.Log); err != nil {
-		return sdk.DensityResult{}, err // the state is between two histories: the memo stays lost
+		return sdk.DensityResult{}, err // the SDK drops the memo, whose state is now between two histories
 	}
 	in.Memo.Store(s)
 	return s.result(), nil

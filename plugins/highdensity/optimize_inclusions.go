@@ -6,7 +6,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two forms:
+// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two
+// forms:
 //
 //	--- src/a.ts ---                         --- Content from referenced files ---
 //	content                                  Content from @src/a.ts:

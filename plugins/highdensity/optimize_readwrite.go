@@ -41,8 +41,8 @@ func (s *state) reads(c *toolCall) []int32 { return s.paths[c.paths:][:c.nReads]
 
 func (s *state) writes(c *toolCall) []int32 { return s.paths[c.paths+c.nReads:][:c.nWrites] }
 
-// file returns the id of the file at a path. Paths are resolved to the one spelling that makes them comparable: absolute
-// and without "." and "..".
+// file returns the id of the file at a path. Paths are resolved to the one spelling that makes them comparable:
+// absolute and without "." and "..".
 func (s *state) file(path string, entry int32) int32 {
 	path = tools.Resolve(s.set.root, path)
 	id, ok := s.fileID[path]
@@ -53,8 +53,9 @@ func (s *state) file(path string, entry int32) int32 {
 	return id
 }
 
-// takeCalls takes in the calls of an entry of the AI. They do nothing yet: a read may still be answered, and a write may
-// never have happened.
+// takeCalls takes in the calls of an entry of the AI. They do nothing yet, because they are not answered: a read is
+// pending and must stay, and a write may never happen. But reads are listed at their files already now, so that each
+// list is in the order of the calls, whatever the order of the answers.
 //
 //   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
 //   - Nor is a read in a pinned entry.
@@ -115,7 +116,7 @@ func (s *state) takeResponses(history []sdk.Content, i int32, log *slog.Logger) 
 	}
 }
 
-// answer takes in the response r to a call.
+// answer takes in the response r to a call: from now on a read may go, and a write counts.
 //
 //   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
 //   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
@@ -128,7 +129,8 @@ func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolRe
 	c := s.calls.at(id)
 	asked := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
 	if c.noFile {
-		log.Debug("tool call skipped: its parameters name no file", "tool", asked.Name, "call", asked.ID, "entry", at.Entry)
+		log.Debug("tool call skipped: its parameters name no file",
+			"tool", asked.Name, "call", asked.ID, "entry", at.Entry)
 		return
 	}
 	if c.nReads > 0 && !r.pinned {
@@ -155,7 +157,8 @@ func (s *state) callAt(at turns.At) int32 {
 }
 
 // write takes in that an entry wrote a file. Reads of the file from earlier entries are no longer fresh. They are a
-// prefix of its reads, so that each is looked at once.
+// prefix of its reads, so that each is looked at once, however often the file is written. A write that is answered
+// after a later one changes nothing.
 func (s *state) write(f *file, entry int32) {
 	if f.written > entry {
 		return
@@ -178,7 +181,9 @@ func (s *state) write(f *file, entry int32) {
 	}
 }
 
-// supersede takes in that all files of an answered read were written later. The last of these writes is the reason.
+// supersede takes in that all files of an answered read were written later. The reason is the last write until now, the
+// one that made the read stale. Later ones do not change it: to update all stale reads of a file at each write would
+// cost more and more as a session grows.
 func (s *state) supersede(c *toolCall) {
 	by := int32(0)
 	for _, f := range s.reads(c) {

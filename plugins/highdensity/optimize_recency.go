@@ -19,7 +19,8 @@ type toolResult struct {
 	by int32
 }
 
-// tool has the newest results of a tool, from oldest to newest. All older ones are pruned.
+// tool has the newest results of a tool, from oldest to newest. All older ones are pruned. Results that go with their
+// calls leave the list, so that it need not be searched for the next one.
 type tool struct {
 	name           string
 	since          int32 // the entry with its first result
@@ -41,6 +42,7 @@ func (s *state) tool(name string, entry int32) int32 {
 func (s *state) retention() int32 { return int32(min(max(s.set.density.RecencyRetention, 1), 1<<30)) }
 
 // newest takes in the newest result of a tool. It pushes out the oldest of those that are kept if they are too many.
+// Results are taken in in the order of the history, so that the newest is always last.
 func (s *state) newest(id int32) {
 	r := s.results.at(id)
 	t := s.tools.at(r.tool - 1)
@@ -61,7 +63,8 @@ func (s *state) newest(id int32) {
 	s.change(&t.oldest, out.newer, -1)
 }
 
-// pushOut prunes a result, or keeps it again if by is 0.
+// pushOut prunes a result, or keeps it again if by is 0. A pinned result takes its place among the newest like any
+// other, so that what is pinned decides nothing about the rest, but it is never edited.
 func (s *state) pushOut(r *toolResult, by int32) {
 	s.change(&r.by, by, r.entry)
 	switch {

@@ -77,7 +77,9 @@ func TestPinnedEntriesStay(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for name, left := range map[string][]sdk.Content{"Optimize": optimized.History, "Compress": compressed.History} {
+		for name, left := range map[string][]sdk.Content{
+			"Optimize": optimized.History, "Compress": compressed.History,
+		} {
 			for _, entry := range pinned {
 				at := slices.IndexFunc(left, entry.Equal)
 				if at < 0 {

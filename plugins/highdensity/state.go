@@ -15,17 +15,22 @@ import (
 // path to its last inclusion, from a tool to its newest results. So an entry costs what it says and what it
 // supersedes, however long the history is.
 //
-// The end of a history may be rewritten, by the edits of an earlier call for instance. So the state can go back: what
-// an entry adds goes to the ends of the lists, which are cut, and what it changes elsewhere goes through [state.change],
-// which the journal undoes.
+// Nothing depends on how many entries one call brought: the state after n entries, and with it the answer, is the same
+// whether they came at once or one by one.
 //
-// Ids of calls, results and so on are positions in their lists. Where 0 means none, an id is stored as id + 1.
+// The end of a history may be rewritten, by the edits of an earlier call for instance. So the state can go back. What
+// an entry adds goes to the ends of the lists, and going back cuts them. What it changes elsewhere goes through
+// [state.change], and going back undoes that from the journal. A number that is changed in any other way is wrong after
+// the next rewrite.
+//
+// Ids of calls, results and so on are positions in their lists. Where 0 means none, an id is stored as id + 1. They
+// have 32 bits, because a process keeps many sessions and the state should be small next to the text.
 type state struct {
 	set   settings
 	match turns.Matcher
 
 	files      list[file]
-	fileID     map[string]int32 // by resolved path
+	fileID     map[string]int32 // by resolved path; reads, writes and inclusions share it
 	calls      list[toolCall]   // all calls of the AI
 	paths      []int32          // the files of the calls, see call.reads and call.writes
 	results    list[toolResult] // results that a rule may prune
@@ -40,18 +45,19 @@ type state struct {
 	removed  []int // ascending
 	replaced map[int]sdk.Content
 	reasons  map[int]sdk.Reason
-	counts   struct{ pairs, inclusions, results int32 }
-	touched  []int32 // may repeat
+	counts   struct{ pairs, inclusions, results int32 } // for the metadata
+	touched  []int32                                    // may repeat
 }
 
-// settings are everything but the history that an answer depends on.
+// settings are everything but the history that an answer depends on. A state is of no use under other ones.
 type settings struct {
 	density sdk.DensityConfig
 	root    string
 	tools   *tools.Taxonomy
 }
 
-// mark is where the lists ended at some moment. Between the marks before and after an entry are its own items.
+// mark is where the lists ended at some moment. Going back cuts them there. Between the marks before and after an entry
+// are its own items, in the order of its blocks.
 type mark struct {
 	match                               turns.Mark
 	calls, results, inclusions, journal int32
@@ -87,8 +93,8 @@ func (s *state) change(at *int32, to int32, entry int32) {
 	}
 }
 
-// extend makes the state that of history, whose first unchanged entries were taken in before. It checks ctx at each
-// entry, which takes microseconds.
+// extend makes the state that of history, whose first unchanged entries were taken in before. It checks ctx before each
+// entry; one takes microseconds, unless its text is very large. After an error the state fits no history.
 func (s *state) extend(ctx context.Context, history []sdk.Content, unchanged int, log *slog.Logger) error {
 	s.rollback(unchanged)
 	for i := unchanged; i < len(history); i++ {
@@ -115,7 +121,8 @@ func (s *state) extend(ctx context.Context, history []sdk.Content, unchanged int
 	return nil
 }
 
-// rollback forgets the entries from n on.
+// rollback forgets the entries from n on, in time proportional to what they brought. After it the state is as it was
+// before entry n came, apart from the answer for entries that were touched: settle brings that up to date.
 func (s *state) rollback(n int) {
 	to, known := s.marks[n], s.known()
 	for i := len(s.journal) - 1; i >= int(to.journal); i-- { // in reverse: one number may have changed twice
@@ -141,6 +148,7 @@ func (s *state) rollback(n int) {
 	s.calls.cut(to.calls)
 	s.results.cut(to.results)
 	s.inclusions.cut(to.inclusions)
+	// Files and tools are listed in the order in which they were named first.
 	for ; s.files.n > 0 && s.files.last().since >= int32(n); s.files.cut(s.files.n - 1) {
 		delete(s.fileID, s.files.last().path)
 	}
@@ -148,6 +156,7 @@ func (s *state) rollback(n int) {
 		delete(s.toolID, s.tools.last().name)
 	}
 
+	// What was to be done about the entries that are gone. They may come again as others.
 	at, _ := slices.BinarySearch(s.removed, n)
 	s.removed = s.removed[:at]
 	for i := n; i < known; i++ {
@@ -156,12 +165,14 @@ func (s *state) rollback(n int) {
 	}
 }
 
-// list is a list that grows at its end. Its items do not move, so that the journal can point into them.
+// list is a list that grows at its end. Unlike those of a slice its items do not move, so that the journal can point
+// into them.
 type list[T any] struct {
 	chunks [][]T
 	n      int32
 }
 
+// chunk is how many items are allocated at once: few enough for the many sessions that are short.
 const chunk = 64
 
 func (l *list[T]) at(i int32) *T { return &l.chunks[i/chunk][i%chunk] }

@@ -45,8 +45,9 @@ func TestMatcherRollback(t *testing.T) {
 				response := rapid.Bool().Draw(t, "response")
 				var entry []event
 				for j := range rapid.IntRange(1, 4).Draw(t, "blocks") {
-					e := event{response, rapid.SampledFrom([]string{"1", "2"}).Draw(t, "id"),
-						rapid.SampledFrom([]string{"", "r", "w"}).Draw(t, "name"), turns.At{Entry: len(entries), Block: j}}
+					id := rapid.SampledFrom([]string{"1", "2"}).Draw(t, "id")
+					name := rapid.SampledFrom([]string{"", "r", "w"}).Draw(t, "name")
+					e := event{response, id, name, turns.At{Entry: len(entries), Block: j}}
 					entry = append(entry, e)
 					if got, want := apply(&m, e), apply(&fresh, e); got != want {
 						t.Fatalf("%+v: got %v, want %v", e, got, want)
