@@ -185,6 +185,7 @@ func (c *Config) crossCheck(p *problems) {
 		p.add(keyCompletionBudget, &Error{
 			Origin: c.setting(keyCompletionBudget).Origin, // Never the default, as 0 leaves something.
 			Key:    keyCompletionBudget, Value: show(m.CompletionBudget),
-			Problem: "leaves nothing of the context window", Allowed: "less than " + keyContextLimit + ", which is " + limit})
+			Problem: "leaves nothing of the context window",
+			Allowed: "less than " + keyContextLimit + ", which is " + limit})
 	}
 }

@@ -41,7 +41,8 @@ type index struct {
 }
 
 var registry = sync.OnceValue(func() *index {
-	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true, groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
+		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
 	for _, s := range ProviderSpecs() {
 		x.provider[s.Key] = s
 	}
@@ -143,7 +144,8 @@ func (x *index) findPlain(key string) target {
 		return target{}
 	}
 	if !freeName.MatchString(own) {
-		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and underscores"}
+		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and " +
+			"underscores"}
 	}
 	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
 		Meaning: "The strategy's own setting."}}
@@ -179,7 +181,8 @@ func findGrant(key, rest string) target {
 var grantSpecs = []Spec{
 	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
 	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
-	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, beside those of the system."},
+	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, " +
+		"beside those of the system."},
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.

@@ -151,7 +151,8 @@ func (r *blockReader) block() Block {
 		return ToolCall{ID: r.str("id"), Name: r.str("name"), Parameters: r.raw("parameters"), Extra: r.rest()}
 	case KindToolResponse:
 		return ToolResponse{
-			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(), Extra: r.rest(),
+			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(),
+			Extra: r.rest(),
 		}
 	case KindMedia:
 		return Media{

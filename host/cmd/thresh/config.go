@@ -24,7 +24,8 @@ func configCommand(a *app) *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
-		Long: `Shows every setting with its value and where it was set. With keys, or groups such as compression.density, it shows
+		Long: `Shows every setting with its value and where it was set. With keys, or groups such as ` +
+			`compression.density, it shows
 the default, the allowed values and the meaning of each as well.
 
 The exit status is 1 if compression.strategy names a strategy of which there is no plugin.`,
@@ -96,7 +97,8 @@ func (a *app) printSettings(found []config.Explanation) {
 		if i > 0 {
 			fmt.Fprintln(a.out)
 		}
-		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key, settingText(e.Value, e.DefaultText), e.Origin,
+		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key,
+			settingText(e.Value, e.DefaultText), e.Origin,
 			settingText(e.Default, e.DefaultText), e.Allowed)
 		if e.Unit != "" {
 			fmt.Fprintf(a.out, "  unit:     %s\n", e.Unit)

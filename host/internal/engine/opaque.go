@@ -29,7 +29,8 @@ func noOpaque(c content.Content) error {
 		if meant := cmp.Or(check.Foreign(kind), text.Nearest(kind, kinds)); meant != "" {
 			hint = fmt.Sprintf(", did you mean %q?", meant)
 		}
-		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind, hint)
+		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind,
+			hint)
 	}
 	return nil
 }
