@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -218,8 +218,5 @@ func validUTF8(data []byte) []byte {
 // clip returns the beginning of raw for an error message.
 func clip(raw []byte) string {
 	const most = 40
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
+	return text.Printable(string(raw[:min(len(raw), most+1)]), most) // only what is shown is copied
 }

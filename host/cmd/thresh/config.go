@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // configCommand shows the settings in force. There is no command to change one: settings live in files that the user
@@ -85,7 +86,7 @@ func (a *app) printSettingsTable(found []config.Explanation) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
 	for _, e := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, clip(settingText(e.Value, e.DefaultText), 60), e.Origin)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, text.OneLine(settingText(e.Value, e.DefaultText), 60), e.Origin)
 	}
 	return w.Flush()
 }
@@ -124,12 +125,4 @@ func settingText(v any, text string) string {
 		return fmt.Sprint(v)
 	}
 	return string(raw)
-}
-
-// clip shortens s to at most most characters (not bytes), the last one "…" if anything was cut.
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
