@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 const (
@@ -171,7 +171,7 @@ func findGrant(key, rest string) target {
 		known[i] = s.Key
 	}
 	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
-	if guess := text.Nearest(own, known); guess != "" {
+	if guess := nearest.One(own, known); guess != "" {
 		t.nearest = groupGrants + "." + name + "." + guess
 	}
 	return t
@@ -188,14 +188,14 @@ var grantSpecs = []Spec{
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
-	if guess := text.Nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
+	if guess := nearest.One(key, candidates); guess != "" || strings.Contains(key, ".") {
 		return guess
 	}
 	last := map[string]string{}
 	for _, k := range x.keys {
 		last[k[strings.LastIndexByte(k, '.')+1:]] = k
 	}
-	return last[text.Nearest(key, slices.Sorted(maps.Keys(last)))]
+	return last[nearest.One(key, slices.Sorted(maps.Keys(last)))]
 }
 
 // under returns the keys of the settings in a group.

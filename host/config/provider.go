@@ -10,7 +10,7 @@ import (
 
 	"github.com/knadh/koanf/v2"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // The kinds of providers.
@@ -153,7 +153,7 @@ func (x *index) findProvider(key string) target {
 		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
 			"or a file in provider.keyFile"}
 	}
-	return target{problem: "unknown setting", nearest: text.Nearest(key, slices.Sorted(maps.Keys(x.provider)))}
+	return target{problem: "unknown setting", nearest: nearest.One(key, slices.Sorted(maps.Keys(x.provider)))}
 }
 
 // readProviders reads the provider of every profile that has one.

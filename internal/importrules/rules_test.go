@@ -61,9 +61,11 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"sdk", "sdk/summary", "plugins/..."},
-		never:  []string{"host/...", "internal/testkit/...", "github.com/pkoukk/...", "github.com/knadh/...", "github.com/spf13/..."},
+		never:  []string{"host/...", "internal/testkit/...", "github.com/pkoukk/...", "github.com/knadh/...",
+			"github.com/spf13/...", "github.com/agext/..."},
 		deep:   true,
-		reason: "an author's binary holds no tokenizer, no configuration library, no provider client and nothing of the host",
+		reason: "an author's binary holds no tokenizer, no configuration library, no provider client and nothing of the " +
+			"host",
 	},
 	{
 		room:   []string{"plugins/..."},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 //go:embed prices.yaml
@@ -72,7 +72,7 @@ func (c *Catalog) nearest(name string) string {
 	for i, l := range c.lists {
 		names[i] = l.Name
 	}
-	if near := text.Nearest(name, names); near != "" || name == "" {
+	if near := nearest.One(name, names); near != "" || name == "" {
 		return near
 	}
 	for _, known := range names {
