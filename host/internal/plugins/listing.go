@@ -68,6 +68,9 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	switch {
 	case c.Problem != "":
 		l.State, l.Reason = StateBroken, c.Problem
+		if c.Lack != nil {
+			l.State = StateHostFault
+		}
 		return l
 	case c.ShadowedBy != "":
 		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
@@ -91,7 +94,8 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	if errors.As(err, &failure) {
 		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
 	}
-	if state, _ := strategy.State(); state == StateQuarantined || state == StateCrashed {
+	switch state, _ := strategy.State(); state {
+	case StateQuarantined, StateCrashed, StateHostFault:
 		l.State = state
 		l.describe(strategy.Info())
 	}
