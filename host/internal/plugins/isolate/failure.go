@@ -13,8 +13,9 @@ import (
 // stepExec is the step in which a launcher becomes the program. Its failures are about the program, not the isolation.
 const stepExec = "exec"
 
-// ErrLauncher: a launcher did not report what became of it. It is the host's own program, so no plugin is to blame.
-var ErrLauncher = errors.New("the launcher did not answer")
+// ErrLauncher begins the errors of a launcher that did not report what became of it. It is the host's own program, so
+// no plugin is to blame.
+var ErrLauncher = errors.New("the launcher")
 
 // Error names the failed step. For exec it is the system's error alone, as if the program had been started directly.
 func (f *Failure) Error() string {
@@ -53,14 +54,14 @@ func Await(status *os.File, limit time.Duration) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(status, 64<<10))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrLauncher, err)
+		return fmt.Errorf("%w did not answer: %w", ErrLauncher, err)
 	}
 	if len(text) == 0 {
 		return nil
 	}
 	f := new(Failure)
 	if err := json.Unmarshal(text, f); err != nil {
-		return fmt.Errorf("%w: it said %q", ErrLauncher, text)
+		return fmt.Errorf("%w said %q", ErrLauncher, text)
 	}
 	return f
 }

@@ -25,6 +25,9 @@ type Spawner struct {
 // NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base
 // must be a short path, since sockets are made in it.
 func NewSpawner(base string) (*Spawner, error) {
+	if err := descriptorsFree(); err != nil {
+		return nil, err // a directory that is half made could not be removed either
+	}
 	run, err := newRunDir(base)
 	if err != nil {
 		return nil, err
