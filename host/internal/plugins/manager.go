@@ -28,7 +28,8 @@ type Manager struct {
 
 	trust  *trust.Policy
 	hashes discover.Hashes
-	checks func() []isolate.Check                                         // what this machine can enforce, found out once
+	// what this machine can enforce, found out once
+	checks func() []isolate.Check
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	supervision *supervise.Host
@@ -263,7 +264,8 @@ func (m *Manager) bringUp(
 
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
-		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings, Spawn: m.spawn,
+		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
+		Spawn: m.spawn,
 	}
 }
 

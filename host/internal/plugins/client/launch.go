@@ -31,7 +31,8 @@ type Spec struct {
 // of it. On failure nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
-		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		opts: o, binary: spec.Binary, sandbox: spec.Sandbox,
+		log:    o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -193,7 +194,7 @@ func (c Catalog) Unknown(name string) error {
 		b.WriteString("; not usable: " + strings.Join(broken, ", "))
 	}
 	guess := ""
-	if near := text.Nearest(name, names); near != "" {
+	if near := nearest.One(name, names); near != "" {
 		guess = fmt.Sprintf(", did you mean %q?", near)
 	}
 	return fmt.Errorf("%w %q%s: %s", fault.ErrUnknownStrategy, name, guess, b.String())

@@ -21,7 +21,8 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	running := c.started()
 	dying := dyingTime
 	if !h.complete() {
-		dying = killTime // its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+		// its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+		dying = killTime
 	}
 	if running && err != nil && c.gone(dying) && c.killedByOthers() {
 		return p.Killed(fault.OpStart)
