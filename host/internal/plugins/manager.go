@@ -216,7 +216,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	p, err := m.launch(m.ctx, b, known, func(state State) { s.Reached(state, nil) })
 	if err == nil && verdict.First {
 		entry, _ := p.Entry() // a plugin that is ready has one
-		m.trust.Remember(entry)
+		p.OnFirstUse(func() { m.trust.Remember(entry) })
 	}
 	return p, err
 }
@@ -302,6 +302,9 @@ func (m *Manager) rescan() {
 	found := m.scan()
 	for _, s := range m.all() {
 		c, ok := found.Find(s.Name())
+		if !ok && found.Lack != nil {
+			continue // the file may be there all the same
+		}
 		s.Look(c, ok)
 	}
 }

@@ -144,6 +144,11 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
+	}
+	if lack := p.proc.Lacking(err); lack != nil {
+		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
+	}
+	switch {
 	case cause != nil:
 		return p.Failure(
 			op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout),

@@ -139,6 +139,9 @@ func (s *Strategy) Compress(
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+	if err == nil {
+		i.Use()
+	}
 	return Lease{i}, err
 }
 
@@ -150,6 +153,7 @@ func (s *Strategy) Need(ctx context.Context) error {
 		o.acquire(answer)
 	})
 	if err == nil {
+		i.Use()
 		i.release()
 	}
 	return err
