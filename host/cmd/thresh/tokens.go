@@ -23,8 +23,9 @@ type tokenReport struct {
 	Exact    bool          `json:"exact"`
 	Total    int           `json:"total"`
 	Entries  []entryTokens `json:"entries"`
-	Tools    []shareTokens `json:"tools"`
-	Files    []shareTokens `json:"files"`
+	// Sorted by tokens, largest first, as are Files.
+	Tools []shareTokens `json:"tools"`
+	Files []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
 }
@@ -38,22 +39,26 @@ type entryTokens struct {
 
 // shareTokens is what the calls and responses of one tool, or about one file, count.
 type shareTokens struct {
-	Name   string `json:"name"`
-	Calls  int    `json:"calls"`
-	Tokens int    `json:"tokens"`
+	Name string `json:"name"`
+	// Calls without a response count too: their parameters are in the history.
+	Calls  int `json:"calls"`
+	Tokens int `json:"tokens"`
 }
 
 // modelCalibration compares the counts of a model's prompts with what its provider reported. Errors are means of
 // |estimate − reported| / reported over the compared requests, each estimated before its report was known.
 type modelCalibration struct {
-	Model           string  `json:"model"` // "" if the recorder did not say
-	Requests        int     `json:"requests"`
+	Model string `json:"model"` // "" if the recorder did not say
+	// Requests is how many prompts were reported, Compared those that an estimate existed for: all but the first.
+	Requests int `json:"requests"`
+	// As the provider reported it, overhead included.
 	PeakPrompt      int     `json:"peakPrompt"`
 	Compared        int     `json:"compared"`
 	PlainError      float64 `json:"plainError"`
 	CalibratedError float64 `json:"calibratedError"`
 	Ratio           float64 `json:"ratio"`
-	Overhead        int     `json:"overhead"`
+	// In the host's tokens. Ratio and Overhead are as learned after the last request.
+	Overhead int `json:"overhead"`
 }
 
 // tokensCommand counts tokens without a host or a plugin: it only reads. The calibration table answers how far the
@@ -83,6 +88,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if err != nil {
 				return err
 			}
+			// Entries that were read with a note are counted like all others.
 			a.warnings(args[0], t.Notes)
 			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
 			if err != nil {
@@ -110,6 +116,7 @@ func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, err
 		return nil, nil, err
 	}
 	set := c.Settings()
+	// An unknown model is no error: an encoding stands in, and Exact says so.
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
@@ -127,6 +134,7 @@ func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 			return nil, fmt.Errorf("compression.density.tools: %w", err)
 		}
 	}
+	// The settings checked only that the rules are objects; what is in them is checked here.
 	made, err := tools.ForPresets(d.ToolPresets, extra)
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
@@ -147,6 +155,8 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
 // call and its response count together. A file that a call both reads and writes counts once for that call. Files are
 // known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
+// Responses without a call belong to no tool that is known, and are left out. So are texts; the sum of the shares is
+// therefore below the total.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
@@ -170,6 +180,7 @@ func countByTool(
 			content.Content{Speaker: speaker, Blocks: []content.Block{}},
 		)
 	}
+	// By adjacency, as providers match calls and responses, and not by id alone: ids repeat.
 	pairs := turns.Pair(entries)
 	for i, c := range entries {
 		for j, b := range c.Blocks {
@@ -190,6 +201,7 @@ func countByTool(
 			for _, w := range use.Writes {
 				files = append(files, tools.Resolve(root, w.Path))
 			}
+			// Sorted, so that Compact finds all duplicates.
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {
 				add(fileShare, f, n)
@@ -204,6 +216,7 @@ func countByTool(
 func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
+	// Prompts returns, for each recorded usage, the size of the history in its request.
 	for i, counted := range t.Prompts(counts) {
 		u := t.Usage[i]
 		if samples[u.Model] == nil {

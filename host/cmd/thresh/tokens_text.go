@@ -16,6 +16,7 @@ const mostShares = 15
 // printTokens prints the sum and then a table each for tools, files, the largest entries and the calibration. A table
 // without rows is left out.
 func (a *app) printTokens(name string, r tokenReport) error {
+	// An approximation is usually within some percent, but the user must know which one it is.
 	exact := ""
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
@@ -31,6 +32,7 @@ func (a *app) printTokens(name string, r tokenReport) error {
 		return err
 	}
 	largest := slices.Clone(r.Entries)
+	// Stable, so that entries of equal size stay in the order of the session.
 	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	entries := table.New(
 		table.Column{Name: "entry", Head: "LARGEST ENTRIES"}, table.Column{Name: "speaker"},
@@ -60,6 +62,7 @@ func (a *app) printShares(title string, paths bool, list []shareTokens, total in
 		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
 	}
 	if more := len(list) - mostShares; more > 0 {
+		// Missing cells are blank.
 		shares.Row(fmt.Sprintf("(%d more)", more))
 	}
 	fmt.Fprintln(a.out)
