@@ -85,8 +85,8 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: err.Error()})
 			}
 			if piece.Content.Pinned() {
-				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: "a strategy pins nothing; a " +
-					"pinned entry of the history stays where it stands"})
+				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry,
+					Detail: "a strategy pins nothing; a pinned entry of the history stays where it stands"})
 			}
 			parts = append(parts, Part{Index: -1, Content: piece.Content, Made: true})
 		case rewrite.Edited:
@@ -101,7 +101,8 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			next = piece.Index + 1
 		case rewrite.Keep:
 			if piece.From < 0 || piece.To > len(history) || piece.From >= piece.To {
-				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To, len(history)))
+				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To,
+					len(history)))
 				continue
 			}
 			if piece.From < next {

@@ -25,7 +25,8 @@ type pairing struct {
 	late    map[couple]int
 	orphans map[side]int
 	waiting map[side]int
-	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be running.
+	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be
+	// running.
 	calls, pending map[side]int
 }
 

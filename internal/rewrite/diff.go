@@ -54,11 +54,13 @@ func Edits(
 			continue
 		}
 		if what := changedField(original, replacement); what != "" {
-			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult,
+			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change",
+				ErrBadResult,
 				index, what)
 		}
 		edits = append(edits, Edit{
-			Index: index, Blocks: BlockPieces(original.Blocks, replacement.Blocks), Reason: reasons[index].Clean(len(history)),
+			Index: index, Blocks: BlockPieces(original.Blocks, replacement.Blocks),
+			Reason: reasons[index].Clean(len(history)),
 		})
 	}
 	return edits, nil
@@ -69,7 +71,8 @@ func inHistory(where string, index, length int) error {
 	if index >= 0 && index < length {
 		return nil
 	}
-	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where, index,
+	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where,
+		index,
 		length)
 }
 

@@ -28,7 +28,8 @@ type Manager struct {
 
 	trust  *trust.Policy
 	hashes discover.Hashes
-	checks func() []isolate.Check                                         // what this machine can enforce, found out once
+	// what this machine can enforce, found out once
+	checks func() []isolate.Check
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	supervision *supervise.Host
@@ -222,7 +223,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	p, err := m.launch(m.ctx, b, known, func(state State) { s.Reached(state, nil) })
 	if err == nil && verdict.First {
 		entry, _ := p.Entry() // a plugin that is ready has one
-		m.trust.Remember(entry)
+		p.OnFirstUse(func() { m.trust.Remember(entry) })
 	}
 	return p, err
 }
@@ -308,6 +309,9 @@ func (m *Manager) rescan() {
 	found := m.scan()
 	for _, s := range m.all() {
 		c, ok := found.Find(s.Name())
+		if !ok && found.Lack != nil {
+			continue // the file may be there all the same
+		}
 		s.Look(c, ok)
 	}
 }

@@ -37,7 +37,8 @@ func (claude) newCall(ws *workspace, s step, ids *ids) call {
 		c.name, c.args = "Glob", object{"pattern", s.arg}
 	case "grep":
 		pattern, dir := splitGrep(s.arg)
-		c.name, c.args = "Grep", object{"pattern", pattern, "path", strings.TrimSuffix(ws.shown(dir), "/"), "output_mode",
+		c.name, c.args = "Grep", object{"pattern", pattern, "path", strings.TrimSuffix(ws.shown(dir), "/"),
+			"output_mode",
 			"content", "-n", true}
 	case "sh":
 		command, why := splitWhy(s.arg)
@@ -212,7 +213,8 @@ func (f *claudeFile) ai(m message) {
 	lines := make([]string, len(blocks))
 	for i, b := range blocks {
 		at := m.at.Add(time.Duration(i) * 300 * time.Millisecond)
-		message := object{"model", claudeModel, "id", id, "type", "message", "role", "assistant", "content", []object{b},
+		message := object{"model", claudeModel, "id", id, "type", "message", "role", "assistant", "content",
+			[]object{b},
 			"stop_reason", stop, "stop_sequence", nil, "usage", usage}
 		lines[i] = f.line("assistant", at, object{"message", message, "requestId", request})
 	}
@@ -226,7 +228,8 @@ func (f *claudeFile) answer(c call, asked string) {
 	parent := asked
 	if c.name == "Bash" && len(c.result.text) > 4000 {
 		parent = f.lineAfter(asked, "progress", c.at, object{"toolUseID", c.id, "parentToolUseID", c.id,
-			"data", object{"type", "bash_progress", "output", "", "fullOutput", "", "elapsedTimeSeconds", 2, "totalLines",
+			"data", object{"type", "bash_progress", "output", "", "fullOutput", "", "elapsedTimeSeconds", 2,
+				"totalLines",
 				strings.Count(c.result.text, "\n")}})
 	}
 	name, _ := splitSpan(c.step.arg)

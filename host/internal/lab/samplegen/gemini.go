@@ -45,7 +45,8 @@ func (gemini) answer(root string, c call) (kind, text string) {
 		if out == "" {
 			out = "(empty)"
 		}
-		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: %d\nSignal: "+
+		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: "+
+			"%d\nSignal: "+
 			"(none)\nBackground PIDs: (none)", command, out, r.exit)
 	}
 	return "output", lxAnswer(root, c)
@@ -75,8 +76,9 @@ func (g gemini) write(s session) ([]byte, error) {
 			if len(calls) > 0 {
 				o = append(o, "toolCalls", calls)
 			}
-			o = append(o, "thoughts", thoughts(m), "model", geminiModel, "tokens", object{"input", input, "output", output,
-				"cached", sent, "thoughts", thought, "tool", 0, "total", input + output + thought})
+			o = append(o, "thoughts", thoughts(m), "model", geminiModel, "tokens",
+				object{"input", input, "output", output,
+					"cached", sent, "thoughts", thought, "tool", 0, "total", input + output + thought})
 			said += len(m.text) + asked + answered
 			sent = input
 		default:

@@ -61,7 +61,8 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 		case 0:
 			return result{failure: "String to replace not found in file."}, nil
 		default:
-			return result{failure: fmt.Sprintf("Found %d matches of the string to replace, but one was expected.", n)}, nil
+			return result{failure: fmt.Sprintf("Found %d matches of the string to replace, but one was expected.", n)},
+				nil
 		}
 	}
 	return result{}, fmt.Errorf("no tool does @%s", s.verb)

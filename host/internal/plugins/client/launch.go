@@ -31,7 +31,8 @@ type Spec struct {
 // of it. On failure nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
-		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		opts: o, binary: spec.Binary, sandbox: spec.Sandbox,
+		log:    o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
@@ -148,6 +149,11 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
+	}
+	if lack := p.proc.Lacking(err); lack != nil {
+		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
+	}
+	switch {
 	case cause != nil:
 		return p.Failure(
 			op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout),

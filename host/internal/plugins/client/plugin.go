@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,7 @@ type Plugin struct {
 	traffic  traffic
 	life     life
 	health   func(healthy bool, reason string) // set by OnHealth
+	use      func()                            // set by OnFirstUse; nil: nothing to do
 }
 
 // reported is what the plugin says about itself.
@@ -111,6 +113,16 @@ func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0
 // OnHealth sets the function that is called when a call timed out and the plugin is being probed (healthy is false),
 // and when the probe was answered. It runs on the probe's goroutine. Set it before the first call.
 func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
+
+// OnFirstUse makes [Plugin.Use] call f, once. Call it before the plugin is handed to anyone.
+func (p *Plugin) OnFirstUse(f func()) { p.use = sync.OnceFunc(f) }
+
+// Use records that a session uses the plugin. A plugin that was started only to be listed is not used.
+func (p *Plugin) Use() {
+	if p.use != nil {
+		p.use()
+	}
+}
 
 // End makes running and later calls fail with why, and [Plugin.Wait] return. Only the first reason counts. The process
 // lives on until Close.

@@ -149,6 +149,9 @@ func (s *Strategy) EndSession(id string) {
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+	if err == nil {
+		i.Use()
+	}
 	return Lease{i}, err
 }
 
@@ -160,6 +163,7 @@ func (s *Strategy) Need(ctx context.Context) error {
 		o.acquire(answer)
 	})
 	if err == nil {
+		i.Use()
 		i.release()
 	}
 	return err
