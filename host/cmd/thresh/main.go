@@ -1,7 +1,3 @@
-// Command thresh runs the host on recorded sessions, serves it to agents in any language, and shows what it would do.
-//
-// One file holds one command; root.go holds what they share. Results go to standard output, everything else to
-// standard error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
 package main
 
 import (
