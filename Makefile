@@ -16,8 +16,9 @@ STAMP    := $(if $(VERSION),-X $(INFO).version=$(VERSION)) $(if $(COMMIT),-X $(I
 # grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
 # A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
-# Maps and our own packages are compiled as usual.
-SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...=
+# Maps and our own packages are compiled as usual, but for generated code: calls carry histories in a form of their own.
+SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
+	-gcflags=github.com/thresh-dev/thresh/proto/...=-l
 
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)

@@ -70,20 +70,22 @@ type problems struct {
 	unread bool
 }
 
-// add takes a function so that errors beyond the limit are not built.
-func (p *problems) add(key string, build func() *Error) {
-	if p.keys == nil {
-		p.keys = map[string]bool{}
-	}
+// add notes a problem with a setting. Key is what later checks ask for: the setting's own key, without the profile
+// that it is in, or "" for a whole file.
+func (p *problems) add(key string, e *Error) {
 	if p.full() {
 		p.more++
 		return
 	}
+	if p.keys == nil {
+		p.keys = map[string]bool{}
+	}
 	p.keys[key] = true
-	p.list = append(p.list, build())
+	p.list = append(p.list, e)
 }
 
-// full reports whether further problems are only counted.
+// full reports whether further problems are only counted. Where a search for the nearest key would come first, ask
+// before it.
 func (p *problems) full() bool { return len(p.list) == maxProblems }
 
 // err joins the problems; nil if there are none.

@@ -39,7 +39,8 @@ type Override struct {
 func ParseOverride(text, source string) (Override, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
-		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text), Problem: "is not allowed",
+		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text),
+			Problem: "is not allowed",
 			Allowed: "key=value, such as compression.threshold=0.8"}
 	}
 	return Override{Key: key, Value: value, Source: source}, nil
@@ -103,12 +104,10 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 	t := registry().find(ov.Key)
 	switch {
 	case t.problem != "":
-		p.add(ov.Key, func() *Error { return &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest} })
+		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest})
 		return
 	case !t.leaf:
-		p.add(ov.Key, func() *Error {
-			return &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)}
-		})
+		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)})
 		return
 	case ov.Value == nil:
 		delete(l.values, ov.Key)
@@ -116,7 +115,7 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 	}
 	v, bad := t.spec.check(ov.Value, false)
 	if bad != nil {
-		p.add(t.spec.Key, func() *Error { return bad.in(t.spec, ov.Key, at) })
+		p.add(t.spec.Key, bad.in(t.spec, ov.Key, at))
 		return
 	}
 	l.declare(t.profile, at)

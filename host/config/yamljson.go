@@ -67,11 +67,10 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 }
 
 func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
-	v, bad := scalar(n)
-	if bad != nil {
-		return nil, fmt.Errorf("line %d: %s %s", n.Line, bad.value, bad.problem)
-	}
+	v := plain(n)
 	switch v.(type) {
+	case odd:
+		return nil, fmt.Errorf("line %d: %s is not allowed", n.Line, v)
 	case nil, string, bool:
 	default:
 		if json.Valid([]byte(n.Value)) {

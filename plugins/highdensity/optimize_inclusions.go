@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two forms:
+// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two
+// forms:
 //
 //	--- src/a.ts ---                         --- Content from referenced files ---
 //	content                                  Content from @src/a.ts:
@@ -61,8 +62,8 @@ func dedupeInclusions(d *draft, root string) int {
 			}
 		}
 	}
-	// Inclusions of the same block are adjacent in found. Strip them together, because each of their positions refers to
-	// the original text of the block.
+	// Inclusions of the same block are adjacent in found. Strip them together, because each of their positions refers
+	// to the original text of the block.
 	stripped := 0
 	for from := 0; from < len(found); {
 		to := from

@@ -57,7 +57,8 @@ func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCa
 		call := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
 		use := in.Tools.Use(call.Name, call.Parameters)
 		if use.NoFile {
-			in.Log.Debug("tool call skipped: its parameters name no file", "tool", call.Name, "call", call.ID, "entry", at.Entry)
+			in.Log.Debug("tool call skipped: its parameters name no file", "tool", call.Name, "call", call.ID, "entry",
+				at.Entry)
 			continue
 		}
 		if len(use.Reads) > 0 && !use.Glob {

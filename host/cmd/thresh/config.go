@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // configCommand shows the settings in force. There is no command to change one: settings live in files that the user
@@ -24,7 +25,8 @@ func configCommand(a *app) *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
-		Long: `Shows every setting with its value and where it was set. With keys, or groups such as compression.density, it shows
+		Long: `Shows every setting with its value and where it was set. With keys, or groups such as ` +
+			`compression.density, it shows
 the default, the allowed values and the meaning of each as well.
 
 The exit status is 1 if compression.strategy names a strategy of which there is no plugin.`,
@@ -84,7 +86,7 @@ func (a *app) printSettingsTable(found []config.Explanation) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
 	for _, e := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, clip(settingText(e.Value, e.DefaultText), 60), e.Origin)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, text.OneLine(settingText(e.Value, e.DefaultText), 60), e.Origin)
 	}
 	return w.Flush()
 }
@@ -96,7 +98,8 @@ func (a *app) printSettings(found []config.Explanation) {
 		if i > 0 {
 			fmt.Fprintln(a.out)
 		}
-		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key, settingText(e.Value, e.DefaultText), e.Origin,
+		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key,
+			settingText(e.Value, e.DefaultText), e.Origin,
 			settingText(e.Default, e.DefaultText), e.Allowed)
 		if e.Unit != "" {
 			fmt.Fprintf(a.out, "  unit:     %s\n", e.Unit)
@@ -122,12 +125,4 @@ func settingText(v any, text string) string {
 		return fmt.Sprint(v)
 	}
 	return string(raw)
-}
-
-// clip shortens s to at most most characters (not bytes), the last one "…" if anything was cut.
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

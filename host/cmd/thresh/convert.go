@@ -17,7 +17,8 @@ func convertCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --to FORMAT FILE",
 		Short: "Convert a session from any known format",
-		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. What was not
+		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. ` +
+			`What was not
 understood, or what the other format cannot hold, is reported on standard error with its line or entry.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,

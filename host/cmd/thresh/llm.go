@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // llmCheck is the result of a model call as 'llm check -o json' prints it. CostUSD is 0 for a profile without prices,
@@ -95,7 +96,7 @@ force.`,
 func (a *app) printCheck(c llmCheck) {
 	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
 	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))
-	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", clip(c.Text, 60), dash(c.FinishReason))
+	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", text.OneLine(c.Text, 60), dash(c.FinishReason))
 	fmt.Fprintf(a.out, "  tokens     %d in, %d out, %.6f USD\n", c.InputTokens, c.OutputTokens, c.CostUSD)
 	fmt.Fprintf(a.out, "  time       %s, %d attempt(s)\n", table.Duration(c.Time), c.Attempts)
 	fmt.Fprintf(a.out, "  window     %d tokens, at most %d out\n", c.ContextLimit, c.MaxOutput)

@@ -1,7 +1,3 @@
-// Command thresh runs the host on recorded sessions, serves it to agents in any language, and shows what it would do.
-//
-// One file holds one command; root.go holds what they share. Results go to standard output, everything else to
-// standard error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
 package main
 
 import (
@@ -25,8 +21,8 @@ func main() {
 	// that import, because isolation silently disappears without it.
 	engine.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
-	// The first signal ends the command in order. From then on signals have their default effect again, so that a second
-	// one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
+	// The first signal ends the command in order. From then on signals have their default effect again, so that a
+	// second one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
 	context.AfterFunc(ctx, stop)
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.

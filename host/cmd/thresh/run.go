@@ -32,7 +32,8 @@ func runCommand(a *app) *cobra.Command {
 			return a.serve(cmd, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "metrics", "", "serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
+	cmd.Flags().StringVar(&listen, "metrics", "",
+		"serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
 	return cmd
 }
 
@@ -87,7 +88,8 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 // out of date.
 func runHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of
+	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +
+		`ends at the end of
 input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second signal ends it at once.
 
 Methods:

@@ -13,8 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
-// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host and loads no
-// settings: the result must be the same on the author's machine and on a user's.
+// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host. Of the settings only
+// those that say how plugins are isolated count: a plugin that needs a grant could not be verified without it, and
+// everything else must have the same result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
 	var only []string
 	var junit string
@@ -22,8 +23,8 @@ func verifyCommand(a *app) *cobra.Command {
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories
-and with a scripted model. It uses none of your conversations and settings and costs nothing. It takes some seconds.
-The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
+and with a scripted model. It uses none of your conversations and costs nothing. Of your settings it uses
+plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),
@@ -41,9 +42,13 @@ The checks:
 			if err != nil {
 				return err
 			}
+			c, err := a.loadConfig(cmd)
+			if err != nil {
+				return err
+			}
 			bar := newProgress(a.err)
 			report, err := verify.Run(cmd.Context(), given[0], verify.Options{
-				Only: only, Logger: logger, Progress: bar.step,
+				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins,
 			})
 			bar.clear()
 			switch {

@@ -40,7 +40,8 @@ func newVocabulary(encoding string) *vocabulary {
 	return &vocabulary{encoding: encoding, load: sync.OnceValues(func() (*loaded, error) {
 		v, err := load(encoding)
 		if err != nil {
-			return nil, fmt.Errorf("token encoding %s: this program was built without a usable vocabulary: %w", encoding, err)
+			return nil, fmt.Errorf("token encoding %s: this program was built without a usable vocabulary: %w",
+				encoding, err)
 		}
 		return v, nil
 	})}
