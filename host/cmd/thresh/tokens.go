@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,6 +29,8 @@ type tokenReport struct {
 	Files []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
+	// Reference is set by --reference.
+	Reference *referenceReport `json:"reference,omitempty"`
 }
 
 // entryTokens is the count of one entry. Index counts from 0.
@@ -64,6 +67,7 @@ type modelCalibration struct {
 // tokensCommand counts tokens without a host or a plugin: it only reads. The calibration table answers how far the
 // counts can be trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
+	reference := false
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
@@ -75,8 +79,12 @@ If the file has the provider's own counts, the last table shows for each model h
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
 has in addition to the history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
 
+With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
+each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.
+
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh tokens session.jsonl
+  thresh tokens --reference session.jsonl
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,14 +106,67 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts)
-			if a.output == "json" {
-				return a.printJSON(report)
+			if reference {
+				bar := newProgress(a.err)
+				report.Reference, err = countByReference(cmd.Context(), counter, t.Entries, func(done int) {
+					bar.show(args[0], done, len(t.Entries))
+				})
+				bar.clear()
+				if err != nil {
+					return err
+				}
 			}
-			return a.printTokens(args[0], report)
+			if a.output == "json" {
+				err = a.printJSON(report)
+			} else {
+				err = a.printTokens(args[0], report)
+			}
+			if err == nil && report.Reference != nil && len(report.Reference.Differences) > 0 {
+				return errReported
+			}
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&reference, "reference", false, "count with tiktoken-go too and show every difference")
 	a.addOutput(cmd)
 	return cmd
+}
+
+// referenceReport compares our counts with those of tiktoken-go.
+type referenceReport struct {
+	Entries int `json:"entries"` // how many were compared: all
+	// SkippedBytes is the length of the texts that were not compared, because the library would take too long for them.
+	SkippedBytes int                   `json:"skippedBytes"`
+	Differences  []referenceDifference `json:"differences"`
+}
+
+type referenceDifference struct {
+	Index     int `json:"index"`
+	Tokens    int `json:"tokens"`
+	Reference int `json:"reference"`
+}
+
+// countByReference counts entries with the library and with our own code, and calls progress after each.
+func countByReference(
+	ctx context.Context, counter *tokens.Counter, entries []content.Content, progress func(done int),
+) (*referenceReport, error) {
+	library, err := counter.Reference()
+	if err != nil {
+		return nil, err
+	}
+	r := &referenceReport{Entries: len(entries), Differences: []referenceDifference{}}
+	for i, e := range entries {
+		want, skipped, err := library.Entry(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		r.SkippedBytes += skipped
+		if got := counter.Entry(e); got != want {
+			r.Differences = append(r.Differences, referenceDifference{Index: i, Tokens: got, Reference: want})
+		}
+		progress(i + 1)
+	}
+	return r, nil
 }
 
 // reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or

@@ -45,7 +45,28 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printSmallTable(entries); err != nil {
 		return err
 	}
-	return a.printCalibration(r.Calibration)
+	if err := a.printCalibration(r.Calibration); err != nil {
+		return err
+	}
+	a.printReference(r.Reference)
+	return nil
+}
+
+// printReference says how our counts compare with the library's, and names each entry that differs.
+func (a *app) printReference(r *referenceReport) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintln(a.out)
+	for _, d := range r.Differences {
+		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens), table.Int(d.Reference))
+	}
+	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
+		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))
+	if r.SkippedBytes > 0 {
+		fmt.Fprintf(a.out, "%s bytes were not compared: tiktoken-go takes too long for unbroken text of this length\n",
+			table.Int(r.SkippedBytes))
+	}
 }
 
 // printShares prints the largest of a list of tools or files, with their shares of total. paths shortens names in the
