@@ -16,7 +16,7 @@ type taxonomies struct {
 // maxTaxonomies bounds the cache. Sessions with tools of their own may be many; only a few are active at a time.
 const maxTaxonomies = 32
 
-// noTools is the empty taxonomy: one for all, so that a strategy can tell by its address that nothing changed.
+// noTools is the empty taxonomy. There is one, because a memo is kept as long as the taxonomy is the same.
 var noTools tools.Taxonomy
 
 // get returns the taxonomy for its JSON, from the cache if possible. When the cache is full it is emptied, which is

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
@@ -130,7 +130,7 @@ func (s Spec) checkText(v any) (any, *badValue) {
 		return nil, refuse(v)
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, given):
 		bad := refuse(v)
-		bad.nearest = text.Nearest(given, s.Allowed)
+		bad.nearest = nearest.One(given, s.Allowed)
 		return nil, bad
 	}
 	return given, nil

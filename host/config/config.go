@@ -11,7 +11,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/knadh/koanf/v2"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
@@ -176,7 +176,7 @@ func (c *Config) crossCheck(p *problems) {
 		name := v.Value.(string)
 		if _, ok := c.profiles[name]; !ok && name != "" {
 			p.add(key, &Error{Origin: v.Origin, Key: key, Value: show(name), Problem: "is not a profile",
-				Allowed: want, Nearest: text.Nearest(name, known)})
+				Allowed: want, Nearest: nearest.One(name, known)})
 		}
 	}
 	m := c.settings.Model
@@ -185,6 +185,7 @@ func (c *Config) crossCheck(p *problems) {
 		p.add(keyCompletionBudget, &Error{
 			Origin: c.setting(keyCompletionBudget).Origin, // Never the default, as 0 leaves something.
 			Key:    keyCompletionBudget, Value: show(m.CompletionBudget),
-			Problem: "leaves nothing of the context window", Allowed: "less than " + keyContextLimit + ", which is " + limit})
+			Problem: "leaves nothing of the context window",
+			Allowed: "less than " + keyContextLimit + ", which is " + limit})
 	}
 }

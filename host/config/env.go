@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // loadEnv reads the THRESH_ variables. Unknown ones are errors, because a misspelled variable would be ignored
@@ -31,8 +31,8 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 		case !known && p.full():
 			p.more++
 		case !known:
-			nearest := text.Nearest(name, slices.Sorted(maps.Keys(x.env)))
-			p.add(name, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: nearest})
+			guess := nearest.One(name, slices.Sorted(maps.Keys(x.env)))
+			p.add(name, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: guess})
 		case values[name] != "":
 			l.override(Override{Key: key, Value: values[name], Source: name}, pl, p)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Explanation is everything there is to know about one setting. Durations are text, such as "10s".
@@ -44,8 +44,8 @@ func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 		case t.problem != "":
 			p.add(key, &Error{Key: key, Problem: t.problem, Nearest: t.nearest})
 		case t.profile != "" && !defined:
-			nearest := text.Nearest(t.profile, c.Profiles())
-			p.add(key, &Error{Key: key, Problem: "there is no such profile", Nearest: nearest})
+			guess := nearest.One(t.profile, c.Profiles())
+			p.add(key, &Error{Key: key, Problem: "there is no such profile", Nearest: guess})
 		case t.leaf:
 			found = append(found, c.explain(key, t.spec))
 		default:

@@ -95,7 +95,8 @@ func parse(data []byte) (*yaml.Node, *Error) {
 		return nil, syntaxError(data, err)
 	}
 	if err := decoder.Decode(&second); err == nil {
-		return nil, &Error{Origin: Origin{Line: second.Line}, Problem: "begins a second YAML document", Allowed: "one document in a file"}
+		return nil, &Error{Origin: Origin{Line: second.Line}, Problem: "begins a second YAML document",
+			Allowed: "one document in a file"}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(data, err)
 	}
@@ -104,7 +105,8 @@ func parse(data []byte) (*yaml.Node, *Error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, &Error{Origin: Origin{Line: root.Line}, Value: show(plain(root)), Problem: "is not allowed as the whole file",
+		return nil, &Error{Origin: Origin{Line: root.Line}, Value: show(plain(root)),
+			Problem: "is not allowed as the whole file",
 			Allowed: "a table of settings, such as \"compression:\""}
 	}
 	return root, nil

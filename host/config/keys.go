@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 const (
@@ -41,7 +41,8 @@ type index struct {
 }
 
 var registry = sync.OnceValue(func() *index {
-	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true, groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
+		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
 	for _, s := range ProviderSpecs() {
 		x.provider[s.Key] = s
 	}
@@ -143,7 +144,8 @@ func (x *index) findPlain(key string) target {
 		return target{}
 	}
 	if !freeName.MatchString(own) {
-		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and underscores"}
+		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and " +
+			"underscores"}
 	}
 	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
 		Meaning: "The strategy's own setting."}}
@@ -169,7 +171,7 @@ func findGrant(key, rest string) target {
 		known[i] = s.Key
 	}
 	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
-	if guess := text.Nearest(own, known); guess != "" {
+	if guess := nearest.One(own, known); guess != "" {
 		t.nearest = groupGrants + "." + name + "." + guess
 	}
 	return t
@@ -179,20 +181,21 @@ func findGrant(key, rest string) target {
 var grantSpecs = []Spec{
 	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
 	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
-	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, beside those of the system."},
+	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, " +
+		"beside those of the system."},
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
-	if guess := text.Nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
+	if guess := nearest.One(key, candidates); guess != "" || strings.Contains(key, ".") {
 		return guess
 	}
 	last := map[string]string{}
 	for _, k := range x.keys {
 		last[k[strings.LastIndexByte(k, '.')+1:]] = k
 	}
-	return last[text.Nearest(key, slices.Sorted(maps.Keys(last)))]
+	return last[nearest.One(key, slices.Sorted(maps.Keys(last)))]
 }
 
 // under returns the keys of the settings in a group.

@@ -39,7 +39,8 @@ type Override struct {
 func ParseOverride(text, source string) (Override, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
-		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text), Problem: "is not allowed",
+		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text),
+			Problem: "is not allowed",
 			Allowed: "key=value, such as compression.threshold=0.8"}
 	}
 	return Override{Key: key, Value: value, Source: source}, nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/knadh/koanf/v2"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // The kinds of providers.
@@ -73,27 +73,35 @@ func ProviderSpecs() []Spec {
 		return trusted(row(s))
 	}
 	return []Spec{
-		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required", Allowed: []string{KindOpenAI, KindAnthropic},
-			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic (messages)."})),
-		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required", Meaning: "Name of the model, as the provider calls it."})),
+		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required",
+			Allowed: []string{KindOpenAI, KindAnthropic},
+			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic " +
+				"(messages)."})),
+		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required",
+			Meaning: "Name of the model, as the provider calls it."})),
 		trusted(row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
 			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."})),
-		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString, DefaultText: "no key is sent",
-			Meaning: "Environment variable that holds the API key."})),
+		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString,
+			DefaultText: "no key is sent",
+			Meaning:     "Environment variable that holds the API key."})),
 		trusted(row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
 			Meaning: "File that holds the API key and nothing else."})),
 		tokens(Spec{Key: "contextLimit", DefaultText: "128000 for openai, 200000 for anthropic",
 			Meaning: "Size of the model's context window."}),
-		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Maximum number of tokens in one answer, thinking included; less than provider.contextLimit."}),
+		tokens(Spec{Key: "maxOutput", Default: 8192,
+			Meaning: "Maximum number of tokens in one answer, thinking included; less than provider.contextLimit."}),
 		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "Timeout of one call, retries included."}),
-		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "Timeout while the server sends nothing during a call."}),
+		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute,
+			Meaning: "Timeout while the server sends nothing during a call."}),
 		trusted(row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
 			Meaning: "Maximum number of retries after a transient error."})),
 		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
 		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
-		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that is read from the prompt cache."}),
-		price(Spec{Key: "cacheWrite", DefaultText: "the price of input", Meaning: "Price of input that is written to the prompt cache."}),
+		price(Spec{Key: "cacheRead", DefaultText: "the price of input",
+			Meaning: "Price of input that is read from the prompt cache."}),
+		price(Spec{Key: "cacheWrite", DefaultText: "the price of input",
+			Meaning: "Price of input that is written to the prompt cache."}),
 	}
 }
 
@@ -142,9 +150,10 @@ func (x *index) findProvider(key string) target {
 		}
 	}
 	if providerKeys.MatchString(key) {
-		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv or a file in provider.keyFile"}
+		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
+			"or a file in provider.keyFile"}
 	}
-	return target{problem: "unknown setting", nearest: text.Nearest(key, slices.Sorted(maps.Keys(x.provider)))}
+	return target{problem: "unknown setting", nearest: nearest.One(key, slices.Sorted(maps.Keys(x.provider)))}
 }
 
 // readProviders reads the provider of every profile that has one.
@@ -224,7 +233,8 @@ func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p
 		if !profile.Exists(maxOutput) {
 			at = origin(contextLimit) // One of the two is set, as the defaults leave room.
 		}
-		complain(maxOutput, Error{Origin: at, Value: show(pr.MaxOutput), Problem: "leaves nothing of the context window",
+		complain(maxOutput, Error{Origin: at, Value: show(pr.MaxOutput),
+			Problem: "leaves nothing of the context window",
 			Allowed: "less than provider.contextLimit, which is " + show(pr.ContextLimit)})
 	}
 }

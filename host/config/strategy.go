@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Strategy returns a strategy's own settings, checked against what it declares and with its defaults filled in; where
@@ -43,7 +43,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 }
 
 func unknownOwn(at Origin, strategy, full, key string, known []string) *Error {
-	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: text.Nearest(key, known)}
+	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: nearest.One(key, known)}
 	if len(known) == 0 {
 		e.Problem += ", which has none"
 	} else {

@@ -12,7 +12,8 @@ var (
 	yamlLine   = regexp.MustCompile(`^line (\d+): `)
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	// yamlParser matches errors of the YAML library's parser. It counts lines from 0, and its scanner from 1.
-	yamlParser = regexp.MustCompile(`^(did not find expected (',' or '[\]}]'|'-' indicator|<document start>|key|node content)` +
+	yamlParser = regexp.MustCompile(`^(did not find expected ` +
+		`(',' or '[\]}]'|'-' indicator|<document start>|key|node content)` +
 		`|found duplicate %(TAG|YAML) directive|found incompatible YAML document|found undefined tag handle)$`)
 )
 

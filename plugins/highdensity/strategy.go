@@ -16,9 +16,10 @@ var (
 // Compress from 85 % of the context limit on (REQ-HD-004.3).
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
-		Name:        "high-density",
-		Version:     "1.0.0",
-		Description: "prunes superseded reads, repeated inclusions and old results; shortens tool results; needs no LLM",
-		Trigger:     sdk.Continuous(0.85),
+		Name:    "high-density",
+		Version: "1.0.0",
+		Description: "prunes superseded reads, repeated inclusions and old results; shortens tool results; needs no " +
+			"LLM",
+		Trigger: sdk.Continuous(0.85),
 	}
 }

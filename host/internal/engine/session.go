@@ -136,6 +136,7 @@ func (s *Session) Close() error {
 	}
 	s.end()
 	s.host.forget(s)
+	s.host.plugins.EndSession(s.id)
 	return s.closeLog()
 }
 

@@ -13,8 +13,8 @@ import (
 
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a prompt
-	// that is not added yet, a system prompt that the session was not given.
+	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a
+	// prompt that is not added yet, a system prompt that the session was not given.
 	PendingTokens int
 	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
 	At time.Time

@@ -77,8 +77,8 @@ type Snapshot struct {
 	Tokens int
 	// Revision counts every change; Epoch counts rewrites only.
 	Revision, Epoch uint64
-	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added, so
-	// that it tells whether there is anything new for a strategy.
+	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added,
+	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
 	at Mark // when it was taken, or the mark that it was taken for

@@ -10,7 +10,8 @@
 // [Note.Routine] notes; all other notes are warnings. A file that cannot be read at all is one [*Error] with its place.
 //
 // How formats map to entries:
-//   - A system prompt is a human entry with metadata.role "system" at the beginning, developer messages have "developer".
+//   - A system prompt is a human entry with metadata.role "system" at the beginning, developer messages have
+//     "developer".
 //   - metadata holds timestamp, model and usage as the recorder wrote them. [Time] and [Transcript.Usage] are what they
 //     mean, whatever the recorder's spelling. A request has its usage at the first entry that it was answered with.
 //   - One message of a provider is one entry, also where the recorder spread it over several lines. Tool results are

@@ -120,7 +120,8 @@ func (p *planner) entry(i int, c content.Content) {
 			t.calls = append(t.calls, &call{ToolCall: block, turn: len(p.turns)})
 		case content.ToolResponse:
 			if last = p.answer(i, block); last == nil {
-				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" + resultText(block)})
+				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" +
+					resultText(block)})
 			}
 		case content.Media:
 			if last != nil {
@@ -129,7 +130,8 @@ func (p *planner) entry(i int, c content.Content) {
 			}
 			t.blocks = append(t.blocks, block)
 		case content.Code:
-			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" + strings.TrimSuffix(block.Code, "\n") + "\n```"})
+			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
+				strings.TrimSuffix(block.Code, "\n") + "\n```"})
 		default:
 			t.blocks = append(t.blocks, block)
 		}

@@ -117,14 +117,16 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
 			}
-			out = append(out, a.block(t.entry, "text", block.Extra, field{name: "text", value: content.String(block.Text)}))
+			out = append(out, a.block(t.entry, "text", block.Extra,
+				field{name: "text", value: content.String(block.Text)}))
 		case content.Thinking:
 			if block.Signature == "" || t.role != roleAssistant {
 				a.tally.count(0, t.entry, "thinking without a signature left out")
 				continue
 			}
 			out = append(out, a.block(t.entry, "thinking", nil,
-				field{name: "thinking", value: content.String(block.Thought)}, field{name: "signature", value: content.String(block.Signature)}))
+				field{name: "thinking", value: content.String(block.Thought)},
+				field{name: "signature", value: content.String(block.Signature)}))
 		case content.Media:
 			out = append(out, a.media(t, block))
 		case content.Opaque:

@@ -63,7 +63,8 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 		byParent[dir] = append(byParent[dir], "./"+pkg)
 	}
 	for dir, pkgs := range byParent {
-		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}, flags, pkgs)
+		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o",
+			dir + string(filepath.Separator)}, flags, pkgs)
 		cmd := exec.Command("go", args...)
 		cmd.Dir = root
 		cmd.Env = append(os.Environ(), env...)

@@ -27,7 +27,8 @@ type session struct {
 }
 
 // words are the vocabulary of prose and of identifiers.
-var words = strings.Fields(`the parser reads a token and returns an error when buffer is empty so that callers retry with
+var words = strings.Fields(`the parser reads a token and returns an error when buffer is empty so that callers ` +
+	`retry with
 	context before they close file handle while index config value map string result test case fails again update`)
 
 // prose makes a text of n words.
@@ -74,8 +75,9 @@ func (s *session) turn() {
 			content.String(s.code(10)))
 		answer.Result = content.String("ok")
 	case 3:
-		call.Name, call.Parameters = "replace", fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path,
-			content.String(s.prose(12)))
+		call.Name, call.Parameters = "replace",
+			fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path,
+				content.String(s.prose(12)))
 		answer.Result = content.String("1 occurrence replaced")
 		if s.rnd.IntN(4) == 0 {
 			answer.Result, answer.Error = content.String("old_string not found"), "old_string not found"

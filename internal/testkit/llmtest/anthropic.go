@@ -82,8 +82,8 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 		case i == 0 && m.Role != "user":
 			return badRequest("messages: first message must use the \"user\" role")
 		case i > 0 && m.Role == in.Messages[i-1].Role:
-			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple %q "+
-				"roles in a row (messages.%d)", m.Role, i)
+			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple "+
+				"%q roles in a row (messages.%d)", m.Role, i)
 		case len(content) == 0:
 			return badRequest("messages.%d: all messages must have non-empty content except for the optional final "+
 				"assistant message", i)
@@ -100,7 +100,8 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 			open = slices.Delete(open, at, at+1)
 		}
 		if len(open) > 0 {
-			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1,
+			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately "+
+				"after: %s", i-1,
 				strings.Join(open, ", "))
 		}
 		open = slices.Clone(out.Calls)

@@ -83,8 +83,9 @@ func (openAI) text(req Request, reply Reply, text string) event {
 func (openAI) closing(req Request, reply Reply) []event {
 	events := []event{openAIChunk(req, reply.model(req), object{}, reply.finish("stop"))}
 	if req.IncludeUsage {
-		events = append(events, event{data: object{"id": openAIID(req), "object": "chat.completion.chunk", "created": created,
-			"model": reply.model(req), "choices": []object{}, "usage": openAIUsage(reply.usage(req))}})
+		events = append(events, event{data: object{"id": openAIID(req), "object": "chat.completion.chunk",
+			"created": created,
+			"model":   reply.model(req), "choices": []object{}, "usage": openAIUsage(reply.usage(req))}})
 	}
 	return append(events, event{data: "[DONE]"})
 }

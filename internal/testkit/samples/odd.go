@@ -47,7 +47,8 @@ func unknown() []content.Content {
 		{Speaker: "narrator", Blocks: []content.Block{text("meanwhile")}}, ai(opaque(`null`)), {Speaker: content.AI},
 		{Speaker: content.Human},
 		tool(opaque(`{"type":"tool_hologram","callId":"z"}`)), {Speaker: content.Human, Blocks: []content.Block{
-			content.Text{Text: "with fields", Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
+			content.Text{Text: "with fields",
+				Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
 		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}},
 			Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
 		ai(text("ok")),
@@ -95,7 +96,8 @@ func inclusions() []content.Content {
 		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
 	}
 	return []content.Content{
-		human("first\n" + file("src/a.go", "package a")), ai(text("seen")), human(file("src/a.go", "package a // again") +
+		human("first\n" + file("src/a.go", "package a")), ai(text("seen")),
+		human(file("src/a.go", "package a // again") +
 			file("src/b.go", "package b")),
 		human("--- src/a.go ---\nnever closed"), human("--- End of content ---"), human(file("./src/../src/a.go", "x") +
 			file("src/a.go", "y")), ai(text("ok")),

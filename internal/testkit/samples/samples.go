@@ -97,8 +97,8 @@ func session(entries int, seed uint64) []content.Content {
 		"mend it.")}
 	for i := 1; len(out) < entries; i++ {
 		if i%9 == 0 {
-			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when you are "+
-				"done.", i, rnd.IntN(50))))
+			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when "+
+				"you are done.", i, rnd.IntN(50))))
 		}
 		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("/w/src/file%d.go", rnd.IntN(12))
 		c, result := read(id, path), strings.Repeat(fmt.Sprintf("line of %s, version %d\n", path, i), 4+rnd.IntN(30))

@@ -94,7 +94,8 @@ func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 	return rapid.Custom(func(t *rapid.T) []sdk.Content {
 		history := gen.History(o).Draw(t, "short")
 		if rapid.Bool().Draw(t, "long") {
-			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"), rapid.Uint64Range(1, 50).Draw(t, "seed")),
+			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"),
+				rapid.Uint64Range(1, 50).Draw(t, "seed")),
 				history...)
 		}
 		return history

@@ -30,7 +30,8 @@ const nameOpen = "session.open"
 // Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table.
 func Methods() []Method {
 	return []Method{
-		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}", free: free(initialize),
+		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}",
+			free:    free(initialize),
 			Meaning: "Says what this thresh can do. Calling it is optional."},
 		{Name: nameOpen, Params: "{id?, settings?}", Result: "{session}",
 			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
@@ -40,8 +41,9 @@ func Methods() []Method {
 			Meaning: "Appends entries, all or none. Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
 		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
-			call: inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
-				"pendingTokens is what the request holds in addition: the system prompt, tool schemas."},
+			call: inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before " +
+				"every model call. pendingTokens is what the request holds in addition: the system prompt, tool " +
+				"schemas."},
 		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
 			call:    inTurn(compressHistory),
 			Meaning: "Compresses the history now, whatever the threshold says."},

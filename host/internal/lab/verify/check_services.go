@@ -18,7 +18,8 @@ func failing() map[string]*services {
 		"the model breaks off in mid-answer": {
 			generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true,
 		},
-		"the model's budget is spent":                {generateErr: fmt.Errorf("%w: no tokens left", sdk.ErrBudgetSpent)},
+		"the model's budget is spent": {generateErr: fmt.Errorf("%w: no tokens left",
+			sdk.ErrBudgetSpent)},
 		"the model is not granted":                   {generateErr: fmt.Errorf("%w: no profile", sdk.ErrNotGranted)},
 		"the model fails":                            {generateErr: errors.New("the model is on fire")},
 		"the model answers nothing but blanks":       {text: " \n"},

@@ -50,6 +50,7 @@ type suite struct {
 	binary  *discover.Binary
 	spawner *process.Spawner // of the raw processes
 	bounds  bounds
+	plugins config.Plugins // see Options
 	log     hclog.Logger
 
 	info sdk.Info // of the first process that came up
@@ -57,6 +58,7 @@ type suite struct {
 	running *plugins.Strategy
 	// all hosts of this run, to be closed at its end
 	managers []*plugins.Manager
+	lacking  error    // the fault of the machine that ends the run; nil: there was none
 	broken   bool     // the plugin does not start, which some check has reported
 	asked    *tally   // requests of the first Compress; nil: there was none yet
 	unusable error    // why the plugin cannot use the scripted model's answer; nil: it can
@@ -74,6 +76,8 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	switch {
 	case errors.As(err, &skip):
 		r.Outcome, r.Detail = Skip, string(skip)
+	case errors.Is(err, plugins.ErrHost):
+		s.lacking = err
 	case err != nil:
 		r.Outcome, r.Detail = Fail, sentence(err)
 		s.noticeHang(err)
@@ -118,7 +122,7 @@ func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 }
 
 // fresh returns the plugin in a process of its own, under a host of its own. end stops both; close does it otherwise.
-// Only the directory of the binary is searched, with no lock file and no isolation: trust is not what is checked.
+// Only the directory of the binary is searched, with no lock file: trust is not what is checked.
 func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
 	if s.broken {
 		return nil, nil, errNoStart
@@ -127,6 +131,7 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		Plugins: config.Plugins{
 			Dirs: []string{filepath.Dir(s.binary.Path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
 			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
+			Isolation: s.plugins.Isolation, Grants: s.plugins.Grants, MaxMemoryBytes: s.plugins.MaxMemoryBytes,
 		},
 		Logger: s.log, HostVersion: "verify",
 	})

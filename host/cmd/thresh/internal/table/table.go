@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -133,7 +134,7 @@ func Check(columns []Column, chosen []string) error {
 			continue
 		}
 		guess := ""
-		if near := text.Nearest(name, names); near != "" {
+		if near := nearest.One(name, names); near != "" {
 			guess = fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		return fmt.Errorf("--columns: no column %.80q%s; columns are %s", name, guess, strings.Join(names, ", "))
