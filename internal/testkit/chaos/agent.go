@@ -186,6 +186,10 @@ func (a *agent) recover() error {
 			a.report.fault(unrecovered, "session %s, %s", a.id, a.strategy)
 			return nil
 		}
+		// On a busy machine a start may time out by itself, again and again.
+		if err := a.client.call("plugins.reset", map[string]any{"name": a.strategy}, nil); err != nil {
+			return err
+		}
 	}
 }
 

@@ -27,7 +27,8 @@ type options struct {
 
 const (
 	// callTimeout is the host's timeout for a call of a plugin. A plugin that is stopped for longer is replaced.
-	callTimeout = 5 * time.Second
+	callTimeout  = 5 * time.Second
+	startTimeout = 20 * time.Second
 	// endTimeout is how long thresh may take to end at the end of its input. It is for hangs.
 	endTimeout = time.Minute
 )
@@ -105,7 +106,7 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
 	for key, value := range map[string]any{
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
-		"compression.density.cadence": "every-turn", "plugins.startTimeout": callTimeout, "plugins.optimizeTimeout": callTimeout,
+		"compression.density.cadence": "every-turn", "plugins.startTimeout": startTimeout, "plugins.optimizeTimeout": callTimeout,
 		"plugins.compressTimeout": callTimeout, "log.level": "error",
 	} {
 		args = append(args, "--set", fmt.Sprintf("%s=%v", key, value))
