@@ -32,7 +32,7 @@ CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 TESTFLAGS := -vet=off -ldflags='-s -w'
 FAST  = $(filter-out $(patsubst ./%,github.com/thresh-dev/thresh/%,$(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check race soak bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check generate race soak bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ tools:
 
 proto: tools ## regenerate the Go code of proto/ with the pinned tools
 	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto
+
+generate: proto ## regenerate the code of proto/ and the token vocabularies; tests check that they are current
+	$(GO) generate ./host/internal/tokens
 
 proto-check: tools ## fail if the generated code is not current
 	@$(TOOLS)/protogen -plugin-dir $(TOOLS) -check proto

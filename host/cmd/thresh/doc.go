@@ -25,8 +25,8 @@
 // The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly ([usageError]). A check
 // that found something (plugins verify, config explain) has failed: scripts ask for the status, not for words.
 //
-// With -o json a command prints one JSON document in a form that stays: fields are added, never renamed or removed. Text
-// output is for people and may change. It fits the width of the terminal, and 80 columns elsewhere.
+// With -o json a command prints one JSON document (restore: one entry a line) in a form that stays: fields are added,
+// never renamed or removed. Text output is for people and may change. It fits the width of the terminal, and 80 columns elsewhere.
 //
 // Text from recordings, plugins and providers comes from strangers. Tables and package text keep control characters
 // out; a command that prints such text in another way must do so too.
@@ -35,6 +35,7 @@
 //
 // Write a function that returns a [cobra.Command] and takes the [app], and add it to [newRoot]. Return [usage] for
 // mistakes in flags and arguments, and check them all before any work. Give it -o with [app.addOutput], and open the
-// host with [app.open]: it starts no plugin before one is needed. Tests run commands in process through the streams of
-// the app (script_test.go), and docs/doctest compares what the pages show with what the command prints.
+// host with [app.open]: it starts no plugin before one is needed. Tests build
+// the program once and run it as a user would (main_test.go, script_test.go); docs/doctest compares what the pages show
+// with what the commands print.
 package main
