@@ -14,7 +14,7 @@ package sdk
 // The methods accept a nil *Memo, which keeps nothing; a new(Memo) keeps what is stored, for unit tests.
 type Memo struct {
 	value  any
-	stored bool // since the SDK last looked: the value fits the history of this call
+	stored bool // since Stored was called: the value fits the history of this call
 }
 
 // Load returns what was stored last; nil if nothing was or the memo was lost.
@@ -35,4 +35,15 @@ func (m *Memo) Store(v any) {
 	if m != nil {
 		m.value, m.stored = v, true
 	}
+}
+
+// Stored reports whether Store was called since Stored was called last. The SDK asks after each Optimize. A test that
+// carries a memo from call to call asks too, to know where [OptimizeInput.Unchanged] counts from.
+func (m *Memo) Stored() bool {
+	if m == nil {
+		return false
+	}
+	stored := m.stored
+	m.stored = false
+	return stored
 }

@@ -18,6 +18,7 @@ const (
 // Specs returns the registry in the order in which people should read it. What only a profile holds is in
 // [ProviderSpecs].
 func Specs() []Spec {
+	// A share is between 0 and 1. Which side is open is up to the setting.
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
 		return s
@@ -132,6 +133,9 @@ func Specs() []Spec {
 		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true,
 			Unit:    "levels",
 			Meaning: "Maximum nesting of JSON in a plugin's answer."})),
+		trusted(perHost(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0), Unit: "bytes",
+			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is sent; " +
+				"0 for none."})),
 		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
 			Unit:    "calls",
 			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."})),
@@ -173,6 +177,7 @@ func Keys() []string {
 	return slices.Clone(registry().keys)
 }
 
+// behavior, model, host and perHost say which group a setting is in; all of these may stand in profiles.
 func behavior(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryBehavior, true
 	return s
@@ -188,11 +193,13 @@ func host(s Spec) Spec {
 	return s
 }
 
+// Such a setting concerns what sessions share: processes, their limits, the log.
 func perHost(s Spec) Spec {
 	s.PerHost = true
 	return host(s)
 }
 
+// When in doubt a new setting is trusted: making it so later breaks the project files that use it.
 func trusted(s Spec) Spec {
 	s.Trusted = true
 	return s

@@ -128,6 +128,12 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 	return dst
 }
 
+// AppendContent writes the body of a thresh.v1.Content, for a fingerprint of an entry: equal bytes mean equal entries.
+func AppendContent(dst []byte, c content.Content) []byte { return appendContent(dst, c) }
+
+// SizeContent returns how many bytes AppendContent writes.
+func SizeContent(c content.Content) int { return sizeContent(c) }
+
 // sizeContent returns how many bytes appendContent writes.
 func sizeContent(c content.Content) int {
 	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) +

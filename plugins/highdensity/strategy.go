@@ -2,8 +2,9 @@ package main
 
 import "github.com/thresh-dev/thresh/sdk"
 
-// Strategy is high-density: it prunes before every threshold check and needs no LLM. It has no state: every call gets
-// the history as it is then, and the host may start a new process for any of them.
+// Strategy is high-density: it prunes before every threshold check and needs no LLM. What it remembers of a session is
+// in the memo that the SDK keeps, and is only there to save work: every call gets the whole history as it is then, and
+// the host may start a new process for any of them.
 type Strategy struct{}
 
 var (

@@ -20,7 +20,8 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "Show the settings in force",
 		Args:  args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// The command alone does nothing; its help lists what there is.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
@@ -33,12 +34,15 @@ The exit status is 1 if compression.strategy names a strategy of which there is 
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
+		// Without an Args check cobra accepts any text, such as a group or a key in a profile. Explain reports what it
+		// does not know.
 		ValidArgs: completeKeys(""),
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
+			// An unknown key prints nothing of the others: the typo is what the user has to see.
 			found, err := c.Explain(keys...)
 			if err != nil {
 				return err
@@ -51,6 +55,7 @@ The exit status is 1 if compression.strategy names a strategy of which there is 
 			default:
 				err = a.printSettingsTable(found)
 			}
+			// After the output: the settings are shown whole, and the exit status says that one of them cannot work.
 			return errors.Join(err, a.checkStrategies(cmd, found))
 		},
 	}
@@ -63,6 +68,7 @@ The exit status is 1 if compression.strategy names a strategy of which there is 
 // Defaults are not checked: no one chose them, and plugins may be installed later.
 func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) error {
 	var errs []error
+	// A host is needed to know which plugins there are, with the same search, trust and settings as in a session.
 	h, err := a.open(cmd) // starts no plugin
 	if err != nil {
 		return nil // about something else, which the commands that need a host report
@@ -70,6 +76,7 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 	defer h.Close()
 	for _, e := range found {
 		name, isText := e.Value.(string)
+		// Also in profiles: profiles.NAME.compression.strategy.
 		if !strings.HasSuffix("."+e.Key, ".compression.strategy") || !isText || e.Origin.Layer == config.LayerDefault {
 			continue
 		}
@@ -83,6 +90,8 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 // printSettingsTable prints all settings, one per line. Long values are cut: the table is an overview, and 'config
 // explain KEY' shows them whole.
 func (a *app) printSettingsTable(found []config.Explanation) error {
+	// Not package table: all columns matter here and none may be dropped, and origins are too long for 80 columns in
+	// any case.
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
 	for _, e := range found {

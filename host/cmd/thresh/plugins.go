@@ -41,6 +41,7 @@ searched.`,
 				return err
 			}
 			defer h.Close()
+			// A broken plugin is a row and no error.
 			found, err := listed(h.Plugins(cmd.Context()), h.Config())
 			if err != nil {
 				return err
@@ -130,6 +131,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
+		// A file whose name is not that of a strategy has no name here, but a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
 			// 12 of 64 digits tell files apart; the JSON form has all of them
 			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
@@ -141,6 +143,8 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if why := p.Explanation(); why != "" {
 			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, why)
 		}
+		// With isolation best-effort, a measure that this machine does not support is left out and must be visible
+		// somewhere.
 		for _, lacking := range p.Lacking {
 			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", p.Path, lacking)
 		}
@@ -151,6 +155,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 // underHome abbreviates the user's home directory to ~, as shells do. It affects display only.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
+	// An empty home would shorten every absolute path.
 	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
 		return "~/" + rest
 	}

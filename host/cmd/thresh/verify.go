@@ -31,6 +31,7 @@ The checks:
 		Example: `  thresh plugins verify ./bin/plugins/thresh-strategy-high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
   thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
+		// Not [oneFile]: standard input cannot be executed.
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
 				return usage(cmd, fmt.Errorf("needs one BINARY, got %d", len(given)))
@@ -38,6 +39,7 @@ The checks:
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, given []string) error {
+			// Nil discards.
 			logger, err := a.verifyLogger(cmd)
 			if err != nil {
 				return err
@@ -52,11 +54,13 @@ The checks:
 			})
 			bar.clear()
 			switch {
+			// From --only. All other errors are about the file: it does not exist, or has no name of a plugin.
 			case errors.Is(err, verify.ErrUnknownCheck):
 				return usage(cmd, err)
 			case err != nil:
 				return err
 			}
+			// Before the printed form, so that the file exists even if the reader of the output has gone.
 			if junit != "" {
 				if err := writeJUnit(junit, report); err != nil {
 					return err
@@ -93,6 +97,7 @@ func (a *app) printVerified(r *verify.Report) error {
 		return err
 	}
 	for _, result := range r.Results {
+		// Skipped checks have their reason in the table, where it fits.
 		if result.Outcome == verify.Fail {
 			fmt.Fprintf(a.out, "\n%s failed: %s\n", result.Check, result.Detail)
 		}

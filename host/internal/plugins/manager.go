@@ -107,6 +107,13 @@ func (m *Manager) Reset(name string) bool {
 	return ok && s.Reset("plugin was reset")
 }
 
+// EndSession tells all running plugins that a session has ended, so that they drop what they hold of its history.
+func (m *Manager) EndSession(id string) {
+	for _, s := range m.all() {
+		s.EndSession(id)
+	}
+}
+
 // States are the states of the strategies that were asked for so far, by name. It starts nothing.
 func (m *Manager) States() map[string]State {
 	states := make(map[string]State)
@@ -265,7 +272,7 @@ func (m *Manager) bringUp(
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
 		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
-		Spawn: m.spawn,
+		NoMirrors: m.opts.NoMirrors, Spawn: m.spawn,
 	}
 }
 

@@ -81,6 +81,7 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	if err != nil {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
+	p.reported.delta = wire.HistoryDelta(answer)
 	if p.reported.info, err = checkInfo(p.binary.Name, info); err != nil {
 		return p.Failure(fault.OpGetInfo, err, "")
 	}
@@ -118,9 +119,13 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
 
-	err = p.remote.configure(
-		ctx, wire.Configuration{HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger)},
-	)
+	mirrors := uint64(p.opts.MirrorBytes)
+	if p.opts.NoMirrors {
+		mirrors = 0
+	}
+	err = p.remote.configure(ctx, wire.Configuration{
+		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger), MirrorBytes: &mirrors,
+	})
 	switch {
 	case err == nil:
 		return nil

@@ -37,6 +37,8 @@ type Options struct {
 	Logger hclog.Logger
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings
+	// NoMirrors makes every call send the whole history, as to a plugin that keeps no mirror.
+	NoMirrors bool
 	// Spawn runs f in a goroutine that the host waits for when it closes; it returns false if the host is closed.
 	Spawn func(f func()) bool
 }
@@ -53,6 +55,8 @@ type Plugin struct {
 	config   contract.Config // the strategy's settings, with defaults filled in
 	remote   remote
 	calls    calls
+	sessions sessions // what the process holds of them
+	traffic  traffic
 	life     life
 	health   func(healthy bool, reason string) // set by OnHealth
 	use      func()                            // set by OnFirstUse; nil: nothing to do
@@ -62,6 +66,7 @@ type Plugin struct {
 type reported struct {
 	info   contract.Info
 	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
+	delta  bool            // it mirrors histories (Features.history_delta)
 }
 
 // calls numbers the calls and counts timeouts.

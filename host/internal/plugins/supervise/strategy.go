@@ -135,6 +135,16 @@ func (s *Strategy) Compress(
 	return l.Plugin().Compress(ctx, in, services)
 }
 
+// EndSession tells the current process, if there is one, that a session has ended. It starts nothing and does not wait
+// for the process.
+func (s *Strategy) EndSession(id string) {
+	s.do(func(o *owner) {
+		if o.current != nil {
+			o.current.EndSession(id)
+		}
+	})
+}
+
 // Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
