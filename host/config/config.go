@@ -16,8 +16,10 @@ import (
 
 // Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
 type Config struct {
-	places  places
-	files   []string
+	places places
+	// Those that exist.
+	files []string
+	// They never change after [Load], so that copies share them.
 	layers  []*layer // files, environment, flags
 	session *layer
 
@@ -28,7 +30,7 @@ type Config struct {
 	providers map[string]Provider
 }
 
-// Settings returns the values in force, as a copy.
+// Settings returns the values in force, as a copy. It costs about a microsecond, so that callers may ask each time.
 func (c *Config) Settings() Settings { return c.settings.clone() }
 
 // Files returns the absolute paths of the files that were read, weakest first.
@@ -47,8 +49,10 @@ func (c *Config) With(key string, value any, source string) (*Config, error) {
 
 // WithAll is [Config.With] for several overrides at once. The error joins everything that is wrong with them.
 func (c *Config) WithAll(overrides ...Override) (*Config, error) {
+	// Profiles, values and settings are worked out again from the layers: another profile changes any of them.
 	derived := &Config{places: c.places, files: c.files, layers: c.layers, session: c.session.clone()}
 	p := &problems{}
+	// All problems are collected first; the first wrong override does not hide the others.
 	for _, ov := range overrides {
 		derived.session.override(ov, c.places, p)
 	}
@@ -57,12 +61,14 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 
 // resolved stacks the layers and returns c, or everything that is wrong.
 func (c *Config) resolved(p *problems) (*Config, error) {
+	// A new slice: appending to c.layers could write into an array that copies share.
 	all := append([]*layer{defaults(c.places)}, c.layers...)
 	all = append(all, c.session)
 	chosen := setting{Value: ""}
 	others := chosen // What it would be without the project file.
 	c.profiles = map[string]Origin{}
 	for _, l := range all {
+		// The nearest layer that mentions a profile is where errors about the whole profile point.
 		maps.Copy(c.profiles, l.profiles)
 		if v, ok := l.values[keyProfile].(setting); ok {
 			chosen = v
@@ -71,17 +77,20 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 			}
 		}
 	}
+	// Everything that is set, with the profiles still apart.
 	known, err := stack(all...)
 	if err != nil {
 		return nil, err
 	}
 	profile := profileLayer(chosen.Value.(string), known)
 	c.checkChosenProfile(chosen, profile, p)
+	// The project file changed the user's choice.
 	if name := others.Value.(string); name != chosen.Value {
 		c.checkLostProfile(chosen, name, profileLayer(name, known), p)
 	}
 	// The profile goes above the files, wherever it is defined: the environment and flags are nearer to the user.
 	above := slices.IndexFunc(all, func(l *layer) bool { return l.name == LayerEnvironment || l.name == LayerSession })
+	// Merging is most of the cost of an override, and sessions without a profile need only one.
 	if c.merged = known; len(profile.values) > 0 {
 		if c.merged, err = stack(slices.Insert(all, above, profile)...); err != nil {
 			return nil, err
@@ -90,6 +99,7 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
+	// On the merged values: limits that do not go together may come from different layers.
 	c.crossCheck(p)
 	if err := c.readProviders(p); err != nil {
 		return nil, err
@@ -104,6 +114,7 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 func defaults(pl places) *layer {
 	l, x := newLayer(LayerDefault), registry()
 	for _, key := range x.keys {
+		// A setting without a default is absent, which is how Settings tells "not set" from a value.
 		if v := x.specs[key].defaultOn(pl); v != nil {
 			l.values[key] = setting{v, Origin{Layer: LayerDefault}}
 		}
@@ -150,6 +161,7 @@ func decodeHook(_, to reflect.Type, v any) (any, error) {
 		v = s.Value
 	}
 	if f, ok := v.(float64); ok && to == reflect.TypeFor[int]() {
+		// Never below 0 and never beyond what every platform's int holds.
 		return int(min(max(math.Floor(f), 0), math.MaxInt32)), nil
 	}
 	return v, nil

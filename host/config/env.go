@@ -12,7 +12,9 @@ import (
 // silently. An empty variable counts as not set.
 func loadEnv(env []string, pl places, p *problems) *layer {
 	l, x := newLayer(LayerEnvironment), registry()
+	// By name, the last one wins, as in the shell that made the environment.
 	values := map[string]string{}
+	// In the order of the environment, so that errors have an order.
 	var names []string
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -28,6 +30,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 		at := Origin{Layer: l.name, Source: name}
 		key, known := x.env[name]
 		switch {
+		// A search for the nearest name for each of thousands of variables would take seconds.
 		case !known && p.full():
 			p.more++
 		case !known:
@@ -41,7 +44,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 }
 
 // exempt reports whether a variable belongs to the protocol between a host and its plugins. A host that a plugin starts
-// sees them.
+// sees them. All other variables with the prefix are taken for settings.
 func exempt(name string) bool {
 	return strings.HasPrefix(name, "THRESH_STRATEGY_") || name == "THRESH_LIFELINE_FD"
 }

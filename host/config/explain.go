@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// Explanation is everything there is to know about one setting. Durations are text, such as "10s".
+// Explanation is everything there is to know about one setting. Durations are text, such as "10s". Its JSON form is
+// stable: scripts read it from 'thresh config explain -o json'.
 type Explanation struct {
 	Key  string `json:"key"`
 	Type Type   `json:"type"`
@@ -33,6 +34,7 @@ type Explanation struct {
 // joins an [*Error] for each unknown key.
 func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 	if len(keys) == 0 {
+		// Profiles are left out: what they set is not in force, unless it is among the values anyway.
 		keys = append(Keys(), groupStrategies)
 	}
 	p := &problems{}
@@ -46,6 +48,7 @@ func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 		case t.profile != "" && !defined:
 			guess := nearest.One(t.profile, c.Profiles())
 			p.add(key, &Error{Key: key, Problem: "there is no such profile", Nearest: guess})
+		// A setting that is not set is explained as well, with its default.
 		case t.leaf:
 			found = append(found, c.explain(key, t.spec))
 		default:
@@ -71,6 +74,7 @@ func (c *Config) under(group string) []string {
 // explain explains one setting. Values of strategies' settings whose names look like secrets are hidden.
 func (c *Config) explain(key string, s Spec) Explanation {
 	v := c.setting(key)
+	// Not set, and without a default: Origin says where a value would come from if there were none.
 	if v.Value == nil {
 		v.Origin.Layer = LayerDefault
 	}
@@ -79,6 +83,7 @@ func (c *Config) explain(key string, s Spec) Explanation {
 		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText,
 		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Trusted: s.Trusted,
 	}
+	// Keys in profiles and those of strategies have no variable.
 	if key == s.Key && s.Type != Scalar {
 		e.Env = envName(key)
 	}
@@ -94,6 +99,7 @@ func readable(v any) any {
 	case time.Duration:
 		return v.String()
 	case []string:
+		// The caller may change what it gets.
 		return slices.Clone(v)
 	}
 	return v

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Options say where [Load] looks. The zero value is what a program started by hand wants.
+// Options say where [Load] looks. The zero value is what a program started by hand wants. Tests set all of them, so
+// that nothing of the machine gets in.
 type Options struct {
 	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may
 	// be absent. A relative path stands against WorkDir.
@@ -75,6 +76,7 @@ func Load(o Options) (*Config, error) {
 		files[0].path, files[0].name, files[0].optional = path, LayerConfigFile, false
 	}
 	for _, f := range files {
+		// "" is a user without a home directory, such as a service.
 		if f.path == "" || f.name == LayerProjectFile && f.path == pl.userFile() {
 			continue // In the latter case it was read as the user file.
 		}
@@ -82,6 +84,7 @@ func Load(o Options) (*Config, error) {
 		if found {
 			c.files = append(c.files, f.path)
 		}
+		// Also the layer of a file that does not exist: it is empty.
 		c.layers = append(c.layers, l)
 	}
 	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
@@ -90,6 +93,7 @@ func Load(o Options) (*Config, error) {
 	if o.Profile != "" {
 		flags.override(Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
 	}
+	// In their order: a later one of the same key replaces the earlier.
 	for _, ov := range o.Overrides {
 		flags.override(ov, pl, p)
 	}
@@ -106,10 +110,12 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 	case t.problem != "":
 		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest})
 		return
+	// A whole group cannot be set by a flag; a file can hold one.
 	case !t.leaf:
 		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)})
 		return
 	case ov.Value == nil:
+		// Only of this layer: what files and environment say holds again.
 		delete(l.values, ov.Key)
 		return
 	}
@@ -119,6 +125,7 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 		return
 	}
 	l.declare(t.profile, at)
+	// Relative paths of flags and variables stand against the working directory, as in a shell.
 	l.values[ov.Key] = setting{pl.resolve(t.spec, v, pl.workDir), at}
 }
 

@@ -56,18 +56,22 @@ type Prices struct {
 // ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They
 // can be set in profiles.<name> only.
 func ProviderSpecs() []Spec {
+	// Keys are relative to the profile.
 	row := func(s Spec) Spec {
 		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
 		return s
 	}
+	// Not trusted: a project may use less of a model's window than the user configured.
 	tokens := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin, s.Unit = Integer, new(0.0), true, "tokens"
 		return row(s)
 	}
+	// Trusted: a project that sets them decides how long a session hangs.
 	wait := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
 		return trusted(row(s))
 	}
+	// Trusted: with wrong prices, the user's budget and the decisions that rest on prices are wrong.
 	price := func(s Spec) Spec {
 		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars per million tokens"
 		return trusted(row(s))
@@ -119,7 +123,9 @@ func (c *Config) Provider(profile string) (Provider, bool) {
 
 var (
 	// envVariable is upper case, so that a key that was written instead of a name is told apart.
-	envVariable  = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	envVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	// literalKey matches the usual beginnings of keys, secretName the last part of a setting's key, and providerKeys
+	// what people write for a key under provider.
 	literalKey   = regexp.MustCompile(`^(sk|pk|key|gsk|xai|nvapi)[-_][^/\\.]*$`)
 	secretName   = regexp.MustCompile(`(?i)(^|[_-]|api|auth|access|secret)(key|token|secret|password|credentials?)$`)
 	providerKeys = regexp.MustCompile(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
@@ -144,12 +150,14 @@ func (x *index) findProvider(key string) target {
 	if s, ok := x.provider[key]; ok {
 		return target{leaf: true, spec: s}
 	}
+	// A group, such as provider.prices.
 	for known := range x.provider {
 		if strings.HasPrefix(known, key+".") {
 			return target{}
 		}
 	}
 	if providerKeys.MatchString(key) {
+		// The value is never read, so that no error can show it.
 		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
 			"or a file in provider.keyFile"}
 	}
@@ -160,6 +168,7 @@ func (x *index) findProvider(key string) target {
 func (c *Config) readProviders(p *problems) error {
 	c.providers = map[string]Provider{}
 	for _, name := range c.Profiles() {
+		// From all layers: a project may add to a provider of the user's what is not trusted.
 		set := c.merged.Cut(groupProfiles + "." + name)
 		if !set.Exists(groupProvider) {
 			continue
@@ -193,6 +202,7 @@ func decodeProvider(profile *koanf.Koanf) (Provider, error) {
 		return provider, err
 	}
 	err = k.UnmarshalWithConf(groupProvider, &provider, unmarshalConf)
+	// 0 is not allowed as a value, so it means that nothing was set.
 	if provider.ContextLimit == 0 {
 		provider.ContextLimit = 128_000
 		if provider.Kind == KindAnthropic {
@@ -210,6 +220,7 @@ func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p
 		v, _ := profile.Get(key).(setting)
 		return v.Origin
 	}
+	// Keyed by the full key: two profiles may lack the same.
 	complain := func(key string, e Error) {
 		if !p.keys[key] { // Else an error names the value already.
 			e.Key = groupProfiles + "." + name + "." + key

@@ -18,6 +18,7 @@ const (
 // Specs returns the registry in the order in which people should read it. What only a profile holds is in
 // [ProviderSpecs].
 func Specs() []Spec {
+	// A share is between 0 and 1. Which side is open is up to the setting.
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
 		return s
@@ -143,7 +144,7 @@ func Specs() []Spec {
 			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."})),
 		trusted(perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
 			Allowed: []string{"tofu", "locked", "off"},
-			Meaning: "Which plugin files may run: those unchanged since they were first seen (tofu), only those in " +
+			Meaning: "Which plugin files may run: those unchanged since they were first used (tofu), only those in " +
 				"the lock file (locked), or any (off)."})),
 		trusted(perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
@@ -176,6 +177,7 @@ func Keys() []string {
 	return slices.Clone(registry().keys)
 }
 
+// behavior, model, host and perHost say which group a setting is in; all of these may stand in profiles.
 func behavior(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryBehavior, true
 	return s
@@ -191,11 +193,13 @@ func host(s Spec) Spec {
 	return s
 }
 
+// Such a setting concerns what sessions share: processes, their limits, the log.
 func perHost(s Spec) Spec {
 	s.PerHost = true
 	return host(s)
 }
 
+// When in doubt a new setting is trusted: making it so later breaks the project files that use it.
 func trusted(s Spec) Spec {
 	s.Trusted = true
 	return s

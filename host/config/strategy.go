@@ -13,9 +13,11 @@ import (
 // joins an [*Error] for everything that is wrong, with the file and line of each.
 func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) {
 	values, p := map[string]any{}, &problems{}
+	// By key, relative to the strategy.
 	specs := map[string]Spec{}
 	for _, s := range declared {
 		specs[s.Key] = s
+		// Defaults are valid: the host refuses a plugin whose own are not.
 		if s.Default != nil {
 			values[s.Key] = s.Default
 		}
@@ -29,6 +31,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 			p.add(key, unknownOwn(v.Origin, name, full, key, known))
 			continue
 		}
+		// Not strict: a flag had only text, and whether "7" is meant as a number is known only here.
 		typed, bad := s.check(v.Value, false)
 		if bad != nil {
 			p.add(key, bad.in(s, full, v.Origin))

@@ -28,6 +28,7 @@ func syntaxError(data []byte, err error) *Error {
 			e.Origin.Line++
 		}
 	}
+	// This message has no line. The first mention of the alias is the place.
 	if m := yamlAnchor.FindStringSubmatch(text); m != nil {
 		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
 		e.Origin.Line = 1 + bytes.Count(before, []byte("\n"))

@@ -23,6 +23,7 @@ func trustedPlaces(key string, pl places) string {
 		in = append(in, path)
 	}
 	in = append(in, "a file named with --config")
+	// Keys in profiles have no variable.
 	if _, plain := registry().specs[key]; plain {
 		in = append(in, envName(key))
 	}
@@ -46,6 +47,7 @@ func (c *Config) checkChoice(chosen setting, about *layer, why string, p *proble
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(about.values)) {
+		// One such setting is reason enough; the first by name, so that the message is the same each time.
 		if registry().specs[key].Trusted {
 			place := about.values[key].(setting).Origin.place()
 			p.add(keyProfile, &Error{Origin: chosen.Origin, Key: keyProfile, Value: show(chosen.Value),

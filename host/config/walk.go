@@ -15,7 +15,8 @@ type walker struct {
 	file     string
 	places   places
 	problems *problems
-	seen     map[string]int // full key to line
+	// A key counts once in each file; other files may set it again.
+	seen map[string]int // full key to line
 }
 
 // at returns where a node is.
@@ -31,10 +32,12 @@ func (w *walker) table(path string, n *yaml.Node) {
 		if path != "" {
 			full = path + "." + key.Value
 		}
-		// "a.b: 1" and "a: {b: 1}" name the same setting, so YAML itself does not see every key that is set twice.
+		// "a.b: 1" and "a: {b: 1}" name the same setting, so YAML itself does not see every key that is set twice. Also
+		// for groups: "log: {…}" twice is most likely a merge of two edits gone wrong.
 		line, twice := w.seen[full]
 		problem := keyProblem(path, key)
 		switch {
+		// Counted without looking, so that the number is about right and a huge file of nonsense costs little.
 		case w.problems.full():
 			w.problems.more++
 		case problem != "":
@@ -67,6 +70,7 @@ func keyProblem(path string, key *yaml.Node) string {
 // entry takes what a key stands for: a setting, or a group of settings.
 func (w *walker) entry(full string, at Origin, value *yaml.Node) {
 	t := registry().find(full)
+	// At the key, as that is what is wrong or what the value belongs to.
 	e := &Error{Origin: at, Key: full}
 	switch {
 	case t.problem != "":
@@ -76,6 +80,7 @@ func (w *walker) entry(full string, at Origin, value *yaml.Node) {
 	case !t.leaf && value.Kind != yaml.MappingNode && !isNull(value):
 		e.Value, e.Problem, e.Allowed = show(plain(value)), "is not allowed", "a table of settings"
 	default:
+		// Even if it sets nothing, so that "profile: p" can name it.
 		w.layer.declare(t.profile, at)
 		if t.leaf {
 			w.leaf(full, t.spec, value)
@@ -101,6 +106,7 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 	if s.Type == Objects && n.Kind == yaml.SequenceNode {
 		raw, err := appendJSON(nil, n, 0)
 		if err != nil {
+			// The cause names the line within the list.
 			bad = &badValue{value: "this list", problem: "cannot be used: " + err.Error(), element: -1}
 		}
 		v = json.RawMessage(raw)
@@ -112,6 +118,7 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 		w.layer.values[full] = setting{w.places.resolve(s, v, w.places.dirOf(w.file)), at}
 		return
 	}
+	// Lists of many lines: the element's own line is what an editor should jump to.
 	if bad.element >= 0 && bad.element < len(n.Content) {
 		at.Line = n.Content[bad.element].Line
 	}

@@ -24,7 +24,7 @@ type History struct {
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	settled  settled // what View builds on
+	shown    shown // what views are made of
 }
 
 // New returns an empty history.
@@ -169,12 +169,16 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	for _, e := range late {
 		tokens += e.Tokens
 	}
+	first := 0
+	for first < min(len(out), len(p.base.Entries)) && out[first] == p.base.Entries[first] {
+		first++
+	}
+	h.shown.rewritten(first)
 	h.entries = append(out, late...)
 	h.tokens = tokens
 	h.revision++
 	h.epoch++
 	h.rewrote = p.base.at
-	h.settled.reset()
 	return h.snapshot(), nil
 }
 

@@ -24,6 +24,7 @@ type openAIRequest struct {
 	} `json:"stream_options"`
 }
 
+// Roles are system, developer, user, assistant and tool; a tool's message answers one call.
 type openAIMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -43,6 +44,7 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	}
 	req.Model, req.Stream = in.Model, in.Stream
 	req.IncludeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage
+	// Nil if the client leaves the limit to the server, which this protocol allows.
 	limit := in.MaxCompletionTokens
 	switch {
 	case in.Model == "":
@@ -84,6 +86,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		}
 		text, blank := textOf(content)
 		out := Message{Role: m.Role, Text: text}
+		// Said of the message that comes too early, with the text of the real endpoint.
 		if m.Role != "tool" && len(open) > 0 {
 			return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding "+
 				"to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s",
@@ -93,6 +96,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 			out.Calls = append(out.Calls, call.ID)
 		}
 		switch m.Role {
+		// Anywhere in the conversation; all of them together are the system prompt.
 		case "system", "developer":
 			req.System = strings.TrimPrefix(req.System+"\n\n"+text, "\n\n")
 		case "user":
@@ -109,6 +113,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 			return badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool', and "+
 				"'developer'. (messages[%d].role)", m.Role, i)
 		}
+		// An assistant's message may consist of calls alone.
 		if blank || len(content) == 0 && len(out.Calls) == 0 {
 			return badRequest("Invalid 'messages[%d].content': empty. Expected some text.", i)
 		}

@@ -11,10 +11,12 @@ import (
 )
 
 // sample is a history that plugins are tried on, with the ids and token counts that a host would have given its
-// entries. Checks share samples and must not change them.
+// entries. Checks share samples and must not change them. The name is what errors say: an author finds the history in
+// package samples by it.
 type sample struct {
 	name    string
 	entries []*history.Entry
+	epoch   uint64 // how often it was rewritten
 }
 
 // newSample returns the sample as a host would hold it after the entries were added: ids e0, e1, … in order.
@@ -38,7 +40,7 @@ func contentsOf(entries []*history.Entry) []content.Content {
 // curated returns the sample as a Compress gets it: without entries that a provider would refuse, such as calls
 // without a response. The host curates by the same function.
 func (sm sample) curated() sample {
-	return sample{name: sm.name, entries: history.Curate(sm.entries)}
+	return sample{name: sm.name, entries: history.Curate(sm.entries), epoch: sm.epoch}
 }
 
 // sent returns the entries in the form in which they go over the wire.
@@ -78,8 +80,10 @@ func tokens(c content.Content) int {
 			n += len(b.Thought)
 		case content.Code:
 			n += len(b.Code)
+		// 4000 bytes stand for 1,000 tokens, whatever the size of the data.
 		case content.Media:
 			n += 4000
+		// As JSON, since what a model reads of it is not known.
 		case content.Opaque:
 			n += len(b.JSON)
 		}

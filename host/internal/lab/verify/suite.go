@@ -22,10 +22,11 @@ import (
 
 // bounds are the limits that a plugin must keep. Tests shorten them; see defaultBounds for the real ones.
 type bounds struct {
-	start  time.Duration // from the process to the accepted Configure
-	call   time.Duration // one Optimize or Compress, of the largest history
-	react  time.Duration // to a cancellation, and to the end of the host
-	stop   time.Duration // to SIGTERM
+	start time.Duration // from the process to the accepted Configure
+	call  time.Duration // one Optimize or Compress, of the largest history
+	react time.Duration // to a cancellation, and to the end of the host
+	stop  time.Duration // to SIGTERM
+	// Larger than any call of a healthy plugin on these samples.
 	held   time.Duration // one call while another waits for its model
 	slow   time.Duration // what a slow host service takes for one request
 	memory int64         // bytes of memory at most, for the large history
@@ -76,6 +77,7 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	switch {
 	case errors.As(err, &skip):
 		r.Outcome, r.Detail = Skip, string(skip)
+	// The machine's fault, such as a full disk: the run ends without a verdict on the plugin.
 	case errors.Is(err, plugins.ErrHost):
 		s.lacking = err
 	case err != nil:
@@ -93,6 +95,7 @@ func (s *suite) noticeHang(err error) (hung bool) {
 		return false
 	}
 	s.bounds.call = min(s.bounds.call, hurry)
+	// The old process stays with its manager until the end of the run.
 	s.running = nil // its host still has the old limit: start a new one
 	return true
 }
@@ -135,6 +138,7 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		},
 		Logger: s.log, HostVersion: "verify",
 	})
+	// Before the start, so that a plugin that fails to start is cleaned up as well.
 	s.managers = append(s.managers, m)
 	if st, err = m.Strategy(ctx, s.binary.Name); err != nil {
 		s.broken = true
