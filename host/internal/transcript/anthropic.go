@@ -46,7 +46,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {
-		blocks := anthropicBlock(raw)
+		blocks := b.exactBlock(raw, anthropicBlock(raw))
 		_, isResponse := blocks[0].(content.ToolResponse)
 		// A result's media follow it in blocks and share its origin.
 		p.add(isResponse, blocks...)
