@@ -19,12 +19,14 @@ import (
 // tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
 // one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
-	Encoding string        `json:"encoding"`
-	Exact    bool          `json:"exact"`
-	Total    int           `json:"total"`
-	Entries  []entryTokens `json:"entries"`
-	Tools    []shareTokens `json:"tools"`
-	Files    []shareTokens `json:"files"`
+	Encoding string `json:"encoding"`
+	Exact    bool   `json:"exact"`
+	Total    int    `json:"total"`
+	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
+	System  int           `json:"system"`
+	Entries []entryTokens `json:"entries"`
+	Tools   []shareTokens `json:"tools"`
+	Files   []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
 }
@@ -68,7 +70,7 @@ each of their files.
 
 If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
-has in addition to the history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
+has in addition to what the file holds (tool schemas, mostly also the system prompt), and the ratio of the provider's tokens to ours.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh tokens session.jsonl
@@ -89,9 +91,12 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 				return err
 			}
 			report := countByEntry(t.Entries, counts)
+			if len(t.System) > 0 {
+				report.System = counter.Entry(content.Content{Speaker: content.Human, Blocks: t.System})
+			}
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
-			report.Calibration = calibrate(t, counts)
+			report.Calibration = calibrate(t, counts, report.System)
 			if a.output == "json" {
 				return a.printJSON(report)
 			}
@@ -201,7 +206,7 @@ func countByTool(
 
 // calibrate replays the calibration of a session over the recorded requests, separately for each model, since the
 // ratio between its tokens and ours is a property of the model. Models are in the order of their first use.
-func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
+func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
 	for i, counted := range t.Prompts(counts) {
@@ -209,7 +214,7 @@ func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
 		if samples[u.Model] == nil {
 			models = append(models, u.Model)
 		}
-		samples[u.Model] = append(samples[u.Model], tokens.Sample{Counted: counted, Reported: u.PromptTokens})
+		samples[u.Model] = append(samples[u.Model], tokens.Sample{Counted: system + counted, Reported: u.PromptTokens})
 	}
 	out := make([]modelCalibration, len(models))
 	for i, model := range models {

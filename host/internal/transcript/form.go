@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
@@ -10,7 +11,8 @@ import (
 
 // Parsed are messages of a provider as entries.
 type Parsed struct {
-	// System is what the messages at the beginning say as the system or the developer: see [Transcript.System].
+	// System is the system prompt: what it was before, and what the messages at the beginning say as the system or the
+	// developer. See [Transcript.System].
 	System  []content.Block
 	Entries []content.Content
 	// From has the position of the message that each entry was made from.
@@ -19,6 +21,8 @@ type Parsed struct {
 
 // Before is what Parse needs to know of the conversation that it adds to. The zero value is an empty one.
 type Before struct {
+	// System is the system prompt that the conversation has.
+	System []content.Block
 	// Begun says that the conversation has messages. Instructions are then entries in it, which are pinned.
 	Begun bool
 	// Called returns the name of the tool that the latest call with an id called, "" if there is none. Nil is none.
@@ -54,6 +58,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 	b := newBuilder()
 	b.form, b.begun, b.called = f, before.Begun, before.Called
+	b.t.System = slices.Clone(before.System)
 	read, err := b.formReader()
 	if err != nil {
 		return Parsed{}, err

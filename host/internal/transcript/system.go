@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"encoding/json"
+
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
@@ -91,6 +93,21 @@ func (b *builder) nativeSystem(d *document) error {
 			Detail: "system is " + clip(f.value) + ", neither text nor a list of text blocks"}
 	}
 	return nil
+}
+
+// SystemJSON returns a system prompt as a native document has it in "system"; nil if there is none.
+func SystemJSON(system []content.Block) json.RawMessage {
+	if len(system) == 0 {
+		return nil
+	}
+	list := []byte{'['}
+	for i, b := range system {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = content.AppendBlock(list, b)
+	}
+	return append(list, ']')
 }
 
 // systemMessage is one message of a system prompt.

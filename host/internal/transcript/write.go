@@ -140,16 +140,7 @@ func nativeFields(t *Transcript) content.Fields {
 		}
 		add("boundaries", append(list, ']'))
 	}
-	if len(t.System) > 0 {
-		list := []byte{'['}
-		for i, b := range t.System {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = content.AppendBlock(list, b)
-		}
-		add("system", append(list, ']'))
-	}
+	add("system", SystemJSON(t.System))
 	return fields
 }
 

@@ -191,8 +191,9 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 // open queues the opening of a session after earlier requests for the same id, such as closing an earlier session.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	var p struct {
-		ID       string         `json:"id"`
-		Settings map[string]any `json:"settings"`
+		ID       string          `json:"id"`
+		Settings map[string]any  `json:"settings"`
+		System   json.RawMessage `json:"system"`
 	}
 	if err := decodeParams(raw, &p); err != nil {
 		return err
@@ -203,6 +204,11 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
 		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
+			done(nil, err)
+			return
+		}
+		if err := setSystemOf(s.ctx, session, p.System); err != nil {
+			_ = session.Close() // nothing was added
 			done(nil, err)
 			return
 		}

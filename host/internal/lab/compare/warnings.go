@@ -16,8 +16,7 @@ func (r *Report) Warnings() []string {
 	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
 		add(
-			"nothing: %d of %d requests are over the context limit and would have failed; "+
-				"those that a strategy can send are priced as in a larger window",
+			"nothing: %d of %d requests are over the context limit and would have failed; priced as in a larger window",
 			n, r.Totals.Nothing.Turns,
 		)
 	}

@@ -20,7 +20,7 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3}}}, nil},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
-			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; those that a strategy can send are priced as in a larger window"},
+			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a larger window"},
 		},
 		"a variant": {
 			compare.Report{
