@@ -16,8 +16,9 @@ STAMP    := $(if $(VERSION),-X $(INFO).version=$(VERSION)) $(if $(COMMIT),-X $(I
 # grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
 # A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
-# Maps and our own packages are compiled as usual.
-SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...=
+# Maps and our own packages are compiled as usual, but for generated code: calls carry histories in a form of their own.
+SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
+	-gcflags=github.com/thresh-dev/thresh/proto/...=-l
 
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
@@ -31,7 +32,7 @@ CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 TESTFLAGS := -vet=off -ldflags='-s -w'
 FAST  = $(filter-out $(patsubst ./%,github.com/thresh-dev/thresh/%,$(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check race soak bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check generate race soak bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -94,6 +95,9 @@ tools:
 
 proto: tools ## regenerate the Go code of proto/ with the pinned tools
 	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto
+
+generate: proto ## regenerate the code of proto/ and the token vocabularies; tests check that they are current
+	$(GO) generate ./host/internal/tokens
 
 proto-check: tools ## fail if the generated code is not current
 	@$(TOOLS)/protogen -plugin-dir $(TOOLS) -check proto

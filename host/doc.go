@@ -11,7 +11,8 @@
 //	defer h.Close()
 //	s, err := h.Session(host.SessionOptions{})
 //	…
-//	_, err = s.Add(ctx, content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "fix the test"}}})
+//	task := content.Text{Text: "fix the test"}
+//	_, err = s.Add(ctx, content.Content{Speaker: content.Human, Blocks: []content.Block{task}})
 //	…
 //	ready, err := s.Prepare(ctx, host.PrepareOptions{})
 //	// send ready.History to the model, add its answer and the tool responses, and so on

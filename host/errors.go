@@ -50,6 +50,9 @@ const (
 	KindStrategy Kind = "strategy"
 	// KindPlugin: the plugin failed: it did not start, crashed, ran into a timeout, or returned an error.
 	KindPlugin Kind = "plugin"
+	// KindHost: the plugin could not be started because the machine lacks something: file descriptors, space, memory,
+	// processes, the run directory. The plugin is not at fault; the same call succeeds when the cause is gone.
+	KindHost Kind = "host"
 	// KindAnswer: the plugin returned a result that cannot be applied to the history.
 	KindAnswer Kind = "answer"
 	// KindModel: the model that the strategy called failed.
@@ -65,8 +68,8 @@ const (
 // Error is what every method of this package returns when it fails.
 type Error struct {
 	Kind Kind
-	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel], and a
-	// transcript that cannot be written.
+	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel],
+	// [KindHost], and a transcript that cannot be written.
 	Retryable bool
 	// Plugin is the strategy that failed; "" if none did or it is not known.
 	Plugin string
@@ -132,6 +135,9 @@ func classify(err error) error {
 		e.Kind, e.Plugin, e.Retryable = KindModel, compress.Strategy, compress.Retryable
 	case errors.As(err, &plugin):
 		e.Kind, e.Plugin, e.Retryable = KindPlugin, plugin.Plugin, plugin.Retryable
+		if errors.Is(plugin, plugins.ErrHost) {
+			e.Kind = KindHost
+		}
 	case errors.As(err, &log):
 		e.Retryable = true
 	}

@@ -65,8 +65,8 @@ func serveAttached(s Strategy, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(
 			stderr,
 			"%s waits for a host. Give one this flag, as in: thresh compress %s=… session.json\n"+
-				"The host does not verify, isolate or end this process, and its calls have no timeout. It serves one host. "+
-				"Ctrl-C ends it.\n\n",
+				"The host does not verify, isolate or end this process, and its calls have no timeout. "+
+				"It serves one host. Ctrl-C ends it.\n\n",
 			s.Info().Name,
 			attachFlag,
 		)

@@ -51,7 +51,7 @@ func TestGetInfoTellsWhatTheStrategyDeclares(t *testing.T) {
 	want := &threshv1.GetInfoResponse{
 		Name: "actor", Version: "1.2.3", Description: "Does what a test says.", RequiresLlm: true,
 		Trigger:  &threshv1.Trigger{Mode: threshv1.TriggerMode_TRIGGER_MODE_CONTINUOUS, DefaultThreshold: 0.7},
-		Features: &threshv1.Features{},
+		Features: &threshv1.Features{HistoryDelta: true},
 		Config: []*threshv1.ConfigField{
 			{Key: "keep", Type: threshv1.ConfigType_CONFIG_TYPE_INTEGER, DefaultValue: []byte("50"), Minimum: new(1.0)},
 			{Key: "mode", Type: threshv1.ConfigType_CONFIG_TYPE_STRING, Allowed: []string{"a", "b"}},

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 const (
@@ -137,10 +139,7 @@ func logJSON(v slog.Value) json.RawMessage {
 
 // clipLog cuts text to half of the longest value, since escaping can double it.
 func clipLog(s string) string {
-	if len(s) <= maxLogValue/2 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLogValue/2], "") + "…"
+	return text.Clip(s, maxLogValue/2)
 }
 
 // levelName is the name that the host's log uses for a level.

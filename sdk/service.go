@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 
 	plugin "github.com/hashicorp/go-plugin"
@@ -29,6 +30,7 @@ type service struct {
 	broker     *plugin.GRPCBroker // set before the server starts
 	configured atomic.Pointer[configuration]
 	taxonomies taxonomies
+	mirrors    mirrors
 }
 
 // configuration is the content of Configure. It never changes.
@@ -54,6 +56,13 @@ func (s *service) Configure(_ context.Context, r *threshv1.ConfigureRequest) (*t
 		return nil, status.Error(codes.FailedPrecondition, "Configure was called before")
 	}
 	s.setLevel(levelOf(conf.LogLevel))
+	if s.info.GetFeatures().GetHistoryDelta() {
+		limit := uint64(wire.DefaultMirrorBytes)
+		if conf.MirrorBytes != nil {
+			limit = *conf.MirrorBytes
+		}
+		s.mirrors.setLimit(int(min(limit, math.MaxInt)))
+	}
 	c.host.connect()
 	return &threshv1.ConfigureResponse{}, nil
 }
@@ -76,7 +85,7 @@ func (s *service) checkConfig(config Config) error {
 }
 
 // call builds what a strategy sees from a header and the entries that followed it.
-func (s *service) call(h wire.Call, c *configuration, history *history) (Call, error) {
+func (s *service) call(h wire.Call, c *configuration, history []Content) (Call, error) {
 	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
 		if err := s.checkConfig(h.Config); err != nil {
 			return Call{}, err
@@ -88,10 +97,36 @@ func (s *service) call(h wire.Call, c *configuration, history *history) (Call, e
 	}
 	return Call{
 		CallParams: h.CallParams,
-		History:    history.given,
+		History:    history,
 		Tools:      taxonomy,
 		Log:        s.log.With("session", h.SessionID, "call", h.ID),
 	}, nil
+}
+
+// holds returns the function that tells whether this process holds what a request builds on. It puts the session's mirror
+// into m. One that does not fit is of no use any more and is dropped with it.
+func (s *service) holds(m **mirror) func(wire.Call) bool {
+	return func(c wire.Call) bool {
+		*m = s.mirrors.take(c.SessionID)
+		return *m != nil && (*m).fits(c)
+	}
+}
+
+// updated returns the mirror after what a request sent: m, or a new one for a whole history. fresh is the position of
+// the first entry that is not as it was in the last call.
+func (s *service) updated(m *mirror, c wire.Call, up wire.Update) (out *mirror, fresh int, err error) {
+	if c.Held == 0 {
+		s.mirrors.take(c.SessionID) // not kept until the end of the call, so that there are never two in memory
+		m = newMirror(c.SessionID)
+	}
+	fresh, err = m.apply(up)
+	return m, fresh, err
+}
+
+// EndSession drops what is held of a session.
+func (s *service) EndSession(_ context.Context, r *threshv1.EndSessionRequest) (*threshv1.EndSessionResponse, error) {
+	s.mirrors.take(r.GetSessionId())
+	return &threshv1.EndSessionResponse{}, nil
 }
 
 // ready returns the content of Configure; an error before it was called.

@@ -15,18 +15,22 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if err != nil {
 		return err
 	}
-	call, params, entries, err := wire.ReceiveCompress(stream)
+	var m *mirror
+	call, params, update, err := wire.ReceiveCompress(stream, s.holds(&m))
 	if err != nil {
 		return err
 	}
-	answer := wire.Result[CompressMetadata]{Revision: call.Revision}
-	if call.Held > 0 { // as in Optimize
-		answer.Resync = true
+	answer := wire.Result[CompressMetadata]{Revision: call.Revision, Resync: update.Resync}
+	if update.Resync {
 		return wire.SendPieces(stream, answer, nil)
 	}
-	history := newHistory(entries)
+	m, _, err = s.updated(m, call, update)
+	if err != nil {
+		return err
+	}
+	history := m.view()
 	in := CompressInput{CompressParams: params, TokensIn: history.tokens}
-	if in.Call, err = s.call(call, conf, history); err != nil {
+	if in.Call, err = s.call(call, conf, history.copied()); err != nil {
 		return err
 	}
 	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.ID, history: history}
@@ -40,8 +44,10 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if err := checkResult(result); err != nil {
 		return err
 	}
+	pieces := rewrite.Pieces(history.entries, result.History)
+	s.mirrors.keep(m) // before the answer: the next call may follow at once
 	answer.NoOp, answer.Metadata = result.NoOp, result.Metadata
-	return wire.SendPieces(stream, answer, rewrite.Pieces(history.was, result.History))
+	return wire.SendPieces(stream, answer, pieces)
 }
 
 // checkResult refuses a result that is neither a history nor a no-op, most likely a forgotten return value, and one

@@ -20,21 +20,25 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	call, params, entries, err := wire.ReceiveOptimize(stream)
+	var m *mirror
+	call, params, update, err := wire.ReceiveOptimize(stream, s.holds(&m))
 	if err != nil {
 		return err
 	}
-	answer := wire.Result[DensityMetadata]{Revision: call.Revision}
-	if call.Held > 0 { // nothing is held between calls: the host is asked for the whole history
-		answer.Resync = true
+	answer := wire.Result[DensityMetadata]{Revision: call.Revision, Resync: update.Resync}
+	if update.Resync {
 		return wire.SendEdits(stream, answer, nil)
 	}
-	history := newHistory(entries)
-	in := OptimizeInput{OptimizeParams: params}
-	if in.Call, err = s.call(call, conf, history); err != nil {
+	m, fresh, err := s.updated(m, call, update)
+	if err != nil {
 		return err
 	}
-	given := in.History
+	history := m.view()
+	in := OptimizeInput{OptimizeParams: params}
+	if in.Call, err = s.call(call, conf, history.entries); err != nil {
+		return err
+	}
+	in.Memo, in.Unchanged = m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density})
 	result, err := optimizer.Optimize(stream.Context(), in)
 	if ctxErr := stream.Context().Err(); ctxErr != nil {
 		return ctxErr // the host does not wait any more
@@ -42,13 +46,15 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	if err := history.untouched(given); err != nil {
+	if err := m.untouched(fresh); err != nil {
 		return err
 	}
-	edits, err := rewrite.Edits(history.was, result.Removals, result.Replacements, result.Reasons)
+	edits, err := rewrite.Edits(history.entries, result.Removals, result.Replacements, result.Reasons)
 	if err != nil {
 		return err
 	}
+	m.settleMemo()
+	s.mirrors.keep(m) // before the answer: the next call may follow at once
 	answer.Metadata = result.Metadata
 	return wire.SendEdits(stream, answer, edits)
 }

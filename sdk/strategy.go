@@ -15,18 +15,19 @@ type Strategy interface {
 	Info() Info
 
 	// Compress is called when the history is over the threshold (REQ-HD-008). It returns a new history, made of entries
-	// of in.History (kept as they are, or copied and changed) and of new ones, or the reason why there is nothing to do.
+	// of in.History (kept as they are, or copied and changed) and of new ones, or the reason why there is nothing to
+	// do.
 	//
 	// The host refuses a result in which a tool response lost its call, and keeps the history as it was. ctx is done
-	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The host
-	// passes an error on to the agent and tries no other strategy (REQ-HD-013.4).
+	// when the host no longer waits for the answer; its deadline is the host's setting plugins.compressTimeout. The
+	// host passes an error on to the agent and tries no other strategy (REQ-HD-013.4).
 	Compress(ctx context.Context, host Host, in CompressInput) (CompressResult, error)
 }
 
 // Optimizer is the second half of a strategy whose trigger is [Continuous] (REQ-HD-001.2).
 type Optimizer interface {
-	// Optimize prunes without an LLM, before every threshold check. It must be deterministic, must not change in.History,
-	// and applying its result and running it again must change nothing.
+	// Optimize prunes without an LLM, before every threshold check. It must be deterministic, must not change
+	// in.History, and applying its result and running it again must change nothing.
 	Optimize(ctx context.Context, in OptimizeInput) (DensityResult, error)
 }
 
@@ -50,9 +51,22 @@ type Call struct {
 }
 
 // OptimizeInput is what [Optimizer.Optimize] gets. History is the raw history (REQ-HD-002.9).
+//
+// A strategy may ignore Unchanged and Memo and look at the whole history each time. One that uses them costs what is
+// new instead of what the history is.
 type OptimizeInput struct {
 	Call
 	contract.OptimizeParams
+
+	// Unchanged is how many entries at the beginning of History are, unchanged and at the same positions, those of the
+	// call that stored the Memo. What the memo says of later positions no longer holds: a rewrite of the history
+	// (edits that were applied, a Compress) starts at the lowest entry that it touched, and entries may be fewer than
+	// they were. Edits that an earlier call returned may not have been applied: the host holds them back while
+	// applying them would cost more than it saves. They belong into the result again. 0 when the memo is empty.
+	Unchanged int
+	// Memo is kept with the session's history and lost with it. It may be nil, as in a unit test that sets none; its
+	// methods accept that.
+	Memo *Memo
 }
 
 // DensityResult is a set of edits to the history that Optimize was given. The zero value changes nothing.
@@ -62,8 +76,8 @@ type DensityResult struct {
 	// Replacements maps positions to entries that differ from the original in their blocks only. No position may stand
 	// in Removals too (REQ-HD-001.6).
 	Replacements map[int]Content
-	// Reasons says for positions in Removals and Replacements why. It is for people who ask what became of an entry, and
-	// optional: a position without a reason is fine, and so is nil.
+	// Reasons says for positions in Removals and Replacements why. It is for people who ask what became of an entry,
+	// and optional: a position without a reason is fine, and so is nil.
 	Reasons  map[int]Reason
 	Metadata DensityMetadata
 }

@@ -16,11 +16,14 @@ type taxonomies struct {
 // maxTaxonomies bounds the cache. Sessions with tools of their own may be many; only a few are active at a time.
 const maxTaxonomies = 32
 
+// noTools is the empty taxonomy. There is one, because a memo is kept as long as the taxonomy is the same.
+var noTools tools.Taxonomy
+
 // get returns the taxonomy for its JSON, from the cache if possible. When the cache is full it is emptied, which is
 // simpler than eviction and rare. No JSON is the empty taxonomy.
 func (t *taxonomies) get(data []byte) (*tools.Taxonomy, error) {
 	if len(data) == 0 {
-		return &tools.Taxonomy{}, nil
+		return &noTools, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

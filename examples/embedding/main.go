@@ -1,5 +1,5 @@
-// Command embedding is a minimal agent loop on package host: what a person says, what the model answers, and the tools it
-// calls are added to a session, and before every model call the session returns the history to send.
+// Command embedding is a minimal agent loop on package host: what a person says, what the model answers, and the tools
+// it calls are added to a session, and before every model call the session returns the history to send.
 //
 // The model is a stand-in that reads and edits a file several times, so that there is something to prune. Build the
 // plugins first:
@@ -59,7 +59,8 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	a := agent{session: s}
-	if err := a.add(ctx, content.Human, content.Text{Text: "Rename the function in server.go step by step."}); err != nil {
+	task := content.Text{Text: "Rename the function in server.go step by step."}
+	if err := a.add(ctx, content.Human, task); err != nil {
 		return err
 	}
 	for step := 1; ; step++ {

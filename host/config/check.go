@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Check returns v as the Go type of the setting, or an error that says what is allowed. Text is read as the setting's
@@ -27,6 +27,7 @@ func (s Spec) Check(v any) (any, error) {
 
 // badValue is what is wrong with a value, before its place is known.
 type badValue struct {
+	// value is as an error shows it: clipped, and without control characters.
 	value   string
 	problem string
 	nearest string
@@ -44,13 +45,16 @@ func (b *badValue) in(s Spec, key string, at Origin) *Error {
 	if b.element >= 0 {
 		key = fmt.Sprintf("%s[%d]", key, b.element)
 	}
+	// Not even clipped: the first characters of a key are enough to tell whose it is.
 	if s.secret {
 		b.value, b.problem = "", "is not allowed (the value is not shown, as it might be a key)"
 	}
 	return &Error{Origin: at, Key: key, Value: b.value, Problem: b.problem, Allowed: s.Want(), Nearest: b.nearest}
 }
 
-// check is Check; with strict, as for files, text is accepted for text only: YAML has types of its own.
+// check is Check; with strict, as for files, text is accepted for text only: YAML has types of its own. Checks come
+// before layers are merged, since only then the place of a value is known, and a wrong value is wrong even where
+// another layer hides it.
 func (s Spec) check(v any, strict bool) (any, *badValue) {
 	switch s.Type {
 	case Boolean:
@@ -85,6 +89,7 @@ func (s Spec) checkBool(v any, strict bool) (any, *badValue) {
 }
 
 func (s Spec) checkInt(v any, strict bool) (any, *badValue) {
+	// Text is tried second: a flag has only text, a file has both.
 	n, ok := toInt(v)
 	if text, isText := v.(string); isText && !strict {
 		parsed, err := strconv.Atoi(text)
@@ -109,6 +114,7 @@ func (s Spec) checkNumber(v any, strict bool) (any, *badValue) {
 }
 
 func (s Spec) checkDuration(v any) (any, *badValue) {
+	// A bare number is refused: whether it means seconds or milliseconds would be a guess.
 	d, ok := v.(time.Duration)
 	if text, isText := v.(string); isText {
 		parsed, err := time.ParseDuration(text)
@@ -123,20 +129,23 @@ func (s Spec) checkDuration(v any) (any, *badValue) {
 func (s Spec) checkText(v any) (any, *badValue) {
 	given, ok := v.(string)
 	switch {
+	// Not text: false in an environment variable is text, in a file it is not.
 	case !ok,
 		s.Type == Name && !strategyName.MatchString(given),
+		// No system has a path with a NUL byte, and errors of the system would name only its beginning.
 		s.Type == Path && strings.ContainsRune(given, 0),
 		s.valid != nil && !s.valid(given):
 		return nil, refuse(v)
 	case len(s.Allowed) > 0 && !slices.Contains(s.Allowed, given):
 		bad := refuse(v)
-		bad.nearest = text.Nearest(given, s.Allowed)
+		bad.nearest = nearest.One(given, s.Allowed)
 		return nil, bad
 	}
 	return given, nil
 }
 
 func (s Spec) checkList(v any, strict bool) (any, *badValue) {
+	// Elements are checked like settings of their own.
 	element := Spec{Type: String, Allowed: s.Allowed}
 	if s.Type == Paths {
 		element.Type = Path
@@ -157,9 +166,11 @@ func (s Spec) checkList(v any, strict bool) (any, *badValue) {
 	default:
 		return nil, refuse(v)
 	}
+	// Not nil, even if it is empty: an empty list is a value, and replaces that of a weaker layer.
 	list := make([]string, 0, len(items))
 	for i, item := range items {
 		text, bad := element.checkText(item)
+		// In a list an empty path would mean the working directory, which no one writes on purpose.
 		if bad == nil && s.Type == Paths && text == "" {
 			bad = refuse(item)
 		}
@@ -182,6 +193,7 @@ func checkScalar(v any) (any, *badValue) {
 	if n, ok := toInt(v); ok {
 		return n, nil
 	}
+	// NaN and infinities have no form in JSON, in which settings reach a plugin.
 	if f, ok := toFloat(v); ok && (Spec{}).inBounds(f) {
 		return f, nil
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -10,27 +9,28 @@ import (
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
-	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Config is a set of layers and the values that result. It is immutable and safe for concurrent use.
 type Config struct {
-	places  places
-	files   []string
+	places places
+	// Those that exist.
+	files []string
+	// They never change after [Load], so that copies share them.
 	layers  []*layer // files, environment, flags
 	session *layer
 
 	settings Settings
-	values   map[string]setting // what holds, by key outside of profiles
+	merged   *koanf.Koanf // what holds, as a [setting] by key; and all profiles, in force or not
 	profiles map[string]Origin
 	// providers are those of the profiles that have one.
 	providers map[string]Provider
 }
 
-// Settings returns the values in force, as a copy.
+// Settings returns the values in force, as a copy. It costs about a microsecond, so that callers may ask each time.
 func (c *Config) Settings() Settings { return c.settings.clone() }
 
 // Files returns the absolute paths of the files that were read, weakest first.
@@ -49,8 +49,10 @@ func (c *Config) With(key string, value any, source string) (*Config, error) {
 
 // WithAll is [Config.With] for several overrides at once. The error joins everything that is wrong with them.
 func (c *Config) WithAll(overrides ...Override) (*Config, error) {
+	// Profiles, values and settings are worked out again from the layers: another profile changes any of them.
 	derived := &Config{places: c.places, files: c.files, layers: c.layers, session: c.session.clone()}
 	p := &problems{}
+	// All problems are collected first; the first wrong override does not hide the others.
 	for _, ov := range overrides {
 		derived.session.override(ov, c.places, p)
 	}
@@ -59,46 +61,47 @@ func (c *Config) WithAll(overrides ...Override) (*Config, error) {
 
 // resolved stacks the layers and returns c, or everything that is wrong.
 func (c *Config) resolved(p *problems) (*Config, error) {
-	all := append(slices.Clone(c.layers), c.session)
+	// A new slice: appending to c.layers could write into an array that copies share.
+	all := append([]*layer{defaults(c.places)}, c.layers...)
+	all = append(all, c.session)
+	chosen := setting{Value: ""}
+	others := chosen // What it would be without the project file.
 	c.profiles = map[string]Origin{}
-	profile := setting{value: ""}
-	others := profile // what it would be without the project's file
 	for _, l := range all {
-		for name, at := range l.profiles {
-			c.profiles[name] = at
-		}
-		if v, ok := l.values[keyProfile]; ok {
-			profile = v
+		// The nearest layer that mentions a profile is where errors about the whole profile point.
+		maps.Copy(c.profiles, l.profiles)
+		if v, ok := l.values[keyProfile].(setting); ok {
+			chosen = v
 			if l.name != LayerProjectFile {
 				others = v
 			}
 		}
 	}
-
-	// The profile goes above the files, wherever it is defined: the environment and flags are nearer to the user.
-	stack := []*layer{defaults(c.places)}
-	above := []*layer{}
-	for _, l := range all {
-		switch l.name {
-		case LayerUserFile, LayerProjectFile, LayerConfigFile:
-			stack = append(stack, l)
-		default:
-			above = append(above, l)
-		}
-	}
-	inForce := profileLayer(profile.value.(string), all)
-	c.checkChosenProfile(profile, inForce, p)
-	if name := others.value.(string); name != profile.value {
-		c.checkLostProfile(profile, name, profileLayer(name, all), p)
-	}
-	stack = append(stack, inForce)
-	stack = append(stack, above...)
-
-	if err := c.merge(stack); err != nil {
+	// Everything that is set, with the profiles still apart.
+	known, err := stack(all...)
+	if err != nil {
 		return nil, err
 	}
+	profile := profileLayer(chosen.Value.(string), known)
+	c.checkChosenProfile(chosen, profile, p)
+	// The project file changed the user's choice.
+	if name := others.Value.(string); name != chosen.Value {
+		c.checkLostProfile(chosen, name, profileLayer(name, known), p)
+	}
+	// The profile goes above the files, wherever it is defined: the environment and flags are nearer to the user.
+	above := slices.IndexFunc(all, func(l *layer) bool { return l.name == LayerEnvironment || l.name == LayerSession })
+	// Merging is most of the cost of an override, and sessions without a profile need only one.
+	if c.merged = known; len(profile.values) > 0 {
+		if c.merged, err = stack(slices.Insert(all, above, profile)...); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.decode(); err != nil {
+		return nil, err
+	}
+	// On the merged values: limits that do not go together may come from different layers.
 	c.crossCheck(p)
-	if err := c.gatherProviders(all, p); err != nil {
+	if err := c.readProviders(p); err != nil {
 		return nil, err
 	}
 	if err := p.err(); err != nil {
@@ -111,6 +114,7 @@ func (c *Config) resolved(p *problems) (*Config, error) {
 func defaults(pl places) *layer {
 	l, x := newLayer(LayerDefault), registry()
 	for _, key := range x.keys {
+		// A setting without a default is absent, which is how Settings tells "not set" from a value.
 		if v := x.specs[key].defaultOn(pl); v != nil {
 			l.values[key] = setting{v, Origin{Layer: LayerDefault}}
 		}
@@ -118,99 +122,82 @@ func defaults(pl places) *layer {
 	return l
 }
 
-// profileLayer collects what all layers set for a profile. Its provider is left out: that is read for all profiles.
-func profileLayer(name string, all []*layer) *layer {
-	collected := newLayer(LayerProfile)
-	if name == "" {
-		return collected
-	}
-	for _, l := range all {
-		for key, v := range l.values {
-			if own, ok := strings.CutPrefix(key, groupProfiles+"."+name+"."); ok && !strings.HasPrefix(own, groupProvider+".") {
-				v.origin.Layer, v.origin.Profile = LayerProfile, name
-				collected.values[own] = v
-			}
+// profileLayer is what all layers together set for a profile; empty for the name "". Its provider is left out: that is
+// not a setting, and is read for all profiles, in force or not.
+func profileLayer(name string, known *koanf.Koanf) *layer {
+	l := newLayer(LayerProfile)
+	for key, v := range known.Cut(groupProfiles + "." + name).All() {
+		if v, ok := v.(setting); ok && name != "" && !strings.HasPrefix(key, groupProvider+".") {
+			v.Origin.Layer, v.Origin.Profile = LayerProfile, name
+			l.values[key] = v
 		}
 	}
-	return collected
+	return l
 }
 
-// merge stacks the layers, fills c.values and decodes c.settings. A decoding error is a bug in the registry.
-func (c *Config) merge(stack []*layer) error {
-	k := koanf.New(".")
-	c.values = map[string]setting{}
-	for _, l := range stack {
-		if len(l.values) == 0 {
-			continue // koanf indexes all that it holds at each load.
-		}
-		flat := make(map[string]any, len(l.values))
-		for key, v := range l.values {
-			if strings.HasPrefix(key, groupProfiles+".") {
-				continue
-			}
-			c.values[key] = v
-			if raw, ok := v.value.(json.RawMessage); ok {
-				// koanf copies values by reflection, bytes one by one.
-				flat[key] = string(raw)
-				continue
-			}
-			flat[key] = v.value
-		}
-		if err := k.Load(confmap.Provider(flat, "."), nil); err != nil {
-			return err
-		}
-	}
-	err := k.UnmarshalWithConf("", &c.settings, koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
-		ErrorUnused: true, // A row of the registry without a field in Settings.
-		DecodeHook:  mapstructure.DecodeHookFuncType(decodeHook),
-	}})
-	if err != nil {
+// decode fills c.settings. An error is a bug in the registry.
+func (c *Config) decode() error {
+	into := struct {
+		Settings `koanf:",squash"`
+		Profiles any `koanf:"profiles"` // [Config.readProviders] takes from them what is not a setting.
+	}{}
+	if err := c.merged.UnmarshalWithConf("", &into, unmarshalConf); err != nil {
 		return fmt.Errorf("a setting in the registry does not fit its field: %w", err)
 	}
+	c.settings = into.Settings
 	return nil
 }
 
-// decodeHook converts values whose types in the registry and in [Settings] differ: JSON that passed through koanf as
-// text, and numbers that end in an int field.
+// unmarshalConf makes koanf as strict as the checks before it: no conversion of types, and no row of the registry
+// without a field.
+var unmarshalConf = koanf.UnmarshalConf{DecoderConfig: &mapstructure.DecoderConfig{
+	ErrorUnused: true,
+	DecodeHook:  mapstructure.DecodeHookFuncType(decodeHook),
+}}
+
+// decodeHook takes the value out of a [setting], and fits a number to an int field ([Density] says how).
 func decodeHook(_, to reflect.Type, v any) (any, error) {
-	switch v := v.(type) {
-	case string:
-		if to == reflect.TypeFor[json.RawMessage]() {
-			return json.RawMessage(v), nil
-		}
-	case float64:
-		if to == reflect.TypeFor[int]() {
-			return int(min(max(math.Floor(v), 0), math.MaxInt32)), nil
-		}
+	if s, ok := v.(setting); ok {
+		v = s.Value
+	}
+	if f, ok := v.(float64); ok && to == reflect.TypeFor[int]() {
+		// Never below 0 and never beyond what every platform's int holds.
+		return int(min(max(math.Floor(f), 0), math.MaxInt32)), nil
 	}
 	return v, nil
 }
 
+// setting returns what holds for a key; the zero setting if nothing does.
+func (c *Config) setting(key string) setting {
+	v, _ := c.merged.Get(key).(setting)
+	return v
+}
+
 // crossCheck finds values that are valid by themselves but not together.
 func (c *Config) crossCheck(p *problems) {
+	if p.unread {
+		return // What is missing may be in the file that could not be read.
+	}
+	known := c.Profiles()
+	want := "a profile that is defined under profiles; there is none"
+	if len(known) > 0 {
+		want = "one of: " + strings.Join(known, ", ")
+	}
 	for _, key := range []string{keyProfile, keyCompressionProfile} {
-		v := c.values[key]
-		name := v.value.(string)
-		if _, ok := c.profiles[name]; ok || name == "" || p.unread {
-			continue
+		v := c.setting(key)
+		name := v.Value.(string)
+		if _, ok := c.profiles[name]; !ok && name != "" {
+			p.add(key, &Error{Origin: v.Origin, Key: key, Value: show(name), Problem: "is not a profile",
+				Allowed: want, Nearest: nearest.One(name, known)})
 		}
-		known := c.Profiles()
-		want := "a profile that is defined under profiles; there is none"
-		if len(known) > 0 {
-			want = "one of: " + strings.Join(known, ", ")
-		}
-		p.add(key, func() *Error {
-			return &Error{Origin: v.origin, Key: key, Value: show(name), Problem: "is not a profile",
-				Allowed: want, Nearest: text.Nearest(name, known)}
-		})
 	}
 	m := c.settings.Model
-	if m.CompletionBudget >= m.ContextLimit && !p.keys[keyContextLimit] && !p.keys[keyCompletionBudget] && !p.unread {
-		at := c.values[keyCompletionBudget].origin // Never the default, as 0 leaves something.
-		p.add(keyCompletionBudget, func() *Error {
-			return &Error{Origin: at, Key: keyCompletionBudget, Value: show(m.CompletionBudget),
-				Problem: "leaves nothing of the context window",
-				Allowed: "less than " + keyContextLimit + ", which is " + show(m.ContextLimit) + " (" + c.values[keyContextLimit].origin.String() + ")"}
-		})
+	if m.CompletionBudget >= m.ContextLimit && !p.keys[keyContextLimit] && !p.keys[keyCompletionBudget] {
+		limit := show(m.ContextLimit) + " (" + c.setting(keyContextLimit).Origin.String() + ")"
+		p.add(keyCompletionBudget, &Error{
+			Origin: c.setting(keyCompletionBudget).Origin, // Never the default, as 0 leaves something.
+			Key:    keyCompletionBudget, Value: show(m.CompletionBudget),
+			Problem: "leaves nothing of the context window",
+			Allowed: "less than " + keyContextLimit + ", which is " + limit})
 	}
 }

@@ -37,4 +37,23 @@
 // whose names could not be told from keys. An unknown variable that begins with THRESH_ is an error, as it is most
 // likely a misspelt setting. Exempt are THRESH_STRATEGY_… and THRESH_LIFELINE_FD, which pass between a host and its
 // plugins.
+//
+// # What koanf does, and what it does not
+//
+// koanf merges the layers, tells what holds and what is set below a key, cuts a profile out of all layers, and decodes
+// into [Settings] and [Provider]. The values that it stacks carry their origin, so that nothing is merged twice. The
+// rest of this package is what koanf has no means for; read this list before replacing any of it.
+//
+//   - The walk over YAML nodes (walk.go, yamljson.go, syntax.go). A parser of koanf returns a plain map: the lines are
+//     lost that every error and [Config.Explain] name, and so is that a key was set twice or in two ways, the digits
+//     of large numbers, and the order of keys in taxonomy rules.
+//   - The check of a value against its row of the registry (spec.go, check.go). The decoder behind koanf knows the
+//     types of fields but neither bounds nor choices, stops being strict where text from a flag must become a number,
+//     and sees the merged result, where a wrong value in a file is hidden by a right one in a flag.
+//   - What a key stands for, what was probably meant by a wrong one (keys.go), and which keys a project file must not
+//     set, directly or by choosing a profile (trusted.go). To koanf a key is just a path.
+//   - The environment (env.go). koanf's provider leaves out unknown variables silently or takes them all, and panics
+//     at an entry without "=". What remains after that check is a loop of a few lines.
+//   - Reading a file (file.go). koanf's provider reads any path to its end: a named pipe that never ends, or a file
+//     that is too large to be settings.
 package config

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // loadEnv reads the THRESH_ variables. Unknown ones are errors, because a misspelled variable would be ignored
 // silently. An empty variable counts as not set.
 func loadEnv(env []string, pl places, p *problems) *layer {
 	l, x := newLayer(LayerEnvironment), registry()
+	// By name, the last one wins, as in the shell that made the environment.
 	values := map[string]string{}
+	// In the order of the environment, so that errors have an order.
 	var names []string
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -27,13 +29,14 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 	for _, name := range names {
 		at := Origin{Layer: l.name, Source: name}
 		key, known := x.env[name]
-		if !known {
-			p.add(name, func() *Error {
-				return &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: text.Nearest(name, slices.Sorted(maps.Keys(x.env)))}
-			})
-			continue
-		}
-		if values[name] != "" {
+		switch {
+		// A search for the nearest name for each of thousands of variables would take seconds.
+		case !known && p.full():
+			p.more++
+		case !known:
+			guess := nearest.One(name, slices.Sorted(maps.Keys(x.env)))
+			p.add(name, &Error{Origin: at, Problem: "unknown setting in the environment", Nearest: guess})
+		case values[name] != "":
 			l.override(Override{Key: key, Value: values[name], Source: name}, pl, p)
 		}
 	}
@@ -41,7 +44,7 @@ func loadEnv(env []string, pl places, p *problems) *layer {
 }
 
 // exempt reports whether a variable belongs to the protocol between a host and its plugins. A host that a plugin starts
-// sees them.
+// sees them. All other variables with the prefix are taken for settings.
 func exempt(name string) bool {
 	return strings.HasPrefix(name, "THRESH_STRATEGY_") || name == "THRESH_LIFELINE_FD"
 }

@@ -14,9 +14,10 @@ import (
 // Error is one problem in the configuration. [Load] and [Config.With] join all that they find; [errors.As] finds the
 // first.
 type Error struct {
-	// Origin is where the problem is.
+	// Origin is where the problem is. For a value from a file: the line of the value, or of its key if the key is what
+	// is wrong.
 	Origin Origin
-	// Key is the setting; "" if the problem is a whole file.
+	// Key is the setting; "" if the problem is a whole file. With an index for an element of a list: plugins.dirs[1].
 	Key string
 	// Value is the bad value, clipped and fit to be shown; "" if there is none.
 	Value string
@@ -26,7 +27,7 @@ type Error struct {
 	Allowed string
 	// Nearest is what was probably meant; "" if nothing is similar.
 	Nearest string
-	// Err is the cause, for [errors.Is]; nil if this package found the problem.
+	// Err is the cause, for [errors.Is]; nil if this package found the problem. Only reading a file has a cause.
 	Err error
 }
 
@@ -63,27 +64,32 @@ const maxProblems = 20
 
 // problems collects errors up to maxProblems and counts the rest.
 type problems struct {
+	// In the order in which layers are read.
 	list []error
+	// more counts what was found beyond maxProblems.
 	more int
 	keys map[string]bool // settings that have a problem
 	// unread is set if a whole file could not be read, so that references to what it may define cannot be checked.
+	// Without it a typo in one file would be followed by complaints about every profile that the file defines.
 	unread bool
 }
 
-// add takes a function so that errors beyond the limit are not built.
-func (p *problems) add(key string, build func() *Error) {
-	if p.keys == nil {
-		p.keys = map[string]bool{}
-	}
+// add notes a problem with a setting. Key is what later checks ask for: the setting's own key, without the profile
+// that it is in, or "" for a whole file.
+func (p *problems) add(key string, e *Error) {
 	if p.full() {
 		p.more++
 		return
 	}
+	if p.keys == nil {
+		p.keys = map[string]bool{}
+	}
 	p.keys[key] = true
-	p.list = append(p.list, build())
+	p.list = append(p.list, e)
 }
 
-// full reports whether further problems are only counted.
+// full reports whether further problems are only counted. Where a search for the nearest key would come first, ask
+// before it.
 func (p *problems) full() bool { return len(p.list) == maxProblems }
 
 // err joins the problems; nil if there are none.
@@ -105,11 +111,13 @@ func show(v any) string {
 		return shorten(string(v))
 	case fmt.Stringer:
 		return v.String()
+	// Their content is left out: a wrong list may be long, and its kind is what is wrong.
 	case []any, []string:
 		return "a list"
 	case map[string]any:
 		return "a table"
 	}
+	// Numbers and truth values as they are written in YAML and JSON.
 	if b, err := json.Marshal(v); err == nil {
 		return shorten(string(b))
 	}

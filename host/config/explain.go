@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
-// Explanation is everything there is to know about one setting. Durations are text, such as "10s".
+// Explanation is everything there is to know about one setting. Durations are text, such as "10s". Its JSON form is
+// stable: scripts read it from 'thresh config explain -o json'.
 type Explanation struct {
 	Key  string `json:"key"`
 	Type Type   `json:"type"`
@@ -33,72 +34,60 @@ type Explanation struct {
 // joins an [*Error] for each unknown key.
 func (c *Config) Explain(keys ...string) ([]Explanation, error) {
 	if len(keys) == 0 {
+		// Profiles are left out: what they set is not in force, unless it is among the values anyway.
 		keys = append(Keys(), groupStrategies)
 	}
-	p, all := &problems{}, c.allValues()
+	p := &problems{}
 	var found []Explanation
 	for _, key := range keys {
 		t := registry().find(key)
 		_, defined := c.profiles[t.profile]
 		switch {
 		case t.problem != "":
-			p.add(key, func() *Error { return &Error{Key: key, Problem: t.problem, Nearest: t.nearest} })
+			p.add(key, &Error{Key: key, Problem: t.problem, Nearest: t.nearest})
 		case t.profile != "" && !defined:
-			p.add(key, func() *Error {
-				return &Error{Key: key, Problem: "there is no such profile", Nearest: text.Nearest(t.profile, c.Profiles())}
-			})
+			guess := nearest.One(t.profile, c.Profiles())
+			p.add(key, &Error{Key: key, Problem: "there is no such profile", Nearest: guess})
+		// A setting that is not set is explained as well, with its default.
 		case t.leaf:
-			found = append(found, c.explain(key, t.spec, all))
+			found = append(found, c.explain(key, t.spec))
 		default:
-			for _, k := range under(key, all) {
-				found = append(found, c.explain(k, registry().find(k).spec, all))
+			for _, k := range c.under(key) {
+				found = append(found, c.explain(k, registry().find(k).spec))
 			}
 		}
 	}
 	return found, p.err()
 }
 
-// under returns the settings of a group: those of the registry, then what is set besides.
-func under(group string, all map[string]setting) []string {
+// under returns the settings of a group: those of the registry in its order, then what else is set, sorted.
+func (c *Config) under(group string) []string {
 	keys := registry().under(group)
-	var own []string
-	for key := range all {
+	for _, key := range c.merged.Keys() {
 		if strings.HasPrefix(key, group+".") && !slices.Contains(keys, key) {
-			own = append(own, key)
+			keys = append(keys, key)
 		}
 	}
-	slices.Sort(own)
-	return append(keys, own...)
-}
-
-// allValues returns the values in force and those in profiles.
-func (c *Config) allValues() map[string]setting {
-	all := map[string]setting{}
-	for _, l := range append(slices.Clone(c.layers), c.session) {
-		for key, v := range l.values {
-			if strings.HasPrefix(key, groupProfiles+".") {
-				all[key] = v
-			}
-		}
-	}
-	for key, v := range c.values {
-		all[key] = v
-	}
-	return all
+	return keys
 }
 
 // explain explains one setting. Values of strategies' settings whose names look like secrets are hidden.
-func (c *Config) explain(key string, s Spec, all map[string]setting) Explanation {
-	v, ok := all[key]
-	if !ok {
-		v.origin.Layer = LayerDefault
+func (c *Config) explain(key string, s Spec) Explanation {
+	v := c.setting(key)
+	// Not set, and without a default: Origin says where a value would come from if there were none.
+	if v.Value == nil {
+		v.Origin.Layer = LayerDefault
 	}
-	e := Explanation{Key: key, Type: s.Type, Value: readable(v.value), Origin: v.origin,
-		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText, Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Trusted: s.Trusted}
+	e := Explanation{
+		Key: key, Type: s.Type, Value: readable(v.Value), Origin: v.Origin,
+		Default: readable(s.defaultOn(c.places)), DefaultText: s.DefaultText,
+		Unit: s.Unit, Allowed: s.Want(), Meaning: s.Meaning, Trusted: s.Trusted,
+	}
+	// Keys in profiles and those of strategies have no variable.
 	if key == s.Key && s.Type != Scalar {
 		e.Env = envName(key)
 	}
-	if v.value != nil && s.Type == Scalar && looksSecret(key) {
+	if v.Value != nil && s.Type == Scalar && looksSecret(key) {
 		e.Value = "(not shown)"
 	}
 	return e
@@ -110,6 +99,7 @@ func readable(v any) any {
 	case time.Duration:
 		return v.String()
 	case []string:
+		// The caller may change what it gets.
 		return slices.Clone(v)
 	}
 	return v

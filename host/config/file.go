@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes bounds a settings file, in bytes. A larger one is something else with the same name.
+// maxFileBytes bounds a settings file, in bytes. A larger one is something else with the same name. The bound also
+// limits the work: every key is looked up, and every node is visited once.
 const maxFileBytes = 1 << 20
 
 // loadFile reads a file into a layer. Problems go to p. A missing file is no problem if it is optional; found reports
@@ -20,12 +21,14 @@ const maxFileBytes = 1 << 20
 func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l *layer, found bool) {
 	l = newLayer(name)
 	at := Origin{Layer: name, File: path}
+	// Found is true: a file that cannot be read is there, and [Config.Files] names it.
 	fail := func(e *Error) (*layer, bool) {
 		p.unread = true
-		p.add("", func() *Error { return e })
+		p.add("", e)
 		return l, true
 	}
 	data, err := readFile(path)
+	// A directory on the way that cannot be searched is an error: the file may exist.
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return l, false
 	}
@@ -38,7 +41,7 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 		return fail(bad)
 	}
 	if root != nil {
-		w := &walker{index: registry(), layer: l, file: path, places: pl, problems: p, seen: map[string]int{}}
+		w := &walker{layer: l, file: path, places: pl, problems: p, seen: map[string]int{}}
 		w.table("", root)
 	}
 	return l, true
@@ -71,6 +74,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, cause(err)
 	case len(data) > maxFileBytes:
 		return nil, fmt.Errorf("it is larger than %d bytes", maxFileBytes)
+	// The YAML library would report a position in a file that no editor shows.
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		return nil, errors.New("it is not UTF-8 text")
 	}
@@ -94,17 +98,21 @@ func parse(data []byte) (*yaml.Node, *Error) {
 	} else if err != nil {
 		return nil, syntaxError(data, err)
 	}
+	// What a second document sets would be ignored otherwise.
 	if err := decoder.Decode(&second); err == nil {
-		return nil, &Error{Origin: Origin{Line: second.Line}, Problem: "begins a second YAML document", Allowed: "one document in a file"}
+		return nil, &Error{Origin: Origin{Line: second.Line}, Problem: "begins a second YAML document",
+			Allowed: "one document in a file"}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(data, err)
 	}
+	// A file of comments is empty, not wrong.
 	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
 		return nil, nil
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, &Error{Origin: Origin{Line: root.Line}, Value: describe(root), Problem: "is not allowed as the whole file",
+		return nil, &Error{Origin: Origin{Line: root.Line}, Value: show(plain(root)),
+			Problem: "is not allowed as the whole file",
 			Allowed: "a table of settings, such as \"compression:\""}
 	}
 	return root, nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 const (
@@ -30,18 +30,21 @@ var (
 	freeName     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
-// index is the registry, ready to be asked. It does not change after it was built.
+// index is the registry, ready to be asked. It does not change after it was built. It is built once, as each key of
+// each layer asks it.
 type index struct {
 	keys   []string
 	specs  map[string]Spec
-	groups map[string]bool   // every proper prefix of a key, and the two free groups
-	env    map[string]string // variable to key
+	groups map[string]bool // every proper prefix of a key, and the two free groups
+	// Built from the keys and not parsed back: "_" in a variable may be a dot or the end of a word.
+	env map[string]string // variable to key
 
 	provider map[string]Spec // by key in a profile, such as provider.kind
 }
 
 var registry = sync.OnceValue(func() *index {
-	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true, groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
+	x := &index{specs: map[string]Spec{}, groups: map[string]bool{groupProfiles: true, groupStrategies: true,
+		groupGrants: true}, env: map[string]string{}, provider: map[string]Spec{}}
 	for _, s := range ProviderSpecs() {
 		x.provider[s.Key] = s
 	}
@@ -58,7 +61,7 @@ var registry = sync.OnceValue(func() *index {
 	return x
 })
 
-// envName returns the environment variable of a key.
+// envName returns the environment variable of a key. compression.llm.maxCalls is THRESH_COMPRESSION_LLM_MAX_CALLS.
 func envName(key string) string {
 	var b strings.Builder
 	b.WriteString(envPrefix)
@@ -76,7 +79,8 @@ func envName(key string) string {
 	return b.String()
 }
 
-// target is what a full key stands for: a setting (leaf), a group of settings, or nothing (then problem says why).
+// target is what a full key stands for: a setting (leaf), a group of settings, or nothing (then problem says why). Both
+// kinds of "something" have an empty problem.
 type target struct {
 	leaf    bool
 	spec    Spec   // of a leaf
@@ -95,6 +99,7 @@ func (x *index) find(key string) target {
 	if !freeName.MatchString(profile) {
 		return target{problem: "a profile's name consists of letters, digits, hyphens and underscores"}
 	}
+	// The profile as a whole: a group.
 	if !more {
 		return target{profile: profile}
 	}
@@ -108,6 +113,7 @@ func (x *index) find(key string) target {
 		t = x.findPlain(sub)
 	}
 	t.profile = profile
+	// The setting "profile" itself, for one: a profile cannot choose another.
 	if t.leaf && !t.spec.PersistToProfile {
 		return target{problem: "cannot be set in a profile"}
 	}
@@ -125,6 +131,7 @@ func (x *index) findPlain(key string) target {
 	if x.groups[key] {
 		return target{}
 	}
+	// The most likely mistake, as a provider looks like a group of settings.
 	if first, _, _ := strings.Cut(key, "."); first == groupProvider {
 		return target{problem: "a provider belongs in a profile", nearest: groupProfiles + ".<name>." + key}
 	}
@@ -142,9 +149,13 @@ func (x *index) findPlain(key string) target {
 	if !more {
 		return target{}
 	}
+	// A dot in it would look like a group.
 	if !freeName.MatchString(own) {
-		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and underscores"}
+		return target{problem: "the key of a strategy's own setting consists of letters, digits, hyphens and " +
+			"underscores"}
 	}
+	// Any key and any simple value: the plugin that knows better may not even be installed. [Config.Strategy] checks
+	// again.
 	return target{leaf: true, spec: Spec{Key: key, Type: Scalar, PersistToProfile: true, Category: categoryBehavior,
 		Meaning: "The strategy's own setting."}}
 }
@@ -160,6 +171,7 @@ func findGrant(key, rest string) target {
 	}
 	for _, s := range grantSpecs {
 		if s.Key == own {
+			// Trusted, as a grant is an exception from isolation.
 			s.Key, s.Category, s.PerHost, s.Trusted = key, categoryHost, true, true
 			return target{leaf: true, spec: s}
 		}
@@ -169,7 +181,7 @@ func findGrant(key, rest string) target {
 		known[i] = s.Key
 	}
 	t := target{problem: "unknown grant: there are " + strings.Join(known, ", ")}
-	if guess := text.Nearest(own, known); guess != "" {
+	if guess := nearest.One(own, known); guess != "" {
 		t.nearest = groupGrants + "." + name + "." + guess
 	}
 	return t
@@ -179,20 +191,22 @@ func findGrant(key, rest string) target {
 var grantSpecs = []Spec{
 	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
 	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
-	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, beside those of the system."},
+	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, " +
+		"beside those of the system."},
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.
 func (x *index) nearestKey(key string) string {
 	candidates := slices.Concat(x.keys, slices.Sorted(maps.Keys(x.groups)))
-	if guess := text.Nearest(key, candidates); guess != "" || strings.Contains(key, ".") {
+	if guess := nearest.One(key, candidates); guess != "" || strings.Contains(key, ".") {
 		return guess
 	}
+	// "threshold" alone is what a user remembers of compression.threshold.
 	last := map[string]string{}
 	for _, k := range x.keys {
 		last[k[strings.LastIndexByte(k, '.')+1:]] = k
 	}
-	return last[text.Nearest(key, slices.Sorted(maps.Keys(last)))]
+	return last[nearest.One(key, slices.Sorted(maps.Keys(last)))]
 }
 
 // under returns the keys of the settings in a group.

@@ -11,14 +11,17 @@ import (
 // PATH.
 func (s Spec) split(text string) []any {
 	var items []any
+	// Text that begins with a bracket and is no JSON is a path or a name of its own.
 	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &items) == nil {
 		return items
 	}
+	// The empty list, which differs from no value.
 	if text == "" {
 		return nil
 	}
 	parts := strings.Split(text, ",")
 	if s.Type == Paths {
+		// As in PATH, since a comma may be part of a path.
 		parts = filepath.SplitList(text)
 	}
 	for _, part := range parts {
@@ -54,5 +57,7 @@ func checkObjects(v any, strict bool) (any, *badValue) {
 			return nil, &badValue{value: shorten(string(item)), problem: "is not an object", element: i}
 		}
 	}
+	// A copy: an override may come from a caller that changes its bytes later. Only the shape was checked; package
+	// tools reads the rules.
 	return json.RawMessage(bytes.Clone(raw)), nil
 }

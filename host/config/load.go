@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Options say where [Load] looks. The zero value is what a program started by hand wants.
+// Options say where [Load] looks. The zero value is what a program started by hand wants. Tests set all of them, so
+// that nothing of the machine gets in.
 type Options struct {
 	// ConfigFile stands in for the user file and the project file, and must exist. "" looks those two up; either may
 	// be absent. A relative path stands against WorkDir.
@@ -39,7 +40,8 @@ type Override struct {
 func ParseOverride(text, source string) (Override, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" {
-		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text), Problem: "is not allowed",
+		return Override{}, &Error{Origin: Origin{Layer: LayerFlag, Source: source}, Value: show(text),
+			Problem: "is not allowed",
 			Allowed: "key=value, such as compression.threshold=0.8"}
 	}
 	return Override{Key: key, Value: value, Source: source}, nil
@@ -74,6 +76,7 @@ func Load(o Options) (*Config, error) {
 		files[0].path, files[0].name, files[0].optional = path, LayerConfigFile, false
 	}
 	for _, f := range files {
+		// "" is a user without a home directory, such as a service.
 		if f.path == "" || f.name == LayerProjectFile && f.path == pl.userFile() {
 			continue // In the latter case it was read as the user file.
 		}
@@ -81,6 +84,7 @@ func Load(o Options) (*Config, error) {
 		if found {
 			c.files = append(c.files, f.path)
 		}
+		// Also the layer of a file that does not exist: it is empty.
 		c.layers = append(c.layers, l)
 	}
 	c.layers = append(c.layers, loadEnv(o.Env, pl, p))
@@ -89,6 +93,7 @@ func Load(o Options) (*Config, error) {
 	if o.Profile != "" {
 		flags.override(Override{Key: keyProfile, Value: o.Profile, Source: "--profile"}, pl, p)
 	}
+	// In their order: a later one of the same key replaces the earlier.
 	for _, ov := range o.Overrides {
 		flags.override(ov, pl, p)
 	}
@@ -103,23 +108,24 @@ func (l *layer) override(ov Override, pl places, p *problems) {
 	t := registry().find(ov.Key)
 	switch {
 	case t.problem != "":
-		p.add(ov.Key, func() *Error { return &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest} })
+		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: t.problem, Nearest: t.nearest})
 		return
+	// A whole group cannot be set by a flag; a file can hold one.
 	case !t.leaf:
-		p.add(ov.Key, func() *Error {
-			return &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)}
-		})
+		p.add(ov.Key, &Error{Origin: at, Key: ov.Key, Problem: "is a group of settings", Allowed: members(ov.Key)})
 		return
 	case ov.Value == nil:
+		// Only of this layer: what files and environment say holds again.
 		delete(l.values, ov.Key)
 		return
 	}
 	v, bad := t.spec.check(ov.Value, false)
 	if bad != nil {
-		p.add(t.spec.Key, func() *Error { return bad.in(t.spec, ov.Key, at) })
+		p.add(t.spec.Key, bad.in(t.spec, ov.Key, at))
 		return
 	}
 	l.declare(t.profile, at)
+	// Relative paths of flags and variables stand against the working directory, as in a shell.
 	l.values[ov.Key] = setting{pl.resolve(t.spec, v, pl.workDir), at}
 }
 

@@ -15,6 +15,7 @@ type places struct {
 func newPlaces(o Options) (places, error) {
 	var p places
 	var err error
+	// Abs of "" is the working directory; it fails if that was removed.
 	if p.workDir, err = filepath.Abs(o.WorkDir); err != nil {
 		return p, err
 	}
@@ -44,6 +45,7 @@ func newPlaces(o Options) (places, error) {
 			p.stateHome = value
 		}
 	}
+	// The defaults of the XDG specification. Without a home there is no such directory, and no user file.
 	if p.home != "" && p.configHome == "" {
 		p.configHome = filepath.Join(p.home, ".config")
 	}
@@ -70,6 +72,7 @@ func (p places) userFile() string {
 // pluginDirs returns the default plugin directories: the host's own first, so that a user's copy never hides a bundled
 // plugin.
 func (p places) pluginDirs() []string {
+	// The user's own come second.
 	dirs := []string{}
 	if p.execDir != "" {
 		dirs = append(dirs, filepath.Join(p.execDir, "plugins"))
@@ -100,6 +103,7 @@ func (p places) dirOf(file string) string {
 func (p places) resolve(s Spec, v any, dir string) any {
 	switch s.Type {
 	case Path:
+		// "" means "none" for these settings, and the working directory for others.
 		if s.optional && v == "" {
 			return v
 		}
@@ -121,7 +125,7 @@ func (p places) absolute(path, dir string) string {
 	case path == "":
 		return p.workDir
 	case inHome && p.home != "":
-		// No shell sees a path in a file.
+		// No shell sees a path in a file. A user without a home keeps the tilde, in a path that does not exist.
 		return filepath.Join(p.home, rest)
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)

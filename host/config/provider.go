@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // The kinds of providers.
@@ -57,44 +56,56 @@ type Prices struct {
 // ProviderSpecs returns the settings that a profile holds under "provider", with keys such as "provider.kind". They
 // can be set in profiles.<name> only.
 func ProviderSpecs() []Spec {
+	// Keys are relative to the profile.
 	row := func(s Spec) Spec {
 		s.Key, s.Category, s.PersistToProfile = groupProvider+"."+s.Key, categoryProvider, true
 		return s
 	}
+	// Not trusted: a project may use less of a model's window than the user configured.
 	tokens := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin, s.Unit = Integer, new(0.0), true, "tokens"
 		return row(s)
 	}
+	// Trusted: a project that sets them decides how long a session hangs.
 	wait := func(s Spec) Spec {
 		s.Type, s.Min, s.OpenMin = Duration, new(0.0), true
 		return trusted(row(s))
 	}
+	// Trusted: with wrong prices, the user's budget and the decisions that rest on prices are wrong.
 	price := func(s Spec) Spec {
 		s.Key, s.Type, s.Min, s.Unit = "prices."+s.Key, Number, new(0.0), "US dollars per million tokens"
 		return trusted(row(s))
 	}
 	return []Spec{
-		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required", Allowed: []string{KindOpenAI, KindAnthropic},
-			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic (messages)."})),
-		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required", Meaning: "Name of the model, as the provider calls it."})),
+		trusted(row(Spec{Key: "kind", Type: String, DefaultText: "none: required",
+			Allowed: []string{KindOpenAI, KindAnthropic},
+			Meaning: "Protocol of the provider: openai (chat completions, any compatible server) or anthropic " +
+				"(messages)."})),
+		trusted(row(Spec{Key: "model", Type: String, DefaultText: "none: required",
+			Meaning: "Name of the model, as the provider calls it."})),
 		trusted(row(Spec{Key: "baseURL", Type: URL, secret: true, valid: validURL,
 			DefaultText: "https://api.openai.com/v1 or https://api.anthropic.com",
 			Meaning:     "Base URL of the server: with /v1 for kind openai, without it for kind anthropic."})),
-		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString, DefaultText: "no key is sent",
-			Meaning: "Environment variable that holds the API key."})),
+		trusted(row(Spec{Key: "keyEnv", Type: EnvName, secret: true, valid: envVariable.MatchString,
+			DefaultText: "no key is sent",
+			Meaning:     "Environment variable that holds the API key."})),
 		trusted(row(Spec{Key: "keyFile", Type: Path, secret: true, valid: plausiblePath, DefaultText: "no key is sent",
 			Meaning: "File that holds the API key and nothing else."})),
 		tokens(Spec{Key: "contextLimit", DefaultText: "128000 for openai, 200000 for anthropic",
 			Meaning: "Size of the model's context window."}),
-		tokens(Spec{Key: "maxOutput", Default: 8192, Meaning: "Maximum number of tokens in one answer, thinking included; less than provider.contextLimit."}),
+		tokens(Spec{Key: "maxOutput", Default: 8192,
+			Meaning: "Maximum number of tokens in one answer, thinking included; less than provider.contextLimit."}),
 		wait(Spec{Key: "timeout", Default: 5 * time.Minute, Meaning: "Timeout of one call, retries included."}),
-		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute, Meaning: "Timeout while the server sends nothing during a call."}),
+		wait(Spec{Key: "idleTimeout", Default: 2 * time.Minute,
+			Meaning: "Timeout while the server sends nothing during a call."}),
 		trusted(row(Spec{Key: "retries", Type: Integer, Default: 3, Min: new(0.0), Max: new(10.0),
 			Meaning: "Maximum number of retries after a transient error."})),
 		price(Spec{Key: "input", Default: 0.0, Meaning: "Price of input."}),
 		price(Spec{Key: "output", Default: 0.0, Meaning: "Price of output."}),
-		price(Spec{Key: "cacheRead", DefaultText: "the price of input", Meaning: "Price of input that is read from the prompt cache."}),
-		price(Spec{Key: "cacheWrite", DefaultText: "the price of input", Meaning: "Price of input that is written to the prompt cache."}),
+		price(Spec{Key: "cacheRead", DefaultText: "the price of input",
+			Meaning: "Price of input that is read from the prompt cache."}),
+		price(Spec{Key: "cacheWrite", DefaultText: "the price of input",
+			Meaning: "Price of input that is written to the prompt cache."}),
 	}
 }
 
@@ -112,7 +123,9 @@ func (c *Config) Provider(profile string) (Provider, bool) {
 
 var (
 	// envVariable is upper case, so that a key that was written instead of a name is told apart.
-	envVariable  = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	envVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	// literalKey matches the usual beginnings of keys, secretName the last part of a setting's key, and providerKeys
+	// what people write for a key under provider.
 	literalKey   = regexp.MustCompile(`^(sk|pk|key|gsk|xai|nvapi)[-_][^/\\.]*$`)
 	secretName   = regexp.MustCompile(`(?i)(^|[_-]|api|auth|access|secret)(key|token|secret|password|credentials?)$`)
 	providerKeys = regexp.MustCompile(`(?i)^provider\.(api|auth|secret)?[_-]?(key|token|secret|password|credentials?)$`)
@@ -137,63 +150,59 @@ func (x *index) findProvider(key string) target {
 	if s, ok := x.provider[key]; ok {
 		return target{leaf: true, spec: s}
 	}
+	// A group, such as provider.prices.
 	for known := range x.provider {
 		if strings.HasPrefix(known, key+".") {
 			return target{}
 		}
 	}
 	if providerKeys.MatchString(key) {
-		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv or a file in provider.keyFile"}
+		// The value is never read, so that no error can show it.
+		return target{problem: "a key is not written into settings: name an environment variable in provider.keyEnv " +
+			"or a file in provider.keyFile"}
 	}
-	return target{problem: "unknown setting", nearest: text.Nearest(key, slices.Sorted(maps.Keys(x.provider)))}
+	return target{problem: "unknown setting", nearest: nearest.One(key, slices.Sorted(maps.Keys(x.provider)))}
 }
 
-// gatherProviders puts together what all layers say of each profile's provider.
-func (c *Config) gatherProviders(all []*layer, p *problems) error {
-	gathered := map[string]map[string]setting{}
-	for _, l := range all {
-		for key, v := range l.values {
-			rest, _ := strings.CutPrefix(key, groupProfiles+".")
-			profile, own, _ := strings.Cut(rest, ".")
-			if !strings.HasPrefix(own, groupProvider+".") {
-				continue
-			}
-			if gathered[profile] == nil {
-				gathered[profile] = map[string]setting{}
-			}
-			gathered[profile][own] = v
-		}
-	}
+// readProviders reads the provider of every profile that has one.
+func (c *Config) readProviders(p *problems) error {
 	c.providers = map[string]Provider{}
-	for _, profile := range slices.Sorted(maps.Keys(gathered)) {
-		provider, err := decodeProvider(gathered[profile])
+	for _, name := range c.Profiles() {
+		// From all layers: a project may add to a provider of the user's what is not trusted.
+		set := c.merged.Cut(groupProfiles + "." + name)
+		if !set.Exists(groupProvider) {
+			continue
+		}
+		provider, err := decodeProvider(set)
 		if err != nil {
 			return err
 		}
 		if !p.unread {
-			c.checkProvider(profile, provider, gathered[profile], p)
+			c.checkProvider(name, provider, set, p)
 		}
-		c.providers[profile] = provider
+		c.providers[name] = provider
 	}
 	return nil
 }
 
-func decodeProvider(values map[string]setting) (Provider, error) {
-	flat := map[string]any{}
+// decodeProvider returns a profile's provider with defaults filled in. An error is a bug in the registry.
+func decodeProvider(profile *koanf.Koanf) (Provider, error) {
+	l := newLayer(LayerDefault)
 	for key, s := range registry().provider {
 		if s.Default != nil {
-			flat[key] = s.Default
+			l.values[key] = setting{Value: s.Default}
 		}
 	}
-	for key, v := range values {
-		flat[key] = v.value
-	}
-	k := koanf.New(".")
 	var provider Provider
-	if err := k.Load(confmap.Provider(flat, "."), nil); err != nil {
+	k, err := stack(l)
+	if err != nil {
 		return provider, err
 	}
-	err := k.Unmarshal(groupProvider, &provider)
+	if err := k.Merge(profile); err != nil {
+		return provider, err
+	}
+	err = k.UnmarshalWithConf(groupProvider, &provider, unmarshalConf)
+	// 0 is not allowed as a value, so it means that nothing was set.
 	if provider.ContextLimit == 0 {
 		provider.ContextLimit = 128_000
 		if provider.Kind == KindAnthropic {
@@ -204,30 +213,39 @@ func decodeProvider(values map[string]setting) (Provider, error) {
 }
 
 // checkProvider finds what is missing in a provider, and values that do not go together.
-func (c *Config) checkProvider(profile string, pr Provider, values map[string]setting, p *problems) {
-	complain := func(key string, at Origin, value, problem, allowed string) {
-		if p.keys[key] {
-			return // What is wrong with the value was said.
-		}
-		full := groupProfiles + "." + profile + "." + key
-		p.add(full, func() *Error { return &Error{Origin: at, Key: full, Value: value, Problem: problem, Allowed: allowed} })
+func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p *problems) {
+	const kind, model, maxOutput = "provider.kind", "provider.model", "provider.maxOutput"
+	const keyEnv, keyFile, contextLimit = "provider.keyEnv", "provider.keyFile", "provider.contextLimit"
+	origin := func(key string) Origin {
+		v, _ := profile.Get(key).(setting)
+		return v.Origin
 	}
-	known := registry().provider
-	const kind, model, keyFile, maxOutput = "provider.kind", "provider.model", "provider.keyFile", "provider.maxOutput"
+	// Keyed by the full key: two profiles may lack the same.
+	complain := func(key string, e Error) {
+		if !p.keys[key] { // Else an error names the value already.
+			e.Key = groupProfiles + "." + name + "." + key
+			p.add(e.Key, &e)
+		}
+	}
 	if pr.Kind == "" {
-		complain(kind, c.profiles[profile], "", "is missing", known[kind].Want())
+		want := registry().provider[kind].Want()
+		complain(kind, Error{Origin: c.profiles[name], Problem: "is missing", Allowed: want})
 	}
 	if pr.Model == "" {
-		complain(model, c.profiles[profile], "", "is missing", "the model's name, as the provider calls it")
+		const want = "the model's name, as the provider calls it"
+		complain(model, Error{Origin: c.profiles[name], Problem: "is missing", Allowed: want})
 	}
 	if pr.KeyEnv != "" && pr.KeyFile != "" {
-		complain(keyFile, values[keyFile].origin, "", "is set beside provider.keyEnv ("+values["provider.keyEnv"].origin.String()+")", "one of them")
+		problem := "is set beside provider.keyEnv (" + origin(keyEnv).String() + ")"
+		complain(keyFile, Error{Origin: origin(keyFile), Problem: problem, Allowed: "one of them"})
 	}
-	if pr.MaxOutput >= pr.ContextLimit && !p.keys["provider.contextLimit"] {
-		at, set := values[maxOutput]
-		if !set {
-			at = values["provider.contextLimit"]
+	if pr.MaxOutput >= pr.ContextLimit && !p.keys[contextLimit] {
+		at := origin(maxOutput)
+		if !profile.Exists(maxOutput) {
+			at = origin(contextLimit) // One of the two is set, as the defaults leave room.
 		}
-		complain(maxOutput, at.origin, show(pr.MaxOutput), "leaves nothing of the context window", "less than provider.contextLimit, which is "+show(pr.ContextLimit))
+		complain(maxOutput, Error{Origin: at, Value: show(pr.MaxOutput),
+			Problem: "leaves nothing of the context window",
+			Allowed: "less than provider.contextLimit, which is " + show(pr.ContextLimit)})
 	}
 }

@@ -18,6 +18,7 @@ const (
 // Specs returns the registry in the order in which people should read it. What only a profile holds is in
 // [ProviderSpecs].
 func Specs() []Spec {
+	// A share is between 0 and 1. Which side is open is up to the setting.
 	share := func(s Spec) Spec {
 		s.Type, s.Min, s.Max = Number, new(0.0), new(1.0)
 		return s
@@ -34,16 +35,21 @@ func Specs() []Spec {
 			Meaning: "Share of the newest entries that compression does not touch."})),
 		behavior(share(Spec{Key: "compression.topPreserveThreshold", Default: 0.2, Unit: "share of the entries",
 			Meaning: "Share of the oldest entries that middle-out does not touch."})),
-		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: 20_000, Min: new(0.0), Unit: "tokens",
+		behavior(Spec{Key: "compression.userMessageBudget", Type: Integer, Default: 20_000, Min: new(0.0),
+			Unit:    "tokens",
 			Meaning: "How much of people's messages in a summarised part is kept word for word, newest first."}),
 		behavior(Spec{Key: "compression.verification", Type: Boolean, Default: false,
 			Meaning: "Make a second model call that looks for omissions in a summary."}),
 		behavior(Spec{Key: "compression.hardLimit", Type: String, Default: "make-room",
 			Allowed: []string{"make-room", "make-room-keep-human", "error"},
-			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool results, then the oldest exchanges, then the oldest words of people (make-room); the same without people's words (make-room-keep-human); or fail (error)."}),
-		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true, Unit: "calls",
+			Meaning: "What to do if the request exceeds the context limit even after compression: remove large tool " +
+				"results, then the oldest exchanges, then the oldest words of people (make-room); the same without " +
+				"people's words (make-room-keep-human); or fail (error)."}),
+		trusted(behavior(Spec{Key: "compression.llm.maxCalls", Type: Integer, Default: 32, Min: new(0.0), OpenMin: true,
+			Unit:    "calls",
 			Meaning: "Maximum number of model calls in one compression."})),
-		trusted(behavior(Spec{Key: "compression.llm.maxTokens", Type: Integer, Default: 2_000_000, Min: new(0.0), OpenMin: true, Unit: "tokens",
+		trusted(behavior(Spec{Key: "compression.llm.maxTokens", Type: Integer, Default: 2_000_000, Min: new(0.0),
+			OpenMin: true, Unit: "tokens",
 			Meaning: "Maximum number of tokens, sent and generated together, in one compression."})),
 		behavior(Spec{Key: "compression.llm.cooldown", Type: Duration, Default: 60 * time.Second, Min: new(0.0),
 			Meaning: "Cooldown after a non-retryable error: how long the model is not called again."}),
@@ -55,16 +61,21 @@ func Specs() []Spec {
 			Meaning: "Replace old results of a tool by a placeholder."}),
 		behavior(Spec{Key: "compression.density.recencyRetention", Type: Number, Default: 3.0, Unit: "results per tool",
 			Meaning: "How many results of each tool recency pruning keeps; values below 1 count as 1."}),
-		behavior(Spec{Key: "compression.density.cadence", Type: String, Default: "", DefaultText: "priced if there is a price list for the model, else every-turn",
-			Allowed: []string{"", "every-turn", "gated", "priced"},
-			Meaning: "When the history is pruned: at every turn, once enough can be removed (gated), or once pruning saves more than rewriting the prompt cache costs (priced)."}),
-		behavior(share(Spec{Key: "compression.density.optimizeThreshold", Default: 0.25, Unit: "share of the context limit",
+		behavior(Spec{Key: "compression.density.cadence", Type: String, Default: "",
+			DefaultText: "priced if there is a price list for the model, else every-turn",
+			Allowed:     []string{"", "every-turn", "gated", "priced"},
+			Meaning: "When the history is pruned: at every turn, once enough can be removed (gated), or once " +
+				"pruning saves more than rewriting the prompt cache costs (priced)."}),
+		behavior(share(Spec{Key: "compression.density.optimizeThreshold", Default: 0.25,
+			Unit:    "share of the context limit",
 			Meaning: "With cadence gated: prune only above this share of the context limit."})),
-		behavior(Spec{Key: "compression.density.minSavings", Type: Integer, Default: 10_000, Min: new(0.0), Unit: "tokens",
+		behavior(Spec{Key: "compression.density.minSavings", Type: Integer, Default: 10_000, Min: new(0.0),
+			Unit:    "tokens",
 			Meaning: "With cadence gated: prune only if at least this much is removed."}),
 		behavior(Spec{Key: "compression.density.partialWrites", Type: String, Default: "prune",
 			Allowed: []string{"prune", "keep"},
-			Meaning: "Whether an edit of part of a file makes earlier reads of it stale (prune), or only a write of the whole file (keep)."}),
+			Meaning: "Whether an edit of part of a file makes earlier reads of it stale (prune), or only a write of " +
+				"the whole file (keep)."}),
 		behavior(Spec{Key: "compression.density.toolPresets", Type: Strings, Default: tools.PresetNames(),
 			DefaultText: "all presets", Allowed: tools.PresetNames(),
 			Meaning: "Agents whose tools are recognised by name. Tools of other agents are never pruned by path."}),
@@ -73,7 +84,8 @@ func Specs() []Spec {
 
 		model(Spec{Key: "model.name", Type: String, Default: "",
 			Meaning: "Model that the agent uses. It decides how tokens are counted and which price list applies."}),
-		model(Spec{Key: "model.contextLimit", Type: Integer, Default: 200_000, Min: new(0.0), OpenMin: true, Unit: "tokens",
+		model(Spec{Key: "model.contextLimit", Type: Integer, Default: 200_000, Min: new(0.0), OpenMin: true,
+			Unit:    "tokens",
 			Meaning: "Size of the model's context window."}),
 		model(Spec{Key: "model.completionBudget", Type: Integer, Default: 0, Min: new(0.0), Unit: "tokens",
 			Meaning: "Part of the context window that is reserved for the answer; less than model.contextLimit."}),
@@ -81,56 +93,77 @@ func Specs() []Spec {
 			Allowed: []string{"", "cl100k_base", "o200k_base", "p50k_base", "r50k_base"},
 			Meaning: "Encoding that tokens are counted with; empty lets model.name decide."}),
 		model(Spec{Key: "model.priceList", Type: String, Default: "auto",
-			Meaning: "Price list of the model's provider, see 'thresh prices'; auto chooses by model.name, none uses no price list."}),
-		perHost(Spec{Key: "model.priceFile", Type: Path, Default: "", DefaultText: "the shipped price lists", optional: true,
-			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for none."}),
+			Meaning: "Price list of the model's provider, see 'thresh prices'; auto chooses by model.name, none uses " +
+				"no price list."}),
+		perHost(Spec{Key: "model.priceFile", Type: Path, Default: "", DefaultText: "the shipped price lists",
+			optional: true,
+			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for " +
+				"none."}),
 
 		behavior(Spec{Key: "workspace.root", Type: Path, DefaultText: "the working directory",
 			fallback: func(p places) any { return p.workDir },
 			Meaning:  "Directory that relative paths in tool calls refer to."}),
 
 		trusted(host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "no transcripts", optional: true,
-			Meaning: "Directory for transcripts: each session's whole conversation, as it was before pruning and compression; empty writes none."})),
+			Meaning: "Directory for transcripts: each session's whole conversation, as it was before pruning and " +
+				"compression; empty writes none."})),
 		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the shipped prompts", optional: true,
 			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 
 		trusted(perHost(Spec{Key: "plugins.dirs", Type: Paths,
-			DefaultText: "plugins/ next to the executable, then $XDG_DATA_HOME/thresh/plugins (~/.local/share/thresh/plugins)",
-			fallback:    func(p places) any { return p.pluginDirs() },
-			Meaning:     "Directories that are searched for strategy plugins, in this order."})),
-		trusted(perHost(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0), OpenMin: true,
+			DefaultText: "plugins/ next to the executable, then $XDG_DATA_HOME/thresh/plugins " +
+				"(~/.local/share/thresh/plugins)",
+			fallback: func(p places) any { return p.pluginDirs() },
+			Meaning:  "Directories that are searched for strategy plugins, in this order."})),
+		trusted(perHost(Spec{Key: "plugins.startTimeout", Type: Duration, Default: 10 * time.Second, Min: new(0.0),
+			OpenMin: true,
 			Meaning: "Timeout for the start of a plugin, until its first answer."})),
-		trusted(host(Spec{Key: "plugins.optimizeTimeout", Type: Duration, Default: 30 * time.Second, Min: new(0.0), OpenMin: true,
+		trusted(host(Spec{Key: "plugins.optimizeTimeout", Type: Duration, Default: 30 * time.Second, Min: new(0.0),
+			OpenMin: true,
 			Meaning: "Timeout of one Optimize (the prune step)."})),
-		trusted(host(Spec{Key: "plugins.compressTimeout", Type: Duration, Default: 10 * time.Minute, Min: new(0.0), OpenMin: true,
+		trusted(host(Spec{Key: "plugins.compressTimeout", Type: Duration, Default: 10 * time.Minute, Min: new(0.0),
+			OpenMin: true,
 			Meaning: "Timeout of one Compress, model calls included."})),
-		trusted(perHost(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0), OpenMin: true,
+		trusted(perHost(Spec{Key: "plugins.stopTimeout", Type: Duration, Default: 2 * time.Second, Min: new(0.0),
+			OpenMin: true,
 			Meaning: "How long a plugin may take to exit before it is killed (SIGKILL)."})),
-		trusted(perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0), OpenMin: true, Unit: "bytes",
+		trusted(perHost(Spec{Key: "plugins.maxAnswerBytes", Type: Integer, Default: 64 << 20, Min: new(0.0),
+			OpenMin: true, Unit: "bytes",
 			Meaning: "Maximum size of a plugin's answer."})),
-		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true, Unit: "levels",
+		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true,
+			Unit:    "levels",
 			Meaning: "Maximum nesting of JSON in a plugin's answer."})),
-		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true, Unit: "calls",
+		trusted(perHost(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0), Unit: "bytes",
+			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is sent; " +
+				"0 for none."})),
+		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
+			Unit:    "calls",
 			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."})),
-		trusted(perHost(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true, Unit: "crashes in 5 minutes",
+		trusted(perHost(Spec{Key: "plugins.maxCrashes", Type: Integer, Default: 5, Min: new(0.0), OpenMin: true,
+			Unit:    "crashes in 5 minutes",
 			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."})),
 		trusted(perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
 			Allowed: []string{"tofu", "locked", "off"},
-			Meaning: "Which plugin files may run: those unchanged since they were first seen (tofu), only those in the lock file (locked), or any (off)."})),
+			Meaning: "Which plugin files may run: those unchanged since they were first seen (tofu), only those in " +
+				"the lock file (locked), or any (off)."})),
 		trusted(perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",
 			fallback:    func(p places) any { return p.lockFile() },
-			Meaning:     "File that records the checksum of each plugin; empty remembers them only while the host runs."})),
+			Meaning: "File that records the checksum of each plugin; empty remembers them only while the host " +
+				"runs."})),
 		trusted(perHost(Spec{Key: "plugins.isolation", Type: String, Default: "best-effort",
 			Allowed: []string{"best-effort", "strict", "off"},
-			Meaning: "Isolation of plugins: as far as this machine supports it (best-effort), fully or the plugin does not start (strict), or none (off)."})),
-		trusted(perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30, Min: new(float64(64 << 20)), Unit: "bytes",
+			Meaning: "Isolation of plugins: as far as this machine supports it (best-effort), fully or the plugin " +
+				"does not start (strict), or none (off)."})),
+		trusted(perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30,
+			Min: new(float64(64 << 20)), Unit: "bytes",
 			Meaning: "Maximum private memory of one plugin; shared memory is not counted."})),
 		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Minimum severity of messages that are logged."}),
 		trusted(perHost(Spec{Key: "metrics.listen", Type: String, Default: "",
-			Meaning: "Address where 'thresh run' serves metrics to Prometheus, such as 127.0.0.1:9464; port 0 picks a free one; empty for none."})),
+			Meaning: "Address where 'thresh run' serves metrics to Prometheus, such as 127.0.0.1:9464; port 0 picks " +
+				"a free one; empty for none."})),
 
 		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
 			Meaning: "Profile whose settings are in force; empty for none."},
@@ -144,6 +177,7 @@ func Keys() []string {
 	return slices.Clone(registry().keys)
 }
 
+// behavior, model, host and perHost say which group a setting is in; all of these may stand in profiles.
 func behavior(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryBehavior, true
 	return s
@@ -159,11 +193,13 @@ func host(s Spec) Spec {
 	return s
 }
 
+// Such a setting concerns what sessions share: processes, their limits, the log.
 func perHost(s Spec) Spec {
 	s.PerHost = true
 	return host(s)
 }
 
+// When in doubt a new setting is trusted: making it so later breaks the project files that use it.
 func trusted(s Spec) Spec {
 	s.Trusted = true
 	return s

@@ -116,6 +116,8 @@ type Plugins struct {
 	MaxAnswerBytes int `koanf:"maxAnswerBytes"`
 	// MaxJSONDepth bounds how deep JSON in an answer is nested.
 	MaxJSONDepth int `koanf:"maxJsonDepth"`
+	// MirrorBytes is how much memory a plugin may take for its mirrors of histories; 0: it keeps none.
+	MirrorBytes int `koanf:"mirrorBytes"`
 	// MaxHostCalls bounds how many requests a plugin makes to the host during one Compress.
 	MaxHostCalls int `koanf:"maxHostCalls"`
 	// MaxCrashes is how many crashes within five minutes put a plugin into quarantine.

@@ -37,6 +37,7 @@ const (
 
 // Spec is a row of the registry: the description of one setting.
 type Spec struct {
+	// The full key, such as compression.threshold.
 	Key  string
 	Type Type
 	// Default has the Go type of the setting's field in [Settings]. Nil means that there is none, or that it depends
@@ -49,7 +50,8 @@ type Spec struct {
 	// itself.
 	Min, Max *float64
 	OpenMin  bool
-	// Unit is what a number counts, for example "tokens"; "" if nothing.
+	// Unit is what a number counts, for example "tokens"; "" if nothing. Shown behind the value by explanations and
+	// documentation.
 	Unit string
 	// Meaning is one sentence for people.
 	Meaning string
@@ -74,7 +76,8 @@ type Spec struct {
 	fallback func(places) any
 }
 
-// Want describes the allowed values, for example "a number above 0 and at most 1".
+// Want describes the allowed values, for example "a number above 0 and at most 1". It completes "; want …" in errors,
+// and is what 'config explain' calls allowed.
 func (s Spec) Want() string {
 	switch s.Type {
 	case Boolean:
@@ -115,6 +118,7 @@ func (s Spec) Want() string {
 // bounds returns the bounds in words, with a leading space; "" if there are none.
 func (s Spec) bounds() string {
 	var parts []string
+	// A bound in seconds, for a duration, reads right only as 0. No duration has another.
 	if s.Min != nil && s.OpenMin {
 		parts = append(parts, fmt.Sprintf("above %v", *s.Min))
 	} else if s.Min != nil {
@@ -131,6 +135,7 @@ func (s Spec) bounds() string {
 
 // inBounds is false for NaN and infinities, with or without bounds.
 func (s Spec) inBounds(f float64) bool {
+	// x-x is NaN for NaN and the infinities, and 0 for all else.
 	if f-f != 0 {
 		return false
 	}

@@ -5,37 +5,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 // Strategy returns a strategy's own settings, checked against what it declares and with its defaults filled in; where
 // there is no default, an absent setting stays absent. Declared keys are relative to strategies.<name>. The error
 // joins an [*Error] for everything that is wrong, with the file and line of each.
 func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) {
-	prefix := groupStrategies + "." + name + "."
 	values, p := map[string]any{}, &problems{}
+	// By key, relative to the strategy.
 	specs := map[string]Spec{}
 	for _, s := range declared {
 		specs[s.Key] = s
+		// Defaults are valid: the host refuses a plugin whose own are not.
 		if s.Default != nil {
 			values[s.Key] = s.Default
 		}
 	}
 	known := slices.Sorted(maps.Keys(specs))
-	for _, full := range slices.Sorted(maps.Keys(c.values)) {
-		key, own := strings.CutPrefix(full, prefix)
-		if !own {
-			continue
-		}
-		v := c.values[full]
+	own := c.merged.Cut(groupStrategies + "." + name)
+	for _, key := range own.Keys() {
+		v, full := own.Get(key).(setting), groupStrategies+"."+name+"."+key
 		s, ok := specs[key]
 		if !ok {
-			p.add(key, func() *Error { return unknownOwn(v.origin, name, full, key, known) })
+			p.add(key, unknownOwn(v.Origin, name, full, key, known))
 			continue
 		}
-		typed, bad := s.check(v.value, false)
+		// Not strict: a flag had only text, and whether "7" is meant as a number is known only here.
+		typed, bad := s.check(v.Value, false)
 		if bad != nil {
-			p.add(key, func() *Error { return bad.in(s, full, v.origin) })
+			p.add(key, bad.in(s, full, v.Origin))
 			continue
 		}
 		values[key] = typed
@@ -47,7 +46,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 }
 
 func unknownOwn(at Origin, strategy, full, key string, known []string) *Error {
-	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: text.Nearest(key, known)}
+	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: nearest.One(key, known)}
 	if len(known) == 0 {
 		e.Problem += ", which has none"
 	} else {

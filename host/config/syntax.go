@@ -12,7 +12,8 @@ var (
 	yamlLine   = regexp.MustCompile(`^line (\d+): `)
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	// yamlParser matches errors of the YAML library's parser. It counts lines from 0, and its scanner from 1.
-	yamlParser = regexp.MustCompile(`^(did not find expected (',' or '[\]}]'|'-' indicator|<document start>|key|node content)` +
+	yamlParser = regexp.MustCompile(`^(did not find expected ` +
+		`(',' or '[\]}]'|'-' indicator|<document start>|key|node content)` +
 		`|found duplicate %(TAG|YAML) directive|found incompatible YAML document|found undefined tag handle)$`)
 )
 
@@ -27,6 +28,7 @@ func syntaxError(data []byte, err error) *Error {
 			e.Origin.Line++
 		}
 	}
+	// This message has no line. The first mention of the alias is the place.
 	if m := yamlAnchor.FindStringSubmatch(text); m != nil {
 		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
 		e.Origin.Line = 1 + bytes.Count(before, []byte("\n"))

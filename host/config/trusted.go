@@ -12,7 +12,8 @@ import (
 //
 // notFromAProject is the error for a setting that a project file must not contain.
 func notFromAProject(key string, at Origin, pl places) *Error {
-	return &Error{Origin: at, Key: key, Problem: "cannot be set in a project's file, which may come from a stranger", Allowed: trustedPlaces(key, pl)}
+	return &Error{Origin: at, Key: key, Allowed: trustedPlaces(key, pl),
+		Problem: "cannot be set in a project's file, which may come from a stranger"}
 }
 
 // trustedPlaces says in words where a trusted setting may stand.
@@ -22,6 +23,7 @@ func trustedPlaces(key string, pl places) string {
 		in = append(in, path)
 	}
 	in = append(in, "a file named with --config")
+	// Keys in profiles have no variable.
 	if _, plain := registry().specs[key]; plain {
 		in = append(in, envName(key))
 	}
@@ -41,16 +43,17 @@ func (c *Config) checkLostProfile(chosen setting, name string, profile *layer, p
 
 // checkChoice reports a project file's choice of a profile if the settings that it affects include a trusted one.
 func (c *Config) checkChoice(chosen setting, about *layer, why string, p *problems) {
-	if chosen.origin.Layer != LayerProjectFile {
+	if chosen.Origin.Layer != LayerProjectFile {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(about.values)) {
+		// One such setting is reason enough; the first by name, so that the message is the same each time.
 		if registry().specs[key].Trusted {
-			p.add(keyProfile, func() *Error {
-				return &Error{Origin: chosen.origin, Key: keyProfile, Value: show(chosen.value),
-					Problem: "cannot be chosen in a project's file, which may come from a stranger: " + why + key + " (" + about.values[key].origin.place() + ")",
-					Allowed: trustedPlaces(keyProfile, c.places)}
-			})
+			place := about.values[key].(setting).Origin.place()
+			p.add(keyProfile, &Error{Origin: chosen.Origin, Key: keyProfile, Value: show(chosen.Value),
+				Problem: "cannot be chosen in a project's file, which may come from a stranger: " +
+					why + key + " (" + place + ")",
+				Allowed: trustedPlaces(keyProfile, c.places)})
 			return
 		}
 	}

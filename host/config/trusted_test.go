@@ -152,7 +152,7 @@ func TestTheTrustedSettings(t *testing.T) {
 	}
 	want := []string{
 		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "plugins.dirs",
-		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.maxHostCalls", "plugins.maxCrashes",
+		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls", "plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
 		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile", "provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",

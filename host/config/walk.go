@@ -11,12 +11,12 @@ import (
 // walker takes the settings out of the nodes of one YAML file. It descends only where the registry has groups, so that
 // deep nesting and aliases in the file do no harm.
 type walker struct {
-	index    *index
 	layer    *layer
 	file     string
 	places   places
 	problems *problems
-	seen     map[string]int // full key to line
+	// A key counts once in each file; other files may set it again.
+	seen map[string]int // full key to line
 }
 
 // at returns where a node is.
@@ -32,18 +32,23 @@ func (w *walker) table(path string, n *yaml.Node) {
 		if path != "" {
 			full = path + "." + key.Value
 		}
-		if problem := keyProblem(path, key); problem != "" {
-			w.problems.add(full, func() *Error { return &Error{Origin: w.at(key), Key: full, Problem: problem} })
-			continue
+		// "a.b: 1" and "a: {b: 1}" name the same setting, so YAML itself does not see every key that is set twice. Also
+		// for groups: "log: {…}" twice is most likely a merge of two edits gone wrong.
+		line, twice := w.seen[full]
+		problem := keyProblem(path, key)
+		switch {
+		// Counted without looking, so that the number is about right and a huge file of nonsense costs little.
+		case w.problems.full():
+			w.problems.more++
+		case problem != "":
+			w.problems.add(full, &Error{Origin: w.at(key), Key: full, Problem: problem})
+		case twice:
+			problem = fmt.Sprintf("is set twice, first in line %d", line)
+			w.problems.add(full, &Error{Origin: w.at(key), Key: full, Problem: problem})
+		default:
+			w.seen[full] = key.Line
+			w.entry(full, w.at(key), value)
 		}
-		if line, twice := w.seen[full]; twice {
-			w.problems.add(full, func() *Error {
-				return &Error{Origin: w.at(key), Key: full, Problem: fmt.Sprintf("is set twice, first in line %d", line)}
-			})
-			continue
-		}
-		w.seen[full] = key.Line
-		w.entry(full, key, value)
 	}
 }
 
@@ -52,7 +57,7 @@ func keyProblem(path string, key *yaml.Node) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
 	case key.Kind != yaml.ScalarNode:
-		return describe(key) + " cannot be a key"
+		return show(plain(key)) + " cannot be a key"
 	case key.ShortTag() == "!!merge":
 		return "merge keys of YAML are not supported: write the settings out"
 	case strings.Contains(key.Value, ".") && (last == groupProfiles || last == groupStrategies):
@@ -62,116 +67,97 @@ func keyProblem(path string, key *yaml.Node) string {
 	return ""
 }
 
-func (w *walker) entry(full string, key, value *yaml.Node) {
-	if w.problems.full() {
-		w.problems.more++
-		return
-	}
-	t := w.index.find(full)
-	at := w.at(key)
+// entry takes what a key stands for: a setting, or a group of settings.
+func (w *walker) entry(full string, at Origin, value *yaml.Node) {
+	t := registry().find(full)
+	// At the key, as that is what is wrong or what the value belongs to.
+	e := &Error{Origin: at, Key: full}
 	switch {
 	case t.problem != "":
-		w.problems.add(full, func() *Error { return &Error{Origin: at, Key: full, Problem: t.problem, Nearest: t.nearest} })
+		e.Problem, e.Nearest = t.problem, t.nearest
 	case value.Kind == yaml.AliasNode:
-		w.problems.add(full, func() *Error {
-			return &Error{Origin: at, Key: full, Problem: "aliases of YAML are not supported: write the value out"}
-		})
-	case t.leaf:
-		w.layer.declare(t.profile, at)
-		w.leaf(full, t.spec, value)
-	case isNull(value):
-		w.layer.declare(t.profile, at)
-	case value.Kind != yaml.MappingNode:
-		w.problems.add(full, func() *Error {
-			return &Error{Origin: at, Key: full, Value: describe(value), Problem: "is not allowed", Allowed: "a table of settings"}
-		})
+		e.Problem = "aliases of YAML are not supported: write the value out"
+	case !t.leaf && value.Kind != yaml.MappingNode && !isNull(value):
+		e.Value, e.Problem, e.Allowed = show(plain(value)), "is not allowed", "a table of settings"
 	default:
+		// Even if it sets nothing, so that "profile: p" can name it.
 		w.layer.declare(t.profile, at)
-		w.table(full, value)
-	}
-}
-
-func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
-	if s.Trusted && w.layer.name == LayerProjectFile && !isNull(n) {
-		w.problems.add(s.Key, func() *Error { return notFromAProject(full, w.at(n), w.places) })
-		return
-	}
-	v, bad := w.value(s, n)
-	if bad == nil && v != nil {
-		v, bad = s.check(v, true)
-	}
-	if bad != nil {
-		at := w.at(n)
-		if bad.element >= 0 && bad.element < len(n.Content) {
-			at.Line = n.Content[bad.element].Line
+		if t.leaf {
+			w.leaf(full, t.spec, value)
+		} else {
+			w.table(full, value)
 		}
-		w.problems.add(s.Key, func() *Error { return bad.in(s, full, at) })
 		return
 	}
-	if v != nil {
-		w.layer.values[full] = setting{w.places.resolve(s, v, w.places.dirOf(w.file)), w.at(n)}
-	}
+	w.problems.add(full, e)
 }
 
-// value returns what a node holds, nil for null, as far as a setting of this type can use it.
-func (w *walker) value(s Spec, n *yaml.Node) (any, *badValue) {
-	switch {
-	case n.Kind == yaml.ScalarNode:
-		return scalar(n)
-	case n.Kind == yaml.SequenceNode && s.Type == Objects:
+// leaf checks a value against its row of the registry and takes it into the layer. Null is "not set here".
+func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
+	if isNull(n) {
+		return
+	}
+	if s.Trusted && w.layer.name == LayerProjectFile {
+		w.problems.add(s.Key, notFromAProject(full, w.at(n), w.places))
+		return
+	}
+	v, at := plain(n), w.at(n)
+	var bad *badValue
+	if s.Type == Objects && n.Kind == yaml.SequenceNode {
 		raw, err := appendJSON(nil, n, 0)
 		if err != nil {
-			return nil, &badValue{value: "this list", problem: "cannot be used: " + err.Error(), element: -1}
+			// The cause names the line within the list.
+			bad = &badValue{value: "this list", problem: "cannot be used: " + err.Error(), element: -1}
 		}
-		return json.RawMessage(raw), nil
-	case n.Kind == yaml.SequenceNode && (s.Type == Strings || s.Type == Paths):
-		items := make([]any, len(n.Content))
-		for i, item := range n.Content {
-			if item.Kind != yaml.ScalarNode {
-				return nil, &badValue{value: describe(item), problem: "is not allowed", element: i}
-			}
-			v, bad := scalar(item)
-			if bad != nil {
-				bad.element = i
-				return nil, bad
-			}
-			items[i] = v
-		}
-		return items, nil
+		v = json.RawMessage(raw)
 	}
-	return nil, &badValue{value: describe(n), problem: "is not allowed", element: -1}
+	if bad == nil {
+		v, bad = s.check(v, true)
+	}
+	if bad == nil {
+		w.layer.values[full] = setting{w.places.resolve(s, v, w.places.dirOf(w.file)), at}
+		return
+	}
+	// Lists of many lines: the element's own line is what an editor should jump to.
+	if bad.element >= 0 && bad.element < len(n.Content) {
+		at.Line = n.Content[bad.element].Line
+	}
+	w.problems.add(s.Key, bad.in(s, full, at))
 }
 
-// scalar returns nil, a string, bool, int, int64, uint64 or float64.
-func scalar(n *yaml.Node) (any, *badValue) {
+// odd is what no setting can be, such as a value with a tag of its own. Errors show it as it was written.
+type odd string
+
+// String makes [show] print it without quotes.
+func (o odd) String() string { return string(o) }
+
+// plain returns what a node holds as JSON would decode it: nil, bool, string, []any, an empty map for a mapping (no
+// setting is one), int, int64, uint64 or float64; [odd] for everything else.
+func plain(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return map[string]any{}
+	case yaml.SequenceNode:
+		items := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			items[i] = plain(item)
+		}
+		return items
+	case yaml.AliasNode:
+		return odd("an alias")
+	}
 	switch n.ShortTag() {
 	case "!!null":
-		return nil, nil
+		return nil
 	case "!!str", "!!timestamp": // A date is text that happens to look like one.
-		return n.Value, nil
+		return n.Value
 	case "!!bool", "!!int", "!!float":
 		var v any
 		if err := n.Decode(&v); err == nil {
-			return v, nil
+			return v
 		}
 	}
-	return nil, &badValue{value: shorten(n.Tag + " " + n.Value), problem: "is not allowed", element: -1}
+	return odd(shorten(strings.TrimSpace(n.Tag + " " + n.Value)))
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
-
-// describe names a node in an error.
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a table"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "an alias"
-	}
-	if v, bad := scalar(n); bad == nil {
-		return show(v)
-	}
-	return shorten(strings.TrimSpace(n.Tag + " " + n.Value))
-}

@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth bounds the nesting of objects in a file.
+// maxDepth bounds the nesting of objects in a file. Deeper than any rule, and shallow enough for every JSON parser that
+// reads the rules.
 const maxDepth = 100
 
 // appendJSON writes a node as JSON. It is done node by node because the YAML library compares every two keys of a
@@ -47,6 +48,7 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
 			return nil, fmt.Errorf("line %d has a key that is not text", key.Line)
 		}
+		// JSON has no rule for repeated keys, and readers differ in which one they take.
 		if seen[key.Value] {
 			return nil, fmt.Errorf("line %d sets %s twice", key.Line, show(key.Value))
 		}
@@ -67,13 +69,13 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 }
 
 func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
-	v, bad := scalar(n)
-	if bad != nil {
-		return nil, fmt.Errorf("line %d: %s %s", n.Line, bad.value, bad.problem)
-	}
+	v := plain(n)
 	switch v.(type) {
+	case odd:
+		return nil, fmt.Errorf("line %d: %s is not allowed", n.Line, v)
 	case nil, string, bool:
 	default:
+		// The number as it was written: 12345678901234567890123 keeps all its digits.
 		if json.Valid([]byte(n.Value)) {
 			return append(to, n.Value...), nil
 		}

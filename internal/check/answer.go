@@ -9,26 +9,35 @@ import (
 
 // Part is one entry of the history that an answer makes.
 type Part struct {
-	// Index is the entry's position in the history that the strategy was given; -1: it is new.
+	// Index is the entry's position in the history that the strategy was given; -1: it is new. The host finds by it
+	// what it already knows about the entry: its id, its token count, its size.
 	Index int
-	// Edited says that the entry has other blocks than it had.
-	Edited  bool
+	// Edited says that the entry has other blocks than it had. Only such an entry is counted again:
+	// counting is the most expensive thing that the host does with an entry.
+	Edited bool
+	// Content is the entry as it is from now on. It shares blocks with the history that the strategy was given.
 	Content content.Content
-	// Kept says for each block of an edited entry where it stood in the entry before; -1: it is new.
+	// Kept says for each block of an edited entry where it stood in the entry before; -1: it is new. The host
+	// takes the known counts of kept blocks by it, and records what became of each.
 	Kept []int
-	// Made says that the entry is new, or that it is a person's and its edit did more than take parts out of it.
+	// Made says that the entry is new, or that it is a person's and its edit did more than take parts out of it. The
+	// host marks such an entry ([MarkMade]), so that a summary in a person's role is never taken for that person's
+	// words.
 	Made bool
 }
 
 // Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest
 // index down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an
-// [*Error].
+// [*Error]. An Optimize cannot add entries, so that the result has at most as many parts as the history has entries. It
+// never calls a model, and a strategy has no reason to touch what people said: that is why the rules for human entries
+// are strict here, while a Compress may summarise them.
 func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 	var found problems
 	byIndex := make(map[int]*rewrite.Edit, len(edits))
 	for i := range edits {
 		e := &edits[i]
 		switch {
+		// Not about an entry (-1): there is none with this index.
 		case e.Index < 0 || e.Index >= len(history):
 			found.add(wrong(-1, ErrOutOfBounds, "index %d, the history has %d entries", e.Index, len(history)))
 		case byIndex[e.Index] != nil:
@@ -37,6 +46,8 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 			byIndex[e.Index] = e
 		}
 	}
+	// Edits that are out of bounds or given twice are left out above, and the rest is judged all the same: an author
+	// sees every fault of an answer at once.
 	newest := newestHuman(history)
 	parts := make([]Part, 0, len(history))
 	for i, c := range history {
@@ -45,6 +56,7 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 		case e == nil:
 			parts = append(parts, Part{Index: i, Content: c})
 		case e.Remove:
+			// An entry may have several faults; each is reported, as the author has to deal with each.
 			if c.Pinned() {
 				found.add(&Error{Index: i, Err: ErrPinned})
 			}
@@ -55,6 +67,7 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 				found.add(&Error{Index: i, Err: ErrOpaqueChanged})
 			}
 		default:
+			// edited judged pins, opaque blocks and block positions; what follows is only about people's words.
 			part := edited(&found, c, i, e.Blocks)
 			parts = append(parts, part)
 			switch {
@@ -62,31 +75,41 @@ func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
 			case part.Made:
 				found.add(wrong(i, ErrHumanChanged, "whole lines may go, each run of them with a line like "+
 					"\"[3 lines removed]\" in its place; all other lines stay as they are"))
+			// The request that the agent works on right now. A strategy that shortens it changes the task.
 			case i == newest && !repeatsItself(c, part.Content):
 				found.add(wrong(i, ErrHumanChanged, "it is the newest thing a person said, which stays as it is"))
 			}
 		}
 	}
+	// Pairs are compared only if the rest holds: an answer with a wrong index makes a history that was never meant, and
+	// its torn pairs would hide the fault that tore them.
 	if len(found) == 0 && len(edits) > 0 {
 		found.pairs(history, parts)
 	}
 	return parts, found.err()
 }
 
-// Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error].
+// Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error]. Pieces
+// stand in the order of the new history. Entries that no piece keeps are gone, which is why there is no fault "human
+// entry lost" here: summarising them is what a Compress is for, and it carries their words in its summary.
 func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error) {
 	var found problems
 	var parts []Part
+	// Kept entries must ascend. An answer that reorders a conversation would change what a response responds to, and
+	// every request of the agent would miss the prompt cache.
 	next := 0 // the first entry that may still be kept
 	for i, piece := range pieces {
 		switch piece := piece.(type) {
+		// What a strategy adds is judged as an entry from an agent would be: it goes to the provider in the same way.
 		case rewrite.Added:
 			if err := Content(piece.Content); err != nil {
 				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: err.Error()})
 			}
+			// A pin is the agent's means to protect an entry from strategies. A strategy that could set it would make
+			// its own entry unremovable, for itself and for every strategy after it.
 			if piece.Content.Pinned() {
-				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry, Detail: "a strategy pins nothing; a " +
-					"pinned entry of the history stays where it stands"})
+				found.add(&Error{Index: len(parts), New: true, Err: ErrInvalidEntry,
+					Detail: "a strategy pins nothing; a pinned entry of the history stays where it stands"})
 			}
 			parts = append(parts, Part{Index: -1, Content: piece.Content, Made: true})
 		case rewrite.Edited:
@@ -101,9 +124,11 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			next = piece.Index + 1
 		case rewrite.Keep:
 			if piece.From < 0 || piece.To > len(history) || piece.From >= piece.To {
-				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To, len(history)))
+				found.add(wrong(-1, ErrOutOfBounds, "piece %d keeps [%d, %d) of %d entries", i, piece.From, piece.To,
+					len(history)))
 				continue
 			}
+			// Reported once for the piece, not for each entry in it.
 			if piece.From < next {
 				found.add(&Error{Index: piece.From, Err: ErrOutOfOrder})
 				continue // many such pieces would make a history of any size
@@ -114,7 +139,9 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 			next = piece.To
 		}
 	}
+	// Pins are checked even if other faults were found, as they need only the indexes, which are in bounds by now.
 	found.pinned(history, parts)
+	// An empty history has nothing that a provider could answer.
 	if len(parts) == 0 && len(history) > 0 {
 		found.add(&Error{Index: -1, Err: ErrEmptied})
 	}
@@ -125,11 +152,14 @@ func Compress(history []content.Content, pieces []rewrite.Piece) ([]Part, error)
 }
 
 // Late judges whether entries that were added after the history was sent still fit behind what the answer made of it: a
-// response may need a call that the answer dropped.
+// response may need a call that the answer dropped. Late entries are those that the agent added while the strategy
+// worked on its answer. They stay as they are behind the new history. If the answer does not fit, the host drops it and
+// keeps the old history: nothing is lost but the work.
 func Late(history []content.Content, parts []Part, late []content.Content) error {
 	if len(late) == 0 {
 		return nil
 	}
+	// The late entries take the positions after the history, as if the strategy had been given them and had kept them.
 	before := append(slices.Clone(history), late...)
 	after := slices.Clone(parts)
 	for i, c := range late {
@@ -140,9 +170,11 @@ func Late(history []content.Content, parts []Part, late []content.Content) error
 	return found.err()
 }
 
-// pinned finds pinned entries that a Compress did not keep.
+// pinned finds pinned entries that a Compress did not keep. Parts that are out of order are skipped, because they were
+// reported already.
 func (p *problems) pinned(history []content.Content, parts []Part) {
 	next := 0
+	// gone reports the pinned entries from next up to to, which no part keeps.
 	gone := func(to int) {
 		for ; next < to; next++ {
 			if history[next].Pinned() {
@@ -159,13 +191,18 @@ func (p *problems) pinned(history []content.Content, parts []Part) {
 	gone(len(history))
 }
 
-// edited returns an entry with the blocks that an answer gave it.
+// edited returns an entry with the blocks that an answer gave it. It reports what is wrong with the edit by itself: a
+// block position that is out of bounds or out of order, a new block that is not valid for the speaker, a lost opaque
+// block, a pinned entry. Whether a person's words survived is left to the caller, as Optimize and Compress differ in
+// it; the returned part says so in Made. Found faults do not stop it, so that the part can be used for further checks.
 func edited(found *problems, c content.Content, index int, pieces []rewrite.BlockPiece) Part {
+	// from is Part.Kept; kept is its inverse, for the opaque blocks that must all be there.
 	blocks, from := make([]content.Block, 0, len(pieces)), make([]int, 0, len(pieces))
 	kept := make([]bool, len(c.Blocks))
 	next := 0
 	for i, piece := range pieces {
 		switch {
+		// The speaker decides what a block may be: a tool call in a human entry is refused by providers.
 		case piece.Block != nil:
 			if err := block(c.Speaker, piece.Block); err != nil {
 				found.add(wrong(index, ErrInvalidEntry, "block %d: %v", i, err))
@@ -185,14 +222,17 @@ func edited(found *problems, c content.Content, index int, pieces []rewrite.Bloc
 			found.add(wrong(index, ErrOpaqueChanged, "block %d", i))
 		}
 	}
+	// Speaker, metadata and unknown fields of the entry stay: an edit can change blocks only.
 	out := c
 	out.Blocks = blocks
 	if c.Pinned() {
 		found.add(&Error{Index: index, Err: ErrPinned})
 	}
 	switch {
+	// The removal of a human entry in disguise. An entry that was blank before may stay blank.
 	case c.Speaker == content.Human && c.HasContent() && !out.HasContent():
 		found.add(wrong(index, ErrHumanLost, "it was replaced by nothing"))
+	// Providers refuse a message without content.
 	case len(blocks) == 0:
 		found.add(wrong(index, ErrInvalidEntry, "no blocks are left: remove it instead"))
 	}

@@ -9,8 +9,12 @@ import (
 
 // Content returns what keeps c from being a proper entry of a conversation: an unknown speaker, no blocks, a null
 // block, a call or response without its id or in the wrong place, raw JSON that is none. A block of a kind that this
-// version does not know is no fault.
+// version does not know is no fault. It says nothing about the entry's place among others (see pairs.go), and nothing
+// about its size. The error is a sentence for the one who made the entry; it wraps nothing, as callers wrap it in a
+// sentinel of their own.
 func Content(c content.Content) error {
+	// Known speakers are those that package turns and every transcript format can place. An unknown one would have to
+	// be dropped, or guessed at, before the provider sees it.
 	if !c.Speaker.Known() {
 		return fmt.Errorf("unknown speaker %q: use human, ai or tool", c.Speaker)
 	}
@@ -28,6 +32,7 @@ func Content(c content.Content) error {
 // block judges one block of an entry.
 func block(speaker content.Speaker, b content.Block) error {
 	switch b := b.(type) {
+	// A nil block is a programming error of an author in Go. On the wire it cannot occur.
 	case nil:
 		return fmt.Errorf("it is nil")
 	case content.Opaque:
@@ -36,9 +41,13 @@ func block(speaker content.Speaker, b content.Block) error {
 		if speaker != content.AI {
 			return fmt.Errorf("a tool_call of speaker %q: only the ai calls tools", speaker)
 		}
+		// Without an id no response can be matched to the call, and providers refuse the request. Ids need not be
+		// unique: recorders repeat them, and package turns pairs such calls by their order.
 		if b.ID == "" || b.Name == "" {
 			return fmt.Errorf("a tool_call needs id and name")
 		}
+		// Raw JSON is passed on as it is. Invalid text here would make the whole request invalid, not just this block.
+		// Empty means that there are no parameters.
 		if len(b.Parameters) > 0 && !json.Valid(b.Parameters) {
 			return fmt.Errorf("the parameters of call %q are not JSON", b.ID)
 		}
@@ -46,6 +55,7 @@ func block(speaker content.Speaker, b content.Block) error {
 		if speaker != content.Tool {
 			return fmt.Errorf("a tool_response of speaker %q: only a tool responds", speaker)
 		}
+		// ToolName may be empty: only some providers ask for it, and it can be found by the call.
 		if b.CallID == "" {
 			return fmt.Errorf("a tool_response needs callId")
 		}
@@ -59,6 +69,7 @@ func block(speaker content.Speaker, b content.Block) error {
 // opaque judges a block that was not understood: of a kind of its own it is welcome, otherwise it is a broken block.
 func opaque(b content.Opaque) error {
 	switch kind := b.Kind(); kind {
+	// A block without a type cannot be told apart from garbage, and no provider accepts one.
 	case "":
 		return fmt.Errorf("it has no type: %.40s", b.JSON)
 	case content.KindText, content.KindToolCall, content.KindToolResponse,

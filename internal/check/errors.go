@@ -9,29 +9,45 @@ import (
 var (
 	// ErrConflict: removals and replacements must not overlap (REQ-HD-001.6).
 	ErrConflict = errors.New("an entry is both removed and replaced, or named twice")
-	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7).
-	ErrOutOfBounds    = errors.New("an index is out of bounds")
-	ErrOutOfOrder     = errors.New("kept parts are out of order or kept twice")
-	ErrOrphaned       = errors.New("a tool response lost its call")
-	ErrUnanswered     = errors.New("a tool call lost its response")
-	ErrMismatched     = errors.New("ids repeat, and a response now seems to answer another call")
+	// ErrOutOfBounds: indexes count from 0 in the history that the strategy was given (REQ-HD-001.7). Also for the
+	// positions of blocks within an entry.
+	ErrOutOfBounds = errors.New("an index is out of bounds")
+	// Kept entries and kept blocks ascend: an answer shortens a conversation and never reorders it.
+	ErrOutOfOrder = errors.New("kept parts are out of order or kept twice")
+	// A provider refuses a response whose call is not in the message before it.
+	ErrOrphaned = errors.New("a tool response lost its call")
+	// A provider refuses a call without a response, unless it is in the last message.
+	ErrUnanswered = errors.New("a tool call lost its response")
+	// Histories with repeated ids exist. If one of two calls with the same id goes, the response of the other one may
+	// now seem to answer a call that had another result, and no provider would notice.
+	ErrMismatched = errors.New("ids repeat, and a response now seems to answer another call")
+	// The tool is still running, and its response will need the call.
 	ErrPendingRemoved = errors.New("a tool call that still waits for its response was removed")
-	ErrHumanLost      = errors.New("what a person said vanished")
-	ErrHumanChanged   = errors.New("an edit changes what a person said beyond taking lines out of it")
-	ErrPinned         = errors.New("a pinned entry was removed or changed")
-	ErrOpaqueChanged  = errors.New("a block of unknown kind was changed")
-	ErrInvalidEntry   = errors.New("an entry is not valid")
-	ErrEmptied        = errors.New("the whole history vanished")
+	// For an Optimize, and for edits that leave nothing of a person's entry.
+	ErrHumanLost = errors.New("what a person said vanished")
+	// For an Optimize: see human.go for what an edit may do.
+	ErrHumanChanged = errors.New("an edit changes what a person said beyond taking lines out of it")
+	// The agent pins an entry; strategies leave it alone, whatever it costs.
+	ErrPinned = errors.New("a pinned entry was removed or changed")
+	// What such a block means to the agent or the provider is not known here, so that only the agent may drop it.
+	ErrOpaqueChanged = errors.New("a block of unknown kind was changed")
+	// [Content] says what is wrong; Error.Detail holds its words.
+	ErrInvalidEntry = errors.New("an entry is not valid")
+	// A Compress that keeps and adds nothing.
+	ErrEmptied = errors.New("the whole history vanished")
 )
 
 // Error is one thing wrong with an answer.
 type Error struct {
 	// Index is an entry of the history that the strategy was given or, if New, of the history that it made; -1 if it is
-	// about the whole answer.
-	Index  int
-	New    bool
+	// about the whole answer. Authors count from 0, as in the history that their code gets.
+	Index int
+	New   bool
+	// Detail is for people: the ids, counts or positions that the kind of fault leaves open; "" if it says it all.
 	Detail string
-	Err    error
+	// Err is the kind, one of the errors above. Callers ask with [errors.Is]; conformance checks list which kinds they
+	// saw.
+	Err error
 }
 
 // Error is a sentence for the author of the strategy, with the entry in front.

@@ -21,12 +21,15 @@ import (
 //
 // The path must stand in the text that was edited.
 
-// marker is a line that says only that something was removed.
+// marker is a line that says only that something was removed. The closed list of nouns is the point: with free words
+// between the brackets, a strategy could put a sentence into a person's mouth.
 var marker = regexp.MustCompile(`^\[(?:(?:[0-9]{1,9} )?` +
 	`(?:lines?|characters?|tokens?|blocks?|text|code|image|file|attachment) )?removed\]$`)
 
 // The line for an included file, around its path.
 const (
+	// Strategies write the line, so that its words are part of the contract: changing them here refuses plugins that
+	// use the old ones.
 	inclusionPrefix = "[Earlier inclusion of "
 	inclusionSuffix = " removed — included again later]"
 )
@@ -41,7 +44,8 @@ func inclusionPath(line string) (path string, ok bool) {
 	return path, ok && path != ""
 }
 
-// isMarker reports whether a line is a marker for something that was removed from text.
+// isMarker reports whether a line is a marker for something that was removed from text. Text is what the marker stands
+// in place of: the path of an inclusion must occur there. A "\r" at the end belongs to the line break of the original.
 func isMarker(line, text string) bool {
 	line = strings.TrimSuffix(line, "\r")
 	if path, ok := inclusionPath(line); ok {
@@ -51,17 +55,24 @@ func isMarker(line, text string) bool {
 }
 
 // reduces reports whether text is original with runs of whole lines replaced by one marker line each. It takes time
-// proportional to both: segments between markers are found from left to right, the first place that fits, which finds
-// a way if there is one.
+// proportional to both: segments between markers are found from left to right, the first place that fits, which finds a
+// way if there is one. Original and text have no line break at their ends in general, so both get one: then every line,
+// the last one too, ends alike.
 func reduces(original, text string) bool {
 	original += "\n"
+	// A run of removed lines begins right where the segment before it ended, at ends, and covers at least one whole
+	// line: a marker that stands for nothing would be an insertion.
 	at, ends := 0, 0 // the next byte of original; where the last marker's run must have begun
 	var segment strings.Builder
 	first := true
+	// The first segment is anchored at the beginning of original, the last one at its end, and the others float.
+	// Leftmost placement leaves the most room for what follows, so that no other placement could succeed where this one
+	// fails.
 	place := func(last bool) bool { // puts the segment, which ends at a marker or at the end of text
 		s := segment.String()
 		segment.Reset()
 		switch {
+		// No marker at all: nothing may have changed.
 		case first && last:
 			return original == s
 		case first:
@@ -73,12 +84,16 @@ func reduces(original, text string) bool {
 		if skipped < 0 {
 			return false // there is no line for the marker to stand for
 		}
+		// The earliest place for this segment: behind the one line that the marker needs.
 		begin := ends + skipped + 1
+		// An empty last segment means that text ends with a marker, which may stand for everything up to the end.
+		// Otherwise the segment is the end of original, and begins at the beginning of a line.
 		if last {
 			start := len(original) - len(s)
 			at = len(original)
 			return s == "" || start >= begin && original[start-1] == '\n' && original[start:] == s
 		}
+		// The line break in front makes sure that the segment begins at the beginning of a line.
 		found := strings.Index(original[begin-1:], "\n"+s)
 		at = begin + found + len(s)
 		return found >= 0
@@ -98,12 +113,15 @@ func reduces(original, text string) bool {
 }
 
 // reduced reports whether an edit of a human entry only took parts out. kept is, for each block of after, its position
-// in before or -1.
+// in before or -1. It decides between trimming, which keeps a person's words genuine, and rewriting, after which the
+// entry counts as made by the strategy ([Part.Made]).
 func reduced(before, after []content.Block, kept []int) bool {
 	next := 0 // the first block of before that is not accounted for
 	// gone accounts for the removed blocks up to to, of which news are the new blocks that stand there, in order.
 	gone := func(to int, news []content.Block) bool {
 		for ; next < to; next++ {
+			// Blank text says nothing, so that no marker is asked for. A marker that a strategy puts there all the same
+			// is refused below, as one too many.
 			if t, ok := before[next].(content.Text); ok && strings.TrimSpace(t.Text) == "" {
 				continue
 			}
@@ -128,7 +146,9 @@ func reduced(before, after []content.Block, kept []int) bool {
 	return gone(len(before), news)
 }
 
-// replaces reports whether a new block of a human entry is what may be left of an old one.
+// replaces reports whether a new block of a human entry is what may be left of an old one. A text block may shrink by
+// whole lines and keeps its unknown fields, such as a cache mark. A block of another kind, an image for example,
+// becomes one marker line.
 func replaces(old, b content.Block) bool {
 	text, ok := b.(content.Text)
 	if !ok {
@@ -140,7 +160,8 @@ func replaces(old, b content.Block) bool {
 	return len(text.Extra) == 0 && marker.MatchString(text.Text)
 }
 
-// newestHuman is the position of the last human entry that holds something; -1 if there is none.
+// newestHuman is the position of the last human entry that holds something; -1 if there is none. Blank entries are
+// passed over: an agent may send one to make the model go on, and the request before it is still what counts.
 func newestHuman(history []content.Content) int {
 	for i := len(history) - 1; i >= 0; i-- {
 		if history[i].Speaker == content.Human && history[i].HasContent() {
@@ -154,12 +175,16 @@ func newestHuman(history []content.Content) int {
 // includes again. It is the one edit that the newest human entry may have: the person sent the file twice in one
 // message, and nothing that was sent is gone.
 func repeatsItself(before, after content.Content) bool {
+	// A line that was there before is no change. Every new line must be the marker of an inclusion whose file is
+	// included again further down.
 	was := map[string]bool{}
 	for _, line := range lines(before) {
 		was[line] = true
 	}
+	// Files are compared by their last path element, as agents name the same file relative to different directories.
 	later := map[string]bool{} // the names of files that are included in what follows
 	all := lines(after)
+	// From the end, so that what follows a line is known when the line is reached.
 	for i := len(all) - 1; i >= 0; i-- {
 		line := all[i]
 		switch p, isInclusion := inclusionPath(line); {
@@ -174,7 +199,8 @@ func repeatsItself(before, after content.Content) bool {
 	return true
 }
 
-// included returns the path of the line that begins an included file.
+// included returns the path of the line that begins an included file. The two forms are those of the agents that the
+// presets know; plugins/highdensity prunes by the same two.
 func included(line string) (p string, ok bool) {
 	if p, ok = strings.CutPrefix(line, "Content from @"); ok {
 		return strings.CutSuffix(p, ":")
@@ -186,7 +212,8 @@ func included(line string) (p string, ok bool) {
 	return "", false
 }
 
-// lines returns the lines of all text in an entry, without their line ends.
+// lines returns the lines of all text in an entry, without their line ends. Blocks are separate lines even if their
+// text has no line break at the end.
 func lines(c content.Content) (all []string) {
 	for _, b := range c.Blocks {
 		if t, ok := b.(content.Text); ok {
@@ -198,11 +225,13 @@ func lines(c content.Content) (all []string) {
 	return all
 }
 
-// madeBy is the field of an entry's metadata that names the strategy that made the entry.
+// madeBy is the field of an entry's metadata that names the strategy that made the entry. The name is part of the
+// native form: readers of transcripts and other strategies rely on it.
 const madeBy = "madeBy"
 
 // MarkMade returns an entry with metadata that says that a strategy made it. Where a person speaks in it, this is how
-// readers and later strategies tell it from what a person said.
+// readers and later strategies tell it from what a person said. All other fields of the metadata stay, in their order
+// and byte for byte. An earlier mark is replaced: the last strategy to write the entry is the one that answers for it.
 func MarkMade(c content.Content, strategy string) content.Content {
 	fields := []byte{'{'}
 	s := rawjson.New(c.Metadata)

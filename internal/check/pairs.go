@@ -10,6 +10,8 @@ import (
 
 // side is one side of a pair by what a rewrite does not shift: the id of the call, and the entry of the history that
 // the strategy was given (below 0: a new entry). Several blocks of an entry may be the same side, so sides are counted.
+// Positions alone would not do: a rewrite shifts them. Ids alone would not do either: recorders repeat ids in one
+// session.
 type side struct {
 	entry int
 	call  string
@@ -18,18 +20,23 @@ type side struct {
 // couple is a call and its response.
 type couple struct{ call, response side }
 
-// pairing counts who is alone and who is not in a history.
+// pairing counts who is alone and who is not in a history. Two pairings, before and after, are compared as multisets.
+// The answer is wrong only where the second is worse than the first.
 type pairing struct {
+	// together are the calls that have a response, with that response.
 	together map[couple]int
 	// late are those of together that a provider does not take for pairs, see [turns.Pairs.Late].
-	late    map[couple]int
+	late map[couple]int
+	// orphans are responses without a call, waiting are calls without a response.
 	orphans map[side]int
 	waiting map[side]int
-	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be running.
+	// calls are all calls; pending are those of waiting after which no one but tools spoke: the tool may still be
+	// running.
 	calls, pending map[side]int
 }
 
-// pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries.
+// pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries. Only touched
+// ids are counted: a conversation has thousands of calls, and an answer usually changes a few.
 func pairingOf(
 	history []content.Content, pairs *turns.Pairs, ids map[string]struct{}, origin func(i int) int,
 ) pairing {
@@ -57,6 +64,8 @@ func pairingOf(
 			p.orphans[s]++
 		}
 	}
+	// The comparison below is with the last entry of the AI or a person: calls in it, or behind it, may still be
+	// running.
 	last := len(history) - 1 // the last entry that is no tool's
 	for last >= 0 && history[last].Speaker == content.Tool {
 		last--
@@ -68,6 +77,8 @@ func pairingOf(
 		}
 		p.waiting[s]++
 		p.calls[s]++
+		// An older call without a response was abandoned, which is a fault of the recording and not of the answer. It
+		// may be removed.
 		if ref.Entry >= last {
 			p.pending[s]++
 		}
@@ -88,7 +99,9 @@ func callID(b content.Block) (id string, ok bool) {
 }
 
 // touched returns the ids of all calls and responses that a rewrite could have parted: those in entries that went,
-// changed or are new. Calls with other ids are paired as they were, since ids are paired independently of each other.
+// changed or are new. Calls with other ids are paired as they were, since ids are paired independently of each other. A
+// history whose calls all have ids of their own, and an answer that keeps entries whole, make this empty: the usual
+// answer is judged without building a single pairing.
 func touched(history []content.Content, parts []Part) map[string]struct{} {
 	ids := map[string]struct{}{}
 	collect := func(c content.Content) {
@@ -98,6 +111,7 @@ func touched(history []content.Content, parts []Part) map[string]struct{} {
 			}
 		}
 	}
+	// next is the first entry of the history that no part has accounted for; entries that are skipped were removed.
 	next := 0
 	for _, part := range parts {
 		if part.Index < 0 {
@@ -121,12 +135,14 @@ func touched(history []content.Content, parts []Part) map[string]struct{} {
 
 // pairs finds where the pairing of calls and responses got worse: a pair stays or goes as one, and a call that still
 // waits stays. What was wrong before may stay so; recorded histories come with orphans, and it is not for a strategy to
-// repair them.
+// repair them. The cost is that of pairing both histories once, and nothing if no id was touched.
 func (p *problems) pairs(history []content.Content, parts []Part) {
 	made := make([]content.Content, len(parts))
 	for i, part := range parts {
 		made[i] = part.Content
 	}
+	// A new entry of the AI between a call and its response makes the response late without touching its id, so those
+	// ids are added.
 	ids := touched(history, parts)
 	pairs := turns.Pair(made)
 	for call, response := range pairs.Answered() { // what is new may stand between a call and its response
@@ -141,11 +157,14 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	was := pairingOf(history, turns.Pair(history), ids, func(i int) int { return i })
 	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
+			// Each new entry gets a number of its own below 0, so that two new entries are never the same side.
 			return -1 - i
 		}
 		return parts[i].Index
 	})
 	var found problems
+	// The error points at the entry in the numbering in which its author knows it: the given history, or the answer for
+	// a new one.
 	report := func(s side, err error) {
 		e := wrong(s.entry, err, "call id %q", s.call)
 		if s.entry < 0 {
@@ -168,11 +187,13 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 			report(s, ErrUnanswered)
 		}
 	}
+	// Both halves are old and were not a pair before: the response changed its meaning.
 	for c, n := range is.together {
 		if c.call.entry >= 0 && c.response.entry >= 0 && n > was.together[c] {
 			report(c.response, ErrMismatched)
 		}
 	}
+	// Compared with all calls, not with those still pending: a call that has its response by now is still there.
 	for s, n := range was.pending {
 		if n > is.calls[s] {
 			report(s, ErrPendingRemoved)

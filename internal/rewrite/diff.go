@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -17,8 +18,6 @@ var ErrBadResult = errors.New("the strategy returned a bad result")
 func Edits(
 	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
 ) ([]Edit, error) {
-	edits := make([]Edit, 0, len(removals)+len(replacements))
-	removed := make([]bool, len(history))
 	for i, index := range removals {
 		if err := inHistory("Removals", index, len(history)); err != nil {
 			return nil, err
@@ -27,44 +26,58 @@ func Edits(
 			return nil, fmt.Errorf("%w: Removals must ascend without repeats, but %d follows %d", ErrBadResult, index,
 				removals[i-1])
 		}
-		removed[index] = true
 	}
+	replaced := make([]int, 0, len(replacements))
 	for index := range replacements {
-		if err := inHistory("Replacements", index, len(history)); err != nil {
-			return nil, err
-		}
-		if removed[index] {
-			return nil, fmt.Errorf("%w: entry %d stands in Removals and in Replacements; it can only be in one of them",
-				ErrBadResult, index)
-		}
+		replaced = append(replaced, index)
 	}
-	for index, original := range history {
-		if removed[index] {
+	slices.Sort(replaced)
+	edits := make([]Edit, 0, len(removals)+len(replaced))
+	for len(removals) > 0 || len(replaced) > 0 { // merged by index: the time is that of the edits, not of the history
+		if len(replaced) == 0 || len(removals) > 0 && removals[0] < replaced[0] {
+			index := removals[0]
+			removals = removals[1:]
 			edits = append(edits, Edit{Index: index, Remove: true, Reason: reasons[index].Clean(len(history))})
 			continue
 		}
-		replacement, ok := replacements[index]
-		if !ok || replacement.Equal(original) {
+		index := replaced[0]
+		replaced = replaced[1:]
+		if err := inHistory("Replacements", index, len(history)); err != nil {
+			return nil, err
+		}
+		if len(removals) > 0 && removals[0] == index {
+			return nil, fmt.Errorf("%w: entry %d stands in Removals and in Replacements; it can only be in one of them",
+				ErrBadResult, index)
+		}
+		original, replacement := history[index], replacements[index]
+		if replacement.Equal(original) {
 			continue
 		}
 		if what := changedField(original, replacement); what != "" {
-			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change", ErrBadResult,
+			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change",
+				ErrBadResult,
 				index, what)
 		}
 		edits = append(edits, Edit{
-			Index: index, Blocks: blockPieces(original.Blocks, replacement.Blocks), Reason: reasons[index].Clean(len(history)),
+			Index: index, Blocks: BlockPieces(original.Blocks, replacement.Blocks),
+			Reason: reasons[index].Clean(len(history)),
 		})
 	}
 	return edits, nil
 }
 
+// inHistory returns an error for a position that is none of the history's.
 func inHistory(where string, index, length int) error {
 	if index >= 0 && index < length {
 		return nil
 	}
-	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where, index,
+	return fmt.Errorf("%w: %s names entry %d, but the history has %d entries, counted from 0", ErrBadResult, where,
+		index,
 		length)
 }
+
+// OnlyBlocksDiffer reports whether two entries are the same but for their blocks.
+func OnlyBlocksDiffer(a, b content.Content) bool { return changedField(a, b) == "" }
 
 // changedField names what differs between two entries apart from their blocks; "" if nothing does.
 func changedField(a, b content.Content) string {
@@ -101,7 +114,7 @@ func Pieces(history, result []content.Content) []Piece {
 			continue
 		case !c.Equal(history[origin]):
 			flush()
-			pieces = append(pieces, Edited{Index: origin, Blocks: blockPieces(history[origin].Blocks, c.Blocks)})
+			pieces = append(pieces, Edited{Index: origin, Blocks: BlockPieces(history[origin].Blocks, c.Blocks)})
 		case run.To == origin && run.From < run.To:
 			run.To++
 		default:

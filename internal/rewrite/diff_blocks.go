@@ -8,10 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// blockPieces says which of the original blocks stand in blocks, in their order, and which blocks are new. It takes the
+// BlockPieces says which of the original blocks stand in blocks, in their order, and which blocks are new. It takes the
 // first one that fits, so that the time is proportional to the entry; a block that was moved ahead of others may be
 // sent as new.
-func blockPieces(original, blocks []content.Block) []BlockPiece {
+func BlockPieces(original, blocks []content.Block) []BlockPiece {
 	pieces := make([]BlockPiece, len(blocks))
 	next := 0 // the first original block that may still be kept
 	var index blockIndex

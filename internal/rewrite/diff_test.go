@@ -240,7 +240,7 @@ func BenchmarkDiffOfOneEntryWithManyBlocks(b *testing.B) {
 			slices.Reverse(changed)
 			b.ReportAllocs()
 			for b.Loop() {
-				blockPieces(blocks, changed)
+				BlockPieces(blocks, changed)
 			}
 		})
 	}

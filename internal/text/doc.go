@@ -8,5 +8,4 @@
 //   - [Clip] and [ClipMiddle] shorten text that is already trusted, at its end or in its middle.
 //   - [Printable] and [Lines] replace what a terminal would act on, and keep everything else where it stands.
 //   - [OneLine] is for a cell of a table: it also joins lines and drops what cannot be seen.
-//   - [Nearest] and [NearestAll] find what a misspelt name was meant to be.
 package text

@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -37,27 +36,6 @@ func TestShown(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"compression.threshold", "compression.strategy", "log.level", "off"}
-	tests := map[string]string{
-		"compression.treshold": "compression.threshold",
-		"Compression.Strategy": "compression.strategy",
-		"of":                   "off",
-		"on":                   "", // two of two letters are wrong
-		"plugins.dirs":         "",
-		"":                     "",
-	}
-	for given, want := range tests {
-		if got := text.Nearest(given, known); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", given, got, want)
-		}
-	}
-	if got := text.NearestAll("e12", slices.Values([]string{"e2", "e13", "e1", "e12x", "q", "e13"}), 3); !slices.Equal(got, []string{"e1", "e12x", "e13"}) {
-		t.Errorf("NearestAll: got %q", got)
-	}
-}
-
-// Whatever text comes in, what is shown is short, valid and, but for Clip and ClipMiddle, free of control characters.
 func TestShownIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")

@@ -18,7 +18,7 @@ import (
 func DecodeEdit(msg []byte) (rewrite.Edit, error) {
 	var e rewrite.Edit
 	var action protowire.Number
-	c := cursor{rest: msg}
+	c := own(msg)
 	for c.next() {
 		switch c.num {
 		case editIndex:
@@ -79,7 +79,7 @@ func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 		if c.num != replaceBlocks {
 			continue
 		}
-		p, err := decodeBlockPiece(c.message())
+		p, err := decodeBlockPiece(c.message(), refuseUnknown)
 		if err != nil {
 			return nil, fmt.Errorf("block %d: %w", len(blocks), err)
 		}
@@ -88,10 +88,10 @@ func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 	return blocks, c.err
 }
 
-// decodeBlockPiece decodes a thresh.v1.BlockPiece. New blocks of a kind that this version does not know are refused:
-// the host could not keep them. So is a piece with neither field, which is how a new alternative of the oneof looks to
+// decodeBlockPiece decodes a thresh.v1.BlockPiece. In an answer, new blocks of a kind that this version does not know
+// are refused: the host could not keep them. So is a piece with neither field, which is how a new alternative of the oneof looks to
 // this version.
-func decodeBlockPiece(msg []byte) (rewrite.BlockPiece, error) {
+func decodeBlockPiece(msg []byte, u unknown) (rewrite.BlockPiece, error) {
 	var p rewrite.BlockPiece
 	found := false
 	c := cursor{rest: msg}
@@ -100,7 +100,7 @@ func decodeBlockPiece(msg []byte) (rewrite.BlockPiece, error) {
 		case pieceBlockKeep:
 			p, found = rewrite.BlockPiece{Keep: c.int()}, true
 		case pieceBlockNew:
-			b, err := decodeBlock(c.message(), refuseUnknown)
+			b, err := decodeBlock(c.message(), u)
 			if err != nil {
 				return rewrite.BlockPiece{}, err
 			}
@@ -118,7 +118,7 @@ func decodeBlockPiece(msg []byte) (rewrite.BlockPiece, error) {
 func DecodePiece(msg []byte) (rewrite.Piece, error) {
 	var p rewrite.Piece
 	var err error
-	c := cursor{rest: msg}
+	c := own(msg)
 	for c.next() {
 		switch c.num {
 		case pieceKeep:
@@ -127,7 +127,7 @@ func DecodePiece(msg []byte) (rewrite.Piece, error) {
 			p, err = decodeEdited(c.message())
 		case pieceEntry:
 			var a rewrite.Added
-			a.Content, err = DecodeContent(c.message())
+			a.Content, err = decodeContent(c.message(), refuseUnknown)
 			p = a
 		}
 		if err != nil {
@@ -170,7 +170,7 @@ func decodeEdited(msg []byte) (rewrite.Edited, error) {
 		case editedIndex:
 			e.Index = c.int()
 		case editedBlocks:
-			p, err := decodeBlockPiece(c.message())
+			p, err := decodeBlockPiece(c.message(), refuseUnknown)
 			if err != nil {
 				return rewrite.Edited{}, fmt.Errorf("edited entry %d, block %d: %w", e.Index, len(e.Blocks), err)
 			}

@@ -15,13 +15,15 @@ type Call struct {
 	// ID is unique among all calls of this host process. Every call back to the host's services carries it, which is
 	// how the host finds the budget, the deadline and the session of the call.
 	ID string
-	// Epoch changes whenever the host rewrote the history. A plugin that mirrors the history may reuse its mirror only
-	// within one epoch.
+	// Epoch changes whenever the host rewrote the history. It is for logs.
 	Epoch uint64
-	// Held is how many leading entries the plugin is expected to hold from an earlier call; 0 means that the whole
-	// history follows. The Go SDK keeps no mirror and answers Held > 0 with Resync.
-	Held uint64
-	// Entries is how many entries follow the header. The stream is refused if it has fewer or more.
+	// Held is how many entries the plugin is expected to hold from an earlier call; 0 means that the whole history
+	// follows. Digest is that of what made them. A plugin that does not hold them answers with Resync.
+	Held   uint64
+	Digest Digest
+	// Pieces is how many pieces follow the header, which say what became of what the plugin holds; 0: it is unchanged.
+	Pieces int
+	// Entries is how many entries follow the pieces. The stream is refused if it has fewer or more.
 	Entries int
 	// Tools is the tool taxonomy in force, as JSON; empty for the SDK's default. It travels opaque, so that a host can
 	// add fields to the taxonomy without a new protocol version.
@@ -30,14 +32,16 @@ type Call struct {
 
 // toCallHeader and fromCallHeader are a pair, as is everything in this file: toX writes what fromX reads. A field added
 // to one alone is dropped on the way; a test that sends every field through both catches it.
-//
-// Base carries how much of the history the plugin is expected to hold, for plugins that keep a mirror of it.
 func toCallHeader(c Call) *threshv1.CallHeader {
+	base := &threshv1.Base{Epoch: c.Epoch, Length: c.Held, Pieces: uint64(c.Pieces)}
+	if c.Held > 0 {
+		base.Digest = c.Digest.encode()
+	}
 	return &threshv1.CallHeader{
 		CallId:        validUTF8(c.ID),
 		SessionId:     validUTF8(c.SessionID),
 		Revision:      c.Revision,
-		Base:          &threshv1.Base{Epoch: c.Epoch, Length: c.Held},
+		Base:          base,
 		Entries:       uint64(c.Entries),
 		WorkspaceRoot: validUTF8(c.WorkspaceRoot),
 		Tools:         c.Tools,
@@ -61,8 +65,19 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 		Epoch: h.GetBase().GetEpoch(),
 		Held:  h.GetBase().GetLength(),
 		// Clamped because an int has 32 bits on some platforms. The check below reports the real number.
+		Pieces:  int(min(h.GetBase().GetPieces(), math.MaxInt32)),
 		Entries: int(min(h.GetEntries(), math.MaxInt32)),
 		Tools:   h.GetTools(),
+	}
+	var known bool
+	if c.Digest, known = decodeDigest(h.GetBase().GetDigest()); !known {
+		c.Digest = Digest{} // that of no bytes, which no mirror has
+	}
+	if c.Held == 0 && c.Pieces > 0 {
+		return c, fmt.Errorf("%w: Base.pieces is %d with a Base.length of 0", ErrMalformed, c.Pieces)
+	}
+	if n := h.GetBase().GetPieces(); n > math.MaxInt32 {
+		return c, fmt.Errorf("%w: Base.pieces is %d, at most %d are allowed", ErrTooLarge, n, math.MaxInt32)
 	}
 	if h.GetEntries() > math.MaxInt32 {
 		return c, fmt.Errorf("%w: CallHeader.entries is %d, at most %d are allowed",

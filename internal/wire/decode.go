@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -17,8 +18,8 @@ import (
 // the end.
 //
 // The first error sticks and ends the walk, so accessors return zero values instead of errors, and callers check once.
-// Decoded strings and JSON are copies: a chunk is up to 1 MiB, and a history that referred to it would keep all of it
-// alive for one short entry.
+// Decoded strings and JSON refer to the bytes that are walked. They must therefore not be those of a chunk, which is
+// reused, and of which a history would keep all of 1 MiB alive for one short entry: see own.
 type cursor struct {
 	rest   []byte
 	num    protowire.Number
@@ -27,6 +28,11 @@ type cursor struct {
 	number uint64 // of a VarintType field
 	err    error
 }
+
+// own returns a cursor over a copy of a message that was taken out of a stream. The copy is the only one: everything
+// decoded from the message refers to it, so that an entry costs one allocation for all its texts. No two fields share a
+// byte, so that writing to raw JSON in place can never change a string.
+func own(msg []byte) cursor { return cursor{rest: bytes.Clone(msg)} }
 
 // next moves to the next field. It returns false at the end and after an error. Fixed-size and group fields, which the
 // protocol does not use, are skipped as whole fields, so that a newer peer may use them.
@@ -70,8 +76,7 @@ func (c *cursor) want(typ protowire.Type) bool {
 	return c.err == nil
 }
 
-// message returns the body of the field, which is an embedded message or bytes. It aliases the input: the caller
-// decodes it before reading the next message of the stream.
+// message returns the body of the field, which is an embedded message or bytes.
 func (c *cursor) message() []byte {
 	if !c.want(protowire.BytesType) {
 		return nil
@@ -79,7 +84,7 @@ func (c *cursor) message() []byte {
 	return c.body
 }
 
-// str returns a copy of the field, which is a string.
+// str returns the field, which is a string.
 func (c *cursor) str() string {
 	s, err := decodeString(c.message())
 	if err != nil && c.err == nil {
@@ -88,7 +93,7 @@ func (c *cursor) str() string {
 	return s
 }
 
-// raw returns a copy of the field, which is JSON. It is not validated here. The check of answers does that, and its
+// raw returns the field, which is JSON. It is not validated here. The check of answers does that, and its
 // error names the entry.
 func (c *cursor) raw() json.RawMessage {
 	return decodeRaw(c.message())
@@ -116,36 +121,39 @@ func count(msg []byte, num protowire.Number) int {
 	return n
 }
 
-// decodeString copies b. Text that is not UTF-8 is an error, as proto3 demands. It is not repaired: only a peer without
-// a protobuf library sends such text.
+// decodeString returns b as a string without copying it; b is never written to again. Text that is not UTF-8 is an
+// error, as proto3 demands. It is not repaired: only a peer without a protobuf library sends such text.
 func decodeString(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", fmt.Errorf("%w: a string is not UTF-8", ErrMalformed)
 	}
-	return string(b), nil
+	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
-// decodeRaw copies b. Empty becomes nil, because package content represents absent JSON as nil and compares blocks by
+// decodeRaw returns b without room behind it, so that an append copies. Empty becomes nil, because package content represents absent JSON as nil and compares blocks by
 // it.
 func decodeRaw(b []byte) json.RawMessage {
 	if len(b) == 0 {
 		return nil
 	}
-	return bytes.Clone(b)
+	return b[:len(b):len(b)]
 }
 
 // DecodeEntry decodes a thresh.v1.Entry, which only a host sends. Blocks of kinds from a newer host are carried as
 // [content.Opaque]: a strategy can keep what it does not understand. Errors wrap [ErrMalformed].
-func DecodeEntry(msg []byte) (Entry, error) {
+func DecodeEntry(msg []byte) (Entry, error) { return decodeEntry(bytes.Clone(msg)) }
+
+// decodeEntry is DecodeEntry for a message that the result may refer to.
+func decodeEntry(msg []byte) (Entry, error) {
 	var e Entry
 	c := cursor{rest: msg}
 	for c.next() {
 		switch c.num {
-		case 1:
+		case entryID:
 			e.ID = c.str()
-		case 2:
+		case entryTokens:
 			e.Tokens = c.int()
-		case 3:
+		case entryContent:
 			var err error
 			if e.Content, err = decodeContent(c.message(), carryUnknown); err != nil {
 				return Entry{}, err
@@ -157,7 +165,9 @@ func DecodeEntry(msg []byte) (Entry, error) {
 
 // DecodeContent decodes a thresh.v1.Content that a plugin sent. Errors wrap [ErrMalformed] and name the block. A block
 // of an unknown kind is an error here: the host could not keep what it cannot read.
-func DecodeContent(msg []byte) (content.Content, error) { return decodeContent(msg, refuseUnknown) }
+func DecodeContent(msg []byte) (content.Content, error) {
+	return decodeContent(bytes.Clone(msg), refuseUnknown)
+}
 
 // unknown decides about a block of a kind that only a newer peer knows. A plugin carries it, a host refuses it: the
 // host owns the history and would store something that it can neither count nor send to a provider.

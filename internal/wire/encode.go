@@ -128,10 +128,16 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 	return dst
 }
 
+// AppendContent writes the body of a thresh.v1.Content, for a fingerprint of an entry: equal bytes mean equal entries.
+func AppendContent(dst []byte, c content.Content) []byte { return appendContent(dst, c) }
+
+// SizeContent returns how many bytes AppendContent writes.
+func SizeContent(c content.Content) int { return sizeContent(c) }
+
 // sizeContent returns how many bytes appendContent writes.
 func sizeContent(c content.Content) int {
-	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) + sizeExtra(contentExtra,
-		c.Extra)
+	n := sizeString(contentSpeaker, string(c.Speaker)) + sizeBytes(contentMetadata, c.Metadata) +
+		sizeExtra(contentExtra, c.Extra)
 	for _, b := range c.Blocks {
 		n += sizeMessage(contentBlocks, sizeBlock(b))
 	}
@@ -185,7 +191,8 @@ func sendable(c content.Content) (content.Content, error) {
 func sendableBlock(b content.Block) (valid content.Block, changed bool, err error) {
 	kind, v, extra := blockValues(b)
 	if kind == 0 {
-		return nil, false, fmt.Errorf("%w: it is a %T; use the plain value of one of content's seven kinds", ErrBadContent, b)
+		return nil, false, fmt.Errorf("%w: it is a %T; use the plain value of one of content's seven kinds",
+			ErrBadContent, b)
 	}
 	for i := range v {
 		if s := validUTF8(v[i].str); s != v[i].str {
@@ -227,10 +234,12 @@ func newBlock(kind protowire.Number, v values, extra content.Fields) content.Blo
 	case blockToolCall:
 		return content.ToolCall{ID: v[0].str, Name: v[1].str, Parameters: v[2].raw, Extra: extra}
 	case blockToolResponse:
-		return content.ToolResponse{CallID: v[0].str, ToolName: v[1].str, Result: v[2].raw, Error: v[3].str, Extra: extra}
-	case blockMedia:
-		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str, Filename: v[4].str,
+		return content.ToolResponse{CallID: v[0].str, ToolName: v[1].str, Result: v[2].raw, Error: v[3].str,
 			Extra: extra}
+	case blockMedia:
+		return content.Media{MimeType: v[0].str, Data: v[1].str, Encoding: v[2].str, Caption: v[3].str,
+			Filename: v[4].str,
+			Extra:    extra}
 	case blockThinking:
 		return content.Thinking{Thought: v[0].str, Signature: v[1].str, Extra: extra}
 	case blockCode:

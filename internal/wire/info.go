@@ -19,8 +19,12 @@ func ToInfo(i contract.Info, sdk string) (*threshv1.GetInfoResponse, error) {
 			Mode: triggerModes.to(i.Trigger.Mode), DefaultThreshold: i.Trigger.DefaultThreshold,
 		},
 		RequiresLlm: i.RequiresLLM,
-		Features:    &threshv1.Features{NeedsNetwork: i.NeedsNetwork},
-		Sdk:         validUTF8(sdk),
+		Features: &threshv1.Features{
+			NeedsNetwork: i.NeedsNetwork,
+			// A strategy that is only called at the threshold gains too little from a mirror to take memory for it.
+			HistoryDelta: i.Trigger.Mode == contract.ModeContinuous,
+		},
+		Sdk: validUTF8(sdk),
 	}
 	for _, f := range i.Config {
 		field, err := toConfigField(f)
@@ -56,6 +60,9 @@ func FromInfo(r *threshv1.GetInfoResponse) (contract.Info, error) {
 	}
 	return out, nil
 }
+
+// HistoryDelta reports whether a plugin says that it mirrors histories, so that only what is new need be sent.
+func HistoryDelta(r *threshv1.GetInfoResponse) bool { return r.GetFeatures().GetHistoryDelta() }
 
 // toConfigField fails only if the default does not marshal, which [contract.Info.Validate] excludes. Minimum and
 // Maximum are pointers on both sides: 0 is a valid bound.
@@ -106,16 +113,24 @@ type Configuration struct {
 	Config contract.Config
 	// LogLevel is the least severe level that the host keeps: "trace", "debug", "info", "warn" or "error".
 	LogLevel string
+	// MirrorBytes is the most that the plugin's mirrors of histories may take together, in bytes; 0: it keeps none; nil:
+	// [DefaultMirrorBytes].
+	MirrorBytes *uint64
 }
+
+// DefaultMirrorBytes is the most that a plugin's mirrors take together where the host says nothing.
+const DefaultMirrorBytes = 256 << 20
 
 // ToConfigure makes the request of a Configure.
 func ToConfigure(c Configuration) *threshv1.ConfigureRequest {
 	return &threshv1.ConfigureRequest{
-		HostServiceId: c.HostServiceID, Config: c.Config, LogLevel: validUTF8(c.LogLevel),
+		HostServiceId: c.HostServiceID, Config: c.Config, LogLevel: validUTF8(c.LogLevel), MirrorBytes: c.MirrorBytes,
 	}
 }
 
 // FromConfigure reads the request of a Configure.
 func FromConfigure(r *threshv1.ConfigureRequest) Configuration {
-	return Configuration{HostServiceID: r.GetHostServiceId(), Config: r.GetConfig(), LogLevel: r.GetLogLevel()}
+	return Configuration{
+		HostServiceID: r.GetHostServiceId(), Config: r.GetConfig(), LogLevel: r.GetLogLevel(), MirrorBytes: r.MirrorBytes,
+	}
 }

@@ -53,11 +53,8 @@ func NewReader(recv func() ([]byte, error), limits Limits) *Reader {
 // ReadAll decodes all messages of a stream. decode gets a slice that is valid only during its call. An error of decode
 // ends the reading and is wrapped with the message's position.
 func ReadAll[T any](recv func() ([]byte, error), limits Limits, decode func(msg []byte) (T, error)) ([]T, error) {
-	// Announced counts up to this are preallocated. Beyond it, memory grows only as messages arrive: a peer that
-	// announces two billion entries and sends none must not exhaust the memory.
-	const trust = 1 << 14 // announced counts up to here are believed
 	r := NewReader(recv, limits)
-	out := make([]T, 0, max(0, min(limits.Count, trust)))
+	out := make([]T, 0, max(0, min(limits.Count, trusted)))
 	for {
 		msg, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -73,6 +70,10 @@ func ReadAll[T any](recv func() ([]byte, error), limits Limits, decode func(msg 
 		out = append(out, v)
 	}
 }
+
+// trusted is the announced count up to which memory is allocated in advance. Beyond it, memory grows only as messages
+// arrive: a peer that announces two billion entries and sends none must not exhaust the memory.
+const trusted = 1 << 14
 
 // Next returns the next message, valid until the following call, or io.EOF after the last one. It returns
 // [ErrTruncated], [ErrTrailing], [ErrTooLarge] or [ErrMalformed], wrapped, if the stream is broken.

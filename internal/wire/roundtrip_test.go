@@ -46,6 +46,12 @@ func drawTodos(t *rapid.T, depth int) []contract.Todo {
 }
 
 func drawCall(t *rapid.T) Call {
+	var base Call
+	if rapid.Bool().Draw(t, "delta") {
+		base.Held = rapid.Uint64Min(1).Draw(t, "held")
+		base.Digest = Digest{Bytes: rapid.Uint64().Draw(t, "bytes"), CRC: rapid.Uint32().Draw(t, "crc")}
+		base.Pieces = rapid.IntRange(0, math.MaxInt32).Draw(t, "pieces")
+	}
 	return Call{
 		CallParams: contract.CallParams{
 			SessionID: genString().Draw(t, "session"), Revision: rapid.Uint64().Draw(t, "revision"),
@@ -53,7 +59,8 @@ func drawCall(t *rapid.T) Call {
 				WorkspaceRoot: genString().Draw(t, "root"), Config: contract.Config(genRaw().Draw(t, "config")),
 			},
 		},
-		ID: genString().Draw(t, "id"), Epoch: rapid.Uint64().Draw(t, "epoch"), Held: rapid.Uint64().Draw(t, "held"),
+		ID: genString().Draw(t, "id"), Epoch: rapid.Uint64().Draw(t, "epoch"),
+		Held: base.Held, Digest: base.Digest, Pieces: base.Pieces,
 		Entries: rapid.IntRange(0, math.MaxInt32).Draw(t, "entries"), Tools: genRaw().Draw(t, "tools"),
 	}
 }

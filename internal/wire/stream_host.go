@@ -26,6 +26,7 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	closeSend  func() error
 	recv       func() (message[M], error)
 	decode     func(msg []byte) (P, error)
+	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
 // message is one message of an answer, freed of its generated type.
@@ -45,7 +46,7 @@ func OpenOptimize(
 		return nil, err
 	}
 	return &Stream[contract.DensityMetadata, rewrite.Edit]{
-		of: "edit",
+		of: "edit", digest: c.Digest,
 		sendHeader: func() error {
 			h := &threshv1.OptimizeRequest_Header{Header: toOptimizeHeader(c, p)}
 			return s.Send(&threshv1.OptimizeRequest{Part: h})
@@ -73,7 +74,7 @@ func OpenCompress(
 		return nil, err
 	}
 	return &Stream[contract.CompressMetadata, rewrite.Piece]{
-		of: "piece",
+		of: "piece", digest: c.Digest,
 		sendHeader: func() error {
 			h := &threshv1.CompressRequest_Header{Header: toCompressHeader(c, p)}
 			return s.Send(&threshv1.CompressRequest{Part: h})
@@ -94,12 +95,13 @@ func OpenCompress(
 // Of returns the word for a part of the answer in errors and logs: "edit" or "piece".
 func (s *Stream[M, P]) Of() string { return s.of }
 
-// Send sends the whole request. If the plugin ends the call before it has read everything, gRPC's Send returns io.EOF
+// Send sends the whole request: the header, the pieces that say what became of the entries that the plugin holds, and
+// the entries that follow. If the plugin ends the call before it has read everything, gRPC's Send returns io.EOF
 // and keeps the cause for Recv. Hence io.EOF is not an error here; Result returns the cause.
-func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
+func (s *Stream[M, P]) Send(pieces []MirrorPiece, entries iter.Seq[Entry]) error {
 	err := s.sendHeader()
 	if err == nil {
-		err = s.sendEntries(entries)
+		err = s.sendHistory(pieces, entries)
 	}
 	if err == nil {
 		err = s.closeSend()
@@ -110,9 +112,22 @@ func (s *Stream[M, P]) Send(entries iter.Seq[Entry]) error {
 	return err
 }
 
-// sendEntries sends the history in chunks. It encodes entries one by one, so that the history is never in memory twice.
-func (s *Stream[M, P]) sendEntries(entries iter.Seq[Entry]) error {
-	w, i := NewWriter(s.sendChunk), 0
+// Digest returns the digest of what the plugin holds once it has received what was sent.
+func (s *Stream[M, P]) Digest() Digest { return s.digest }
+
+// sendHistory sends pieces and entries in chunks. It encodes entries one by one, so that the history is never in memory
+// twice.
+func (s *Stream[M, P]) sendHistory(pieces []MirrorPiece, entries iter.Seq[Entry]) error {
+	w := NewWriter(func(chunk []byte) error {
+		s.digest.add(chunk)
+		return s.sendChunk(chunk)
+	})
+	for i, p := range pieces {
+		if err := w.MirrorPiece(p); err != nil {
+			return fmt.Errorf("piece %d of the history: %w", i, err)
+		}
+	}
+	i := 0
 	for e := range entries {
 		if err := w.Entry(e.ID, e.Tokens, e.Content); err != nil {
 			return fmt.Errorf("entry %d: %w", i, err)

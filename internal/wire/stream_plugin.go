@@ -11,57 +11,103 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. If the host expects the plugin to hold
-// entries already ([Call.Held] > 0), it returns no entries: answer with a [Result] with Resync. On an error the call
-// may still be filled in, for logs.
+// Update is the history of a request, as it was sent: whole, or as what changes in what the plugin holds.
+type Update struct {
+	// Resync says that the plugin does not hold what the request builds on. Nothing else is set; answer with a [Result]
+	// with Resync.
+	Resync bool
+	// Pieces say what becomes of the entries that the plugin holds; none: they stay as they are.
+	Pieces []MirrorPiece
+	// Entries follow behind them. Without held entries they are the whole history.
+	Entries []Entry
+	// Digest is that of what the plugin holds once it has applied the update.
+	Digest Digest
+}
+
+// ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. fits reports whether the plugin holds
+// what the request builds on ([Call.Held] entries with [Call.Digest]); it is asked only for a request that builds on
+// something. On an error the call may still be filled in, for logs.
 func ReceiveOptimize(
-	stream threshv1.StrategyService_OptimizeServer,
-) (Call, contract.OptimizeParams, []Entry, error) {
-	return receive(stream.Recv, func(r *threshv1.OptimizeRequest) bool {
-		_, ok := r.GetPart().(*threshv1.OptimizeRequest_Chunk)
-		return ok
-	}, fromOptimizeHeader)
+	stream threshv1.StrategyService_OptimizeServer, fits func(Call) bool,
+) (Call, contract.OptimizeParams, Update, error) {
+	first, err := stream.Recv()
+	if err != nil {
+		return Call{}, contract.OptimizeParams{}, Update{}, noCallHeader(err)
+	}
+	call, params, err := fromOptimizeHeader(first.GetHeader())
+	if err != nil {
+		return call, params, Update{}, err
+	}
+	update, err := receive(call, fits, func() (chunk []byte, isChunk bool, err error) {
+		r, err := stream.Recv()
+		_, isChunk = r.GetPart().(*threshv1.OptimizeRequest_Chunk)
+		return r.GetChunk(), isChunk, err
+	})
+	return call, params, update, err
 }
 
 // ReceiveCompress is [ReceiveOptimize] for a Compress.
 func ReceiveCompress(
-	stream threshv1.StrategyService_CompressServer,
-) (Call, contract.CompressParams, []Entry, error) {
-	return receive(stream.Recv, func(r *threshv1.CompressRequest) bool {
-		_, ok := r.GetPart().(*threshv1.CompressRequest_Chunk)
-		return ok
-	}, fromCompressHeader)
-}
-
-// request is a message of either call: a header of its own type H, or a chunk.
-type request[H any] interface {
-	GetHeader() H
-	GetChunk() []byte
-}
-
-// receive reads a request to its end: the header, then as many entries as it announces. from converts the header.
-// isChunk tells a chunk from a second header, which breaks the protocol; GetChunk alone cannot, as it returns nil for
-// both a header and an empty chunk.
-func receive[R request[H], H, P any](
-	recv func() (R, error), isChunk func(R) bool, from func(H) (Call, P, error),
-) (Call, P, []Entry, error) {
-	var none P
-	first, err := recv()
+	stream threshv1.StrategyService_CompressServer, fits func(Call) bool,
+) (Call, contract.CompressParams, Update, error) {
+	first, err := stream.Recv()
 	if err != nil {
-		return Call{}, none, nil, noCallHeader(err)
+		return Call{}, contract.CompressParams{}, Update{}, noCallHeader(err)
 	}
-	call, params, err := from(first.GetHeader())
-	if err != nil || call.Held > 0 {
-		return call, params, nil, err
+	call, params, err := fromCompressHeader(first.GetHeader())
+	if err != nil {
+		return call, params, Update{}, err
 	}
-	entries, err := ReadAll(func() ([]byte, error) {
-		r, err := recv()
-		if err == nil && !isChunk(r) {
+	update, err := receive(call, fits, func() (chunk []byte, isChunk bool, err error) {
+		r, err := stream.Recv()
+		_, isChunk = r.GetPart().(*threshv1.CompressRequest_Chunk)
+		return r.GetChunk(), isChunk, err
+	})
+	return call, params, update, err
+}
+
+// receive reads what follows the header of a request, to its end: as many pieces and entries as it announces. recv
+// tells a chunk from a second header, which breaks the protocol. It is not generic: every instance would make each
+// plugin larger.
+func receive(
+	call Call, fits func(Call) bool, recv func() (chunk []byte, isChunk bool, err error),
+) (up Update, err error) {
+	if call.Held > 0 {
+		if !fits(call) {
+			return Update{Resync: true}, nil
+		}
+		up.Digest = call.Digest
+	}
+	r := NewReader(func() ([]byte, error) {
+		chunk, isChunk, err := recv()
+		if err == nil && !isChunk {
 			err = fmt.Errorf("%w: only chunks follow the header", ErrMalformed)
 		}
-		return r.GetChunk(), err
-	}, Limits{Of: "entry", Count: call.Entries}, DecodeEntry)
-	return call, params, entries, err
+		up.Digest.add(chunk)
+		return chunk, err
+	}, Limits{Of: "entry", Count: call.Pieces + call.Entries})
+	up.Entries = make([]Entry, 0, min(call.Entries, trusted))
+	for i := 0; ; i++ {
+		msg, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return up, nil
+		}
+		if err != nil {
+			return Update{}, err
+		}
+		if i < call.Pieces {
+			var p MirrorPiece
+			p, err = DecodeMirrorPiece(msg)
+			up.Pieces = append(up.Pieces, p)
+		} else {
+			var e Entry
+			e, err = DecodeEntry(msg)
+			up.Entries = append(up.Entries, e)
+		}
+		if err != nil {
+			return Update{}, fmt.Errorf("entry %d: %w", i, err)
+		}
+	}
 }
 
 // noCallHeader is the error for a request that does not open with a header. err is what Recv returned, nil if it

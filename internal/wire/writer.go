@@ -25,18 +25,12 @@ func NewWriter(send func(chunk []byte) error) *Writer { return &Writer{send: sen
 // Entry writes an entry with its id and its size in tokens. Content that cannot be sent is [ErrBadContent], and nothing
 // of the entry is written then.
 func (w *Writer) Entry(id string, tokens int, c content.Content) error {
-	c, err := sendable(c)
+	e, err := sendableEntry(Entry{ID: id, Tokens: tokens, Content: c})
 	if err != nil {
 		return err
 	}
-	id = validUTF8(id)
-	body := sizeContent(c)
-	n := sizeString(1, id) + sizeUint(2, uint64(tokens)) + sizeMessage(3, body)
-	w.begin(n)
-	w.buf = appendString(w.buf, 1, id)
-	w.buf = appendUint(w.buf, 2, uint64(tokens))
-	w.buf = appendMessage(w.buf, 3, body)
-	w.buf = appendContent(w.buf, c)
+	w.begin(sizeEntry(e))
+	w.buf = appendEntry(w.buf, e)
 	return w.spill()
 }
 

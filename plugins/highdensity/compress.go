@@ -13,7 +13,7 @@ import (
 //  2. Each tool result before the tail becomes one line.
 //  3. If that is not enough, the oldest exchanges go, then the oldest entries of the AI.
 //
-// What people said always stays.
+// What people said always stays, and pinned entries stay as they are.
 func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	if len(in.History) == 0 {
 		return sdk.NoOp(sdk.NoOpEmptyHistory), nil

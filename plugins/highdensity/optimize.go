@@ -6,29 +6,25 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// Optimize prunes in three phases: reads that a later write made stale, file inclusions that are repeated later, and
-// all but the newest results of each tool. The settings under compression.density switch each phase on or off.
+// Optimize prunes by three rules: reads that a later write made stale, file inclusions that are repeated later, and all
+// but the newest results of each tool. The settings under compression.density switch each rule on or off.
+//
+// It works on what is new: the memo holds the state of the last call, which is rolled back to what is unchanged of the
+// history and extended by the rest. Without a memo it is extended from nothing, by the same code, so that the answer
+// does not depend on what was remembered.
 //
 // Optimize must be idempotent: when its result is applied, a second Optimize changes nothing. Otherwise a history
-// would change at every turn, and with it the provider's prompt cache. It checks ctx between the phases, each of
-// which takes milliseconds.
+// would change at every turn, and with it the provider's prompt cache.
 func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
-	d := newDraft(in.History)
-	var m sdk.DensityMetadata
-	if in.Density.ReadWritePruning {
-		m.ReadWritePairsPruned = pruneStaleReads(d, in)
+	set := settings{in.Density, in.WorkspaceRoot, in.Tools}
+	s, ok := in.Memo.Load().(*state)
+	// To go back far costs as much as to begin again. The latter also releases the memory of what is gone.
+	if !ok || s.set != set || in.Unchanged < s.known()/2 {
+		s = newState(set)
 	}
-	if err := ctx.Err(); err != nil {
-		return sdk.DensityResult{}, err
+	if err := s.extend(ctx, in.History, min(in.Unchanged, s.known()), in.Log); err != nil {
+		return sdk.DensityResult{}, err // the SDK drops the memo, whose state is now between two histories
 	}
-	if in.Density.FileDedupe {
-		m.FileDeduplicationsPruned = dedupeInclusions(d, in.WorkspaceRoot)
-	}
-	if err := ctx.Err(); err != nil {
-		return sdk.DensityResult{}, err
-	}
-	if in.Density.RecencyPruning {
-		m.RecencyPruned = pruneByRecency(d, in.Density.RecencyRetention)
-	}
-	return d.result(m), nil
+	in.Memo.Store(s)
+	return s.result(), nil
 }

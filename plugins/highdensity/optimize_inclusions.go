@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk"
-	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
-// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two forms:
+// The markers around files that a person included with @. Each is a line of its own (REQ-HD-006.1). There are two
+// forms:
 //
 //	--- src/a.ts ---                         --- Content from referenced files ---
 //	content                                  Content from @src/a.ts:
@@ -32,61 +32,36 @@ type inclusion struct {
 	start, end int
 }
 
-// placed is an inclusion and its position in the history.
+// placed is an inclusion and its place in the history.
 type placed struct {
 	inclusion
-	entry, block int
+	entry, block int32
+	pinned       bool // its entry stays as it is
+	// by is 1 + the entry that includes the file again; 0: this is the last inclusion of the file.
+	by int32
 }
 
-// dedupeInclusions strips every inclusion of a file that is included again later, even in the same message, and
-// returns how many it stripped (REQ-HD-006). What people wrote around an inclusion stays byte for byte.
-//
-// It works in two passes. The first collects all inclusions and notes the last one of each file. The second strips
-// those that are not the last of their file.
-func dedupeInclusions(d *draft, root string) int {
-	var found []placed
-	last := map[string]int{} // resolved path → index in found of its last inclusion
-	for i, entry := range d.history {
-		if entry.Speaker != sdk.Human || d.removed[i] {
+// takeInclusions takes in the file inclusions of what a person said. Each supersedes the one before of the same file,
+// even in the same message (REQ-HD-006). What people wrote around an inclusion stays byte for byte.
+func (s *state) takeInclusions(i int32, entry *sdk.Content) {
+	pinned := entry.Pinned()
+	for j, block := range entry.Blocks {
+		text, ok := block.(sdk.Text)
+		if !ok {
 			continue
 		}
-		for j, block := range d.blocks(i) {
-			text, ok := block.(sdk.Text)
-			if !ok {
-				continue
-			}
-			for _, inc := range findInclusions(text.Text) {
-				last[tools.Resolve(root, inc.path)] = len(found)
-				found = append(found, placed{inc, i, j})
-			}
-		}
-	}
-	// Inclusions of the same block are adjacent in found. Strip them together, because each of their positions refers to
-	// the original text of the block.
-	stripped := 0
-	for from := 0; from < len(found); {
-		to := from
-		var stale []inclusion
-		again := 0 // the entry that includes the first of them again
-		for ; to < len(found) && found[to].entry == found[from].entry && found[to].block == found[from].block; to++ {
-			if later := last[tools.Resolve(root, found[to].path)]; later != to {
-				if stale == nil {
-					again = found[later].entry
+		for _, inc := range findInclusions(text.Text) {
+			f := s.files.at(s.file(inc.path, i))
+			if f.included != 0 {
+				if last := s.inclusions.at(f.included - 1); !last.pinned {
+					s.change(&last.by, i+1, last.entry)
+					s.change(&s.counts.inclusions, s.counts.inclusions+1, -1)
 				}
-				stale = append(stale, found[to].inclusion)
 			}
+			id := s.inclusions.add(placed{inclusion: inc, entry: i, block: int32(j), pinned: pinned})
+			s.change(&f.included, id+1, -1)
 		}
-		if len(stale) > 0 {
-			i, j := found[from].entry, found[from].block
-			text := d.blocks(i)[j].(sdk.Text)
-			text.Text = strip(text.Text, stale)
-			d.setBlock(i, j, text)
-			d.because(i, ruleDuplicateInclusion, again)
-			stripped += len(stale)
-		}
-		from = to
 	}
-	return stripped
 }
 
 // findInclusions returns the inclusions of one text, in order. Open and close lines must alternate. If they do not,
@@ -169,7 +144,7 @@ func blockPath(line string) (path string, ok bool) {
 
 // strip replaces each of the stale inclusions of a text, which are in order, by a line that tells the model where the
 // content is.
-func strip(text string, stale []inclusion) string {
+func strip(text string, stale []*placed) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	from := 0

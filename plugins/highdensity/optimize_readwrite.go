@@ -1,126 +1,194 @@
 package main
 
 import (
-	"slices"
-	"strings"
+	"log/slog"
+	"sort"
 
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// readCall is an answered call that did nothing but read these files.
-type readCall struct {
-	call, response turns.At
-	paths          []string
+// file is what is known of one path.
+type file struct {
+	path  string // resolved
+	since int32  // the entry that named it first
+	// written is 1 + the last entry that wrote it and whose response showed no failure; 0 is none.
+	written int32
+	// reads are the calls that read it, in order. Those before fresh were made before it was written last.
+	reads []int32
+	fresh int32
+	// included is 1 + the id of its last inclusion.
+	included int32
 }
 
-// pruneStaleReads removes answered reads of files that were written later, the call and its response, and returns how
-// many pairs it removed (REQ-HD-005). A read of several files is removed only if all of them were written later.
-func pruneStaleReads(d *draft, in sdk.OptimizeInput) int {
-	reads, written := readsAndWrites(d.history, in)
-	var stale []turns.At
-	for _, r := range reads {
-		superseded := !slices.ContainsFunc(r.paths, func(path string) bool { return written[path] <= r.call.Entry })
-		if superseded {
-			stale = append(stale, r.call, r.response)
-			last := lastWrite(r.paths, written)
-			d.because(r.call.Entry, ruleStaleRead, last)
-			d.because(r.response.Entry, ruleStaleRead, last)
-		}
+// toolCall is a call of a tool.
+type toolCall struct {
+	entry, block int32
+	// Its files are in state.paths from paths on: first nReads that it does nothing but read, then nWrites.
+	paths, nReads, nWrites int32
+	noFile                 bool // its parameters should name a file, but do not
+	// fresh is how many of the files that it read were not written since. A read of several files is stale only if all
+	// of them were written later.
+	fresh int32
+	// answer is 1 + the id of its result, if it is a read.
+	answer int32
+	// by is 1 + the entry whose write made it stale; 0: it is not stale.
+	by int32
+}
+
+func (s *state) reads(c *toolCall) []int32 { return s.paths[c.paths:][:c.nReads] }
+
+func (s *state) writes(c *toolCall) []int32 { return s.paths[c.paths+c.nReads:][:c.nWrites] }
+
+// file returns the id of the file at a path. Paths are resolved to the one spelling that makes them comparable:
+// absolute and without "." and "..".
+func (s *state) file(path string, entry int32) int32 {
+	path = tools.Resolve(s.set.root, path)
+	id, ok := s.fileID[path]
+	if !ok {
+		id = s.files.add(file{path: path, since: entry})
+		s.fileID[path] = id
 	}
-	d.drop(stale)
-	return len(stale) / 2
+	return id
 }
 
-// lastWrite returns the last entry that wrote any of the files.
-func lastWrite(paths []string, written map[string]int) int {
-	last := 0
-	for _, path := range paths {
-		last = max(last, written[path])
-	}
-	return last
-}
-
-// readsAndWrites returns the reads that could be pruned, and for every file the last entry that wrote it. Calls are
-// paired with their responses first:
+// takeCalls takes in the calls of an entry of the AI. They do nothing yet, because they are not answered: a read is
+// pending and must stay, and a write may never happen. But reads are listed at their files already now, so that each
+// list is in the order of the calls, whatever the order of the answers.
 //
-//   - Unanswered calls are in neither result: a read may still be answered, and a write may never have happened.
-//   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
-//   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
 //   - A read by a glob pattern is never pruned, because the pattern does not tell which files were read.
+//   - Nor is a read in a pinned entry.
 //   - A partial write counts unless compression.density.partialWrites says "keep": after it, the model may still need
 //     the rest of the file from the read.
-func readsAndWrites(history []sdk.Content, in sdk.OptimizeInput) (reads []readCall, written map[string]int) {
-	written = map[string]int{}
-	for at, answer := range turns.Pair(history).Answered() {
-		call := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
-		use := in.Tools.Use(call.Name, call.Parameters)
-		if use.NoFile {
-			in.Log.Debug("tool call skipped: its parameters name no file", "tool", call.Name, "call", call.ID, "entry", at.Entry)
+func (s *state) takeCalls(i int32, entry *sdk.Content) {
+	pinned := entry.Pinned()
+	for j, b := range entry.Blocks {
+		b, ok := b.(sdk.ToolCall)
+		if !ok {
 			continue
 		}
-		if len(use.Reads) > 0 && !use.Glob {
-			reads = append(reads, readCall{at, answer, resolved(in.WorkspaceRoot, use.Reads)})
+		s.match.Call(b.ID, b.Name, turns.At{Entry: int(i), Block: j})
+		use := s.set.tools.Use(b.Name, b.Parameters)
+		c := toolCall{entry: i, block: int32(j), paths: int32(len(s.paths)), noFile: use.NoFile}
+		if !use.Glob && !pinned {
+			for _, path := range use.Reads {
+				f := s.file(path, i)
+				s.files.at(f).reads = append(s.files.at(f).reads, s.calls.n)
+				s.paths = append(s.paths, f)
+				c.nReads++
+			}
 		}
-		response := history[answer.Entry].Blocks[answer.Block].(sdk.ToolResponse)
-		if len(use.Writes) == 0 || in.Tools.Failed(call, response) {
-			continue
-		}
+		c.fresh = c.nReads
 		for _, w := range use.Writes {
-			if in.Density.PartialWrites != sdk.PartialWritesKeep || w.Whole || w.Deletes {
-				written[tools.Resolve(in.WorkspaceRoot, w.Path)] = at.Entry
+			if s.set.density.PartialWrites != sdk.PartialWritesKeep || w.Whole || w.Deletes {
+				s.paths = append(s.paths, s.file(w.Path, i))
+				c.nWrites++
 			}
 		}
+		s.calls.add(c)
 	}
-	return reads, written
 }
 
-// resolved returns the paths in the one spelling that makes them comparable: absolute and without "." and "..".
-func resolved(root string, paths []string) []string {
-	out := make([]string, len(paths))
-	for i, path := range paths {
-		out[i] = tools.Resolve(root, path)
-	}
-	return out
-}
-
-// drop removes blocks, and entries in which nothing useful to a model is left. A call and its response are always
-// dropped together, so that the history stays valid.
-func (d *draft) drop(refs []turns.At) {
-	gone := map[int]map[int]bool{} // entry → its blocks that go
-	for _, at := range refs {
-		if gone[at.Entry] == nil {
-			gone[at.Entry] = map[int]bool{}
+// takeResponses takes in the responses of an entry of a tool: first as answers to calls, then as results of tools.
+func (s *state) takeResponses(history []sdk.Content, i int32, log *slog.Logger) {
+	entry := &history[i]
+	pinned := entry.Pinned()
+	for j, b := range entry.Blocks {
+		response, ok := b.(sdk.ToolResponse)
+		if !ok {
+			continue
 		}
-		gone[at.Entry][at.Block] = true
-	}
-	for i, blocks := range gone {
-		var left []sdk.Block
-		empty := true
-		for j, b := range d.blocks(i) {
-			if blocks[j] {
-				continue
-			}
-			left = append(left, b)
-			empty = empty && worthless(d.history[i].Speaker, b)
+		r := toolResult{entry: i, block: int32(j), pinned: pinned}
+		if s.set.density.ReadWritePruning {
+			s.answer(history, &r, response, log)
 		}
-		if empty {
-			d.remove(i)
-		} else {
-			d.replaced[i] = left
+		if s.set.density.RecencyPruning && r.gone == 0 && countsAsResult(response) {
+			r.tool = s.tool(response.ToolName, i) + 1
+		}
+		if r.call == 0 && r.tool == 0 {
+			continue
+		}
+		id := s.results.add(r)
+		if r.tool != 0 {
+			s.newest(id)
 		}
 	}
 }
 
-// worthless reports whether a block is not worth keeping once everything else in its entry is gone: blank text, and
-// the thinking that led to a call that was removed.
-func worthless(speaker sdk.Speaker, b sdk.Block) bool {
-	switch b := b.(type) {
-	case sdk.Text:
-		return strings.TrimSpace(b.Text) == ""
-	case sdk.Thinking:
-		return speaker == sdk.AI
+// answer takes in the response r to a call: from now on a read may go, and a write counts.
+//
+//   - A write is ignored if its response bears any sign of a failure, because the file may be unchanged.
+//   - A call of such a tool whose parameters name no file is skipped, with a line in the log at debug (EC-016).
+func (s *state) answer(history []sdk.Content, r *toolResult, response sdk.ToolResponse, log *slog.Logger) {
+	at, ok := s.match.Response(response.CallID, response.ToolName)
+	if !ok {
+		return
 	}
-	return false
+	id := s.callAt(at)
+	c := s.calls.at(id)
+	asked := history[at.Entry].Blocks[at.Block].(sdk.ToolCall)
+	if c.noFile {
+		log.Debug("tool call skipped: its parameters name no file",
+			"tool", asked.Name, "call", asked.ID, "entry", at.Entry)
+		return
+	}
+	if c.nReads > 0 && !r.pinned {
+		r.call = id + 1
+		s.change(&c.answer, s.results.n+1, -1) // the id that r will have
+		if c.fresh == 0 {                      // the files were written while it ran
+			s.supersede(c)
+			r.gone = 1
+			s.touched = append(s.touched, r.entry)
+		}
+	}
+	if c.nWrites > 0 && !s.set.tools.Failed(asked, response) {
+		for _, f := range s.writes(c) {
+			s.write(s.files.at(f), c.entry)
+		}
+	}
+}
+
+// callAt returns the id of the call at a place.
+func (s *state) callAt(at turns.At) int32 {
+	from, to := s.marks[at.Entry].calls, s.marks[at.Entry+1].calls
+	n := sort.Search(int(to-from), func(n int) bool { return int(s.calls.at(from+int32(n)).block) >= at.Block })
+	return from + int32(n)
+}
+
+// write takes in that an entry wrote a file. Reads of the file from earlier entries are no longer fresh. They are a
+// prefix of its reads, so that each is looked at once, however often the file is written. A write that is answered
+// after a later one changes nothing.
+func (s *state) write(f *file, entry int32) {
+	if f.written > entry {
+		return
+	}
+	s.change(&f.written, entry+1, -1)
+	fresh := f.fresh
+	for ; int(fresh) < len(f.reads); fresh++ {
+		c := s.calls.at(f.reads[fresh])
+		if c.entry >= entry {
+			break
+		}
+		s.change(&c.fresh, c.fresh-1, -1)
+		if c.fresh == 0 && c.answer != 0 {
+			s.supersede(c)
+			s.drop(c.answer - 1)
+		}
+	}
+	if fresh != f.fresh {
+		s.change(&f.fresh, fresh, -1)
+	}
+}
+
+// supersede takes in that all files of an answered read were written later. The reason is the last write until now, the
+// one that made the read stale. Later ones do not change it: to update all stale reads of a file at each write would
+// cost more and more as a session grows.
+func (s *state) supersede(c *toolCall) {
+	by := int32(0)
+	for _, f := range s.reads(c) {
+		by = max(by, s.files.at(f).written)
+	}
+	s.change(&c.by, by, c.entry)
+	s.change(&s.counts.pairs, s.counts.pairs+1, -1)
 }

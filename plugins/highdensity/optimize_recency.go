@@ -5,38 +5,112 @@ import "github.com/thresh-dev/thresh/sdk"
 // prunedPointer replaces a pruned result (REQ-HD-007.2). It tells the model how to get the result back.
 const prunedPointer = "[Result pruned — re-run tool to retrieve]"
 
-// pruneByRecency replaces all but the newest results of each tool by a pointer, and returns how many it replaced
-// (REQ-HD-007). The response itself stays, with its error and everything else, so that its call remains answered. It
-// walks backwards, so that it meets the newest results first and knows how many there are after each.
-func pruneByRecency(d *draft, retention int) int {
-	retention = max(retention, 1) // the newest result always stays, whatever the setting (REQ-HD-013.6)
-	seen := map[string][]int{}    // tool → the entries of its results, the newest first
-	pruned := 0
-	for i := len(d.history) - 1; i >= 0; i-- {
-		if d.history[i].Speaker != sdk.Tool || d.removed[i] {
-			continue
-		}
-		blocks := d.blocks(i)
-		for j := len(blocks) - 1; j >= 0; j-- {
-			response, ok := blocks[j].(sdk.ToolResponse)
-			if !ok || response.CallID == "" || isPointer(response) {
-				continue // a response without an id is malformed; leave it alone
-			}
-			newer := seen[response.ToolName]
-			seen[response.ToolName] = append(newer, i)
-			if len(newer) >= retention {
-				d.setBlock(i, j, response.WithResultText(prunedPointer))
-				d.because(i, ruleOldResult, newer[len(newer)-retention]) // the newer result that pushed it out
-				pruned++
-			}
-		}
-	}
-	return pruned
+// toolResult is a response of a tool which a rule may prune. The response itself stays when its result is replaced by
+// the pointer, with its error and everything else, so that its call remains answered (REQ-HD-007).
+type toolResult struct {
+	entry, block int32
+	pinned       bool // its entry stays as it is
+	// call is 1 + the id of the read that it answers; 0: none. gone is 1 if it goes with its call.
+	call, gone int32
+	// tool is 1 + the id of the tool that it counts for; 0: none. The results of a tool that are not gone are linked in
+	// their order by 1 + their ids.
+	tool, newer, older int32
+	// by is 1 + the entry whose result pushed it out of the newest ones; 0: it is one of them.
+	by int32
 }
 
-// isPointer reports whether the result was pruned before. Pointers do not count as results; otherwise every new
-// pointer would push a result that was kept over the limit. The length is checked first to avoid decoding large
-// results.
+// tool has the newest results of a tool, from oldest to newest. All older ones are pruned. Results that go with their
+// calls leave the list, so that it need not be searched for the next one.
+type tool struct {
+	name           string
+	since          int32 // the entry with its first result
+	newest, oldest int32 // 1 + their ids; 0: there are none
+	kept           int32
+}
+
+// tool returns the id of the tool with a name.
+func (s *state) tool(name string, entry int32) int32 {
+	id, ok := s.toolID[name]
+	if !ok {
+		id = s.tools.add(tool{name: name, since: entry})
+		s.toolID[name] = id
+	}
+	return id
+}
+
+// retention is how many results of a tool stay. The newest always stays, whatever the setting (REQ-HD-013.6).
+func (s *state) retention() int32 { return int32(min(max(s.set.density.RecencyRetention, 1), 1<<30)) }
+
+// newest takes in the newest result of a tool. It pushes out the oldest of those that are kept if they are too many.
+// Results are taken in in the order of the history, so that the newest is always last.
+func (s *state) newest(id int32) {
+	r := s.results.at(id)
+	t := s.tools.at(r.tool - 1)
+	r.older = t.newest
+	if r.older != 0 {
+		s.change(&s.results.at(r.older-1).newer, id+1, -1)
+	}
+	s.change(&t.newest, id+1, -1)
+	if t.kept < s.retention() {
+		if t.kept == 0 {
+			s.change(&t.oldest, id+1, -1)
+		}
+		s.change(&t.kept, t.kept+1, -1)
+		return
+	}
+	out := s.results.at(t.oldest - 1)
+	s.pushOut(out, r.entry+1)
+	s.change(&t.oldest, out.newer, -1)
+}
+
+// pushOut prunes a result, or keeps it again if by is 0. A pinned result takes its place among the newest like any
+// other, so that what is pinned decides nothing about the rest, but it is never edited.
+func (s *state) pushOut(r *toolResult, by int32) {
+	s.change(&r.by, by, r.entry)
+	switch {
+	case r.pinned:
+	case by != 0:
+		s.change(&s.counts.results, s.counts.results+1, -1)
+	default:
+		s.change(&s.counts.results, s.counts.results-1, -1)
+	}
+}
+
+// drop takes a result out, because its call goes. If it was one of the newest, the next older one is kept again.
+func (s *state) drop(id int32) {
+	r := s.results.at(id)
+	s.change(&r.gone, 1, r.entry)
+	if r.tool == 0 {
+		return
+	}
+	t := s.tools.at(r.tool - 1)
+	switch again := s.results.at(t.oldest - 1).older; {
+	case r.by != 0:
+		s.pushOut(r, 0)
+	case again != 0:
+		s.pushOut(s.results.at(again-1), 0)
+		s.change(&t.oldest, again, -1)
+	default:
+		s.change(&t.kept, t.kept-1, -1)
+		if t.oldest == id+1 {
+			s.change(&t.oldest, r.newer, -1)
+		}
+	}
+	if r.older != 0 {
+		s.change(&s.results.at(r.older-1).newer, r.newer, -1)
+	}
+	if r.newer != 0 {
+		s.change(&s.results.at(r.newer-1).older, r.older, -1)
+	} else {
+		s.change(&t.newest, r.older, -1)
+	}
+}
+
+// countsAsResult reports whether recency pruning looks at a response. One without an id is malformed; leave it alone.
+// Nor do pointers count: otherwise every new pointer would push a result that was kept over the limit.
+func countsAsResult(r sdk.ToolResponse) bool { return r.CallID != "" && !isPointer(r) }
+
+// isPointer reports whether the result was pruned before. The length is checked first to avoid decoding large results.
 func isPointer(r sdk.ToolResponse) bool {
 	const longest = 6 * len(prunedPointer) // every character written as \uXXXX
 	return len(r.Result) <= longest+2 && len(r.Result) > 0 && r.Result[0] == '"' && r.ResultText() == prunedPointer

@@ -22,6 +22,7 @@ type plan struct {
 	entries []sdk.Content // the history, with shortened entries
 	counts  []int         // tokens of each entry
 	gone    []bool        // which entries were dropped
+	pinned  []bool        // which entries must stay as they are
 	before  int           // tokens of the input
 	tokens  int           // tokens of what is left
 
@@ -40,8 +41,10 @@ func newPlan(in sdk.CompressInput, tail int) *plan {
 		entries: slices.Clone(in.History),
 		counts:  make([]int, n),
 		gone:    make([]bool, n),
+		pinned:  make([]bool, n),
 	}
 	for i := range n {
+		p.pinned[i] = in.History[i].Pinned()
 		p.counts[i] = in.Tokens(i, i+1)
 		p.before += p.counts[i]
 	}
@@ -55,7 +58,7 @@ func (p *plan) summarize(ctx context.Context, host sdk.Host) error {
 	var changed []sdk.Content
 	var at, results []int
 	for i := range p.tail {
-		if p.entries[i].Speaker != sdk.Tool {
+		if p.entries[i].Speaker != sdk.Tool || p.pinned[i] {
 			continue
 		}
 		if entry, n := p.shortened(i); n > 0 {
@@ -121,7 +124,8 @@ func (p *plan) line(r sdk.ToolResponse, at turns.At) (line string, ok bool) {
 }
 
 // evict drops the oldest parts before the tail until the rest fits: first exchanges, each call together with all of
-// its responses, then entries of the AI without calls. What people said stays, and so do entries of unknown speakers.
+// its responses, then entries of the AI without calls. What people said stays, and so do entries of unknown speakers
+// and pinned ones. An exchange with a pinned entry stays whole, so that call and response stay together.
 //
 // Exchanges go first because tool output is the easiest to get back: the agent can run the tool again. What the AI
 // said holds its plans and conclusions.
@@ -134,6 +138,7 @@ func (p *plan) evict() {
 		first := p.in.History[x.First()].Speaker
 		switch {
 		case x.Last() >= p.tail: // part of the exchange is in the tail
+		case slices.ContainsFunc(x.Entries, func(i int) bool { return p.pinned[i] }):
 		case x.Pairs > 0 || x.Pending || first == sdk.Tool:
 			p.drop(x.Entries...)
 			p.exchanges++

@@ -2,8 +2,9 @@ package main
 
 import "github.com/thresh-dev/thresh/sdk"
 
-// Strategy is high-density: it prunes before every threshold check and needs no LLM. It has no state: every call gets
-// the history as it is then, and the host may start a new process for any of them.
+// Strategy is high-density: it prunes before every threshold check and needs no LLM. What it remembers of a session is
+// in the memo that the SDK keeps, and is only there to save work: every call gets the whole history as it is then, and
+// the host may start a new process for any of them.
 type Strategy struct{}
 
 var (
@@ -15,9 +16,10 @@ var (
 // Compress from 85 % of the context limit on (REQ-HD-004.3).
 func (Strategy) Info() sdk.Info {
 	return sdk.Info{
-		Name:        "high-density",
-		Version:     "1.0.0",
-		Description: "prunes superseded reads, repeated inclusions and old results; shortens tool results; needs no LLM",
-		Trigger:     sdk.Continuous(0.85),
+		Name:    "high-density",
+		Version: "1.0.0",
+		Description: "prunes superseded reads, repeated inclusions and old results; shortens tool results; needs no " +
+			"LLM",
+		Trigger: sdk.Continuous(0.85),
 	}
 }

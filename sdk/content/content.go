@@ -207,7 +207,8 @@ func Equal(a, b Block) bool {
 		return ok && a.Text == b.Text && a.Extra.Equal(b.Extra)
 	case ToolCall:
 		b, ok := b.(ToolCall)
-		return ok && a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Parameters, b.Parameters) && a.Extra.Equal(b.Extra)
+		return ok && a.ID == b.ID && a.Name == b.Name && bytes.Equal(a.Parameters, b.Parameters) &&
+			a.Extra.Equal(b.Extra)
 	case ToolResponse:
 		b, ok := b.(ToolResponse)
 		return ok && a.CallID == b.CallID && a.ToolName == b.ToolName && a.Error == b.Error &&

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -151,7 +151,8 @@ func (r *blockReader) block() Block {
 		return ToolCall{ID: r.str("id"), Name: r.str("name"), Parameters: r.raw("parameters"), Extra: r.rest()}
 	case KindToolResponse:
 		return ToolResponse{
-			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(), Extra: r.rest(),
+			CallID: r.str("callId"), ToolName: r.str("toolName"), Result: r.raw("result"), Error: r.failure(),
+			Extra: r.rest(),
 		}
 	case KindMedia:
 		return Media{
@@ -217,8 +218,5 @@ func validUTF8(data []byte) []byte {
 // clip returns the beginning of raw for an error message.
 func clip(raw []byte) string {
 	const most = 40
-	if len(raw) <= most {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:most]), "") + "…"
+	return text.Printable(string(raw[:min(len(raw), most+1)]), most) // only what is shown is copied
 }

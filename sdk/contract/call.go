@@ -11,8 +11,8 @@ type CallSettings struct {
 // CallParams is what Optimize and Compress have in common, apart from the history itself.
 type CallParams struct {
 	SessionID string
-	// Revision of the history, as the host counts it. It changes with every change of the history, and an answer that is
-	// for another revision is refused.
+	// Revision of the history, as the host counts it. It changes with every change of the history, and an answer that
+	// is for another revision is refused.
 	Revision uint64
 	CallSettings
 }

@@ -4,7 +4,8 @@ package contract
 type CompressSettings struct {
 	// ContextLimit is the model's context limit and CompletionBudget what of it is set aside for the answer, in tokens.
 	ContextLimit, CompletionBudget int
-	// PreserveThreshold and TopPreserveThreshold are the shares of entries, at the end and at the start, to leave alone.
+	// PreserveThreshold and TopPreserveThreshold are the shares of entries, at the end and at the start, to leave
+	// alone.
 	PreserveThreshold, TopPreserveThreshold float64
 	// Todos are the tasks that are not done (REQ-HD-011).
 	Todos []Todo
@@ -65,8 +66,8 @@ const (
 // Model is what a strategy knows of the model behind [Host.Generate].
 type Model struct {
 	Name string
-	// ContextLimit is the model's own context limit and MaxOutput the most that it generates at once, in tokens. What is
-	// sent and what is generated must fit into ContextLimit together.
+	// ContextLimit is the model's own context limit and MaxOutput the most that it generates at once, in tokens. What
+	// is sent and what is generated must fit into ContextLimit together.
 	ContextLimit, MaxOutput int
 }
 

@@ -20,8 +20,8 @@ type DensityConfig struct {
 	ReadWritePruning bool
 	// FileDedupe keeps only the last of several inclusions of one file.
 	FileDedupe bool
-	// RecencyPruning replaces old tool results by a pointer; RecencyRetention is how many results to keep per tool name.
-	// Below 1 counts as 1 (REQ-HD-013.6).
+	// RecencyPruning replaces old tool results by a pointer; RecencyRetention is how many results to keep per tool
+	// name. Below 1 counts as 1 (REQ-HD-013.6).
 	RecencyPruning   bool
 	RecencyRetention int
 	// PartialWrites is [PartialWritesPrune] unless set.

@@ -12,8 +12,8 @@ type Host interface {
 	// only for entries that were changed or made: the others came with their counts.
 	EstimateTokens(ctx context.Context, entries []content.Content) ([]int, error)
 
-	// Generate runs one completion on the host's model and calls onText (which may be nil) with each piece of text as it
-	// arrives. Only for strategies with [Info.RequiresLLM].
+	// Generate runs one completion on the host's model and calls onText (which may be nil) with each piece of text as
+	// it arrives. Only for strategies with [Info.RequiresLLM].
 	Generate(ctx context.Context, req GenerateRequest, onText func(string)) (Completion, error)
 
 	// ResolvePrompt returns the prompt in force (REQ-HD-010), for example "compression".

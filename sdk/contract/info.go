@@ -24,8 +24,8 @@ type Info struct {
 	Trigger Trigger
 	// RequiresLLM says that Compress calls [Host.Generate].
 	RequiresLLM bool
-	// NeedsNetwork says that the strategy cannot work without the network. A host gives plugins no network unless its user
-	// grants it (plugins.grants.<name>.network). Calling [Host.Generate] needs no network.
+	// NeedsNetwork says that the strategy cannot work without the network. A host gives plugins no network unless its
+	// user grants it (plugins.grants.<name>.network). Calling [Host.Generate] needs no network.
 	NeedsNetwork bool
 	// Config declares the strategy's own settings. Users set them as strategies.<name>.<key>.
 	Config []ConfigField

@@ -59,9 +59,9 @@ func (p problems) err(op string) error {
 }
 
 // CheckDensity returns a [RefusedError] if the result of an Optimize of history would be refused: positions out of
-// bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed or changed
-// beyond lines taken out of it, a pinned entry or a block of unknown kind changed, a call or a response that lost its
-// other half.
+// bounds, twice, or in both sets (REQ-HD-001.6, .7), an entry changed beyond its blocks, a human entry removed or
+// changed beyond lines taken out of it, a pinned entry or a block of unknown kind changed, a call or a response that
+// lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
 	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
@@ -86,7 +86,8 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 				"use at most %d characters of a to z, 0 to 9 and hyphens",
 				reason.Rule, i, contract.MaxRule)
 		case clean.SupersededBy != reason.SupersededBy:
-			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, counted from 0",
+			found.add("the reason of entry %d says that entry %d superseded it, but the history has %d entries, "+
+				"counted from 0",
 				i, *reason.SupersededBy, len(history))
 		}
 	}

@@ -25,7 +25,8 @@ type Config struct {
 	// Log gets what the strategy logs; nil drops it.
 	Log *slog.Logger
 
-	// Density is for Optimize only; nil is what the host has by default: reads and inclusions are pruned, results are not.
+	// Density is for Optimize only; nil is what the host has by default: reads and inclusions are pruned, results are
+	// not.
 	Density *sdk.DensityConfig
 
 	// What follows is for Compress only.
@@ -122,7 +123,8 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 	for key, value := range c.Settings {
 		field, ok := declared[key]
 		if !ok {
-			return nil, fmt.Errorf("sdktest: Config.Settings has %q, which Info.Config of %s does not declare", key, info.Name)
+			return nil, fmt.Errorf("sdktest: Config.Settings has %q, which Info.Config of %s does not declare", key,
+				info.Name)
 		}
 		if err := checkSetting(field, value); err != nil {
 			return nil, err

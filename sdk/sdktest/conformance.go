@@ -28,7 +28,8 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		c.Generate = snapshots
 	}
 	if c.Prompts == nil {
-		c.Prompts = map[string]string{"compression": "Write a summary. Answer with one <state_snapshot> … </state_snapshot>."}
+		c.Prompts = map[string]string{"compression": "Write a summary. Answer with one <state_snapshot> … " +
+			"</state_snapshot>."}
 	}
 	_, continuous := s.(sdk.Optimizer)
 	for _, sample := range samples.All() {
@@ -65,7 +66,8 @@ func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Inf
 	target := params.Target()
 	switch before, after := out.TokensBefore, out.TokensAfter; {
 	case after > before, after == before && len(out.History) == len(history):
-		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after, before)
+		found.add("the result is not smaller: %d tokens, before %d; return sdk.NoOp with a reason instead", after,
+			before)
 	case float64(after) > target && !out.Metadata.TargetMissed:
 		found.add("the result has %d tokens, the target is %.0f (CompressInput.Target), "+
 			"and Metadata.TargetMissed is not set", after, target)

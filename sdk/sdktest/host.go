@@ -21,7 +21,8 @@ func Answers(texts ...string) GenerateFunc {
 		mu.Lock()
 		defer mu.Unlock()
 		if next == len(texts) {
-			return sdk.Completion{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given", next+1,
+			return sdk.Completion{}, fmt.Errorf("sdktest: request %d to the model, but only %d answers were given",
+				next+1,
 				len(texts))
 		}
 		next++
@@ -92,11 +93,13 @@ func checkRequest(req sdk.GenerateRequest) error {
 	}
 	for i, e := range req.Entries {
 		if e.Speaker != sdk.Human && e.Speaker != sdk.AI {
-			return fmt.Errorf("GenerateRequest.Entries[%d] is from %q: only human and ai can speak to a model", i, e.Speaker)
+			return fmt.Errorf("GenerateRequest.Entries[%d] is from %q: only human and ai can speak to a model", i,
+				e.Speaker)
 		}
 		bad := slices.IndexFunc(e.Blocks, func(b sdk.Block) bool { _, ok := b.(sdk.Text); return !ok })
 		if bad >= 0 {
-			return fmt.Errorf("GenerateRequest.Entries[%d].Blocks[%d] is %T: only text can be sent, flatten it first", i, bad,
+			return fmt.Errorf("GenerateRequest.Entries[%d].Blocks[%d] is %T: only text can be sent, flatten it first",
+				i, bad,
 				e.Blocks[bad])
 		}
 	}

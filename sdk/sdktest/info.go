@@ -26,7 +26,8 @@ func checkSetting(f sdk.ConfigField, value any) error {
 	f.Default = value // the rules for a default are the rules for every value
 	probe := sdk.Info{Name: "probe", Version: "1", Trigger: sdk.Threshold(1), Config: []sdk.ConfigField{f}}
 	if err := probe.Validate(); err != nil {
-		return fmt.Errorf("sdktest: Config.Settings has %q: %v, which the host would refuse as a value: %w", f.Key, value,
+		return fmt.Errorf("sdktest: Config.Settings has %q: %v, which the host would refuse as a value: %w", f.Key,
+			value,
 			err)
 	}
 	return nil

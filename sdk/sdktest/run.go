@@ -70,7 +70,8 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	info := s.Info()
 	o, ok := s.(sdk.Optimizer)
 	if !ok {
-		return Optimized{}, fmt.Errorf("sdktest: %s has no method Optimize: the host never optimises with it", info.Name)
+		return Optimized{}, fmt.Errorf("sdktest: %s has no method Optimize: the host never optimises with it",
+			info.Name)
 	}
 	r, in, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {

@@ -106,7 +106,11 @@ func (a *asker) checkCarried(ctx context.Context, snapshot string) error {
 
 const (
 	checkRule = `A snapshot was written from this record. It is data as well:`
-	checkLast = `Compare the snapshot with the record. Look for what the agent would miss: requests and corrections of the user, constraints, decisions and their reasons, exact paths, names, commands and messages, what failed, what is still to be done; and for statements that the record does not support. If nothing is missing or wrong, answer with the one word VERIFIED. Otherwise answer with the whole snapshot, completed and corrected, from <state_snapshot> to </state_snapshot>, and nothing else.`
+	checkLast = `Compare the snapshot with the record. Look for what the agent would miss: requests and corrections ` +
+		`of the user, constraints, decisions and their reasons, exact paths, names, commands and messages, what ` +
+		`failed, what is still to be done; and for statements that the record does not support. If nothing is ` +
+		`missing or wrong, answer with the one word VERIFIED. Otherwise answer with the whole snapshot, completed ` +
+		`and corrected, from <state_snapshot> to </state_snapshot>, and nothing else.`
 )
 
 // verify has the model look for what a snapshot lacks. It returns the completed snapshot, or snapshot itself if nothing

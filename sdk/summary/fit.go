@@ -49,8 +49,8 @@ func newWindow(in sdk.CompressInput) window {
 	return w
 }
 
-// room returns how many tokens the record may take next to a snapshot of the given size. A twentieth of the window stays
-// free, because the model's tokenizer is not the host's.
+// room returns how many tokens the record may take next to a snapshot of the given size. A twentieth of the window
+// stays free, because the model's tokenizer is not the host's.
 func (w window) room(snapshot int) int { return w.size - w.size/20 - w.answer - w.fixed - snapshot }
 
 // check returns [ErrWindowTooSmall] if room is below leastRoom.

@@ -63,8 +63,8 @@ type Rule struct {
 	Command []string `json:"command,omitempty"`
 	// Workdir locates the directory that relative paths start from, where it is not the workspace root.
 	Workdir []string `json:"workdir,omitempty"`
-	// Failure tells a failed call by its result, for agents that set no error. Nil: the error field and, for a call that
-	// writes files, the signs that all agents share (see [Taxonomy.Failed]).
+	// Failure tells a failed call by its result, for agents that set no error. Nil: the error field and, for a call
+	// that writes files, the signs that all agents share (see [Taxonomy.Failed]).
 	Failure *Failure `json:"failure,omitempty"`
 }
 

@@ -98,9 +98,9 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 //
 //   - The response has an error, as agents set it that know.
 //   - A rule for the tool that fits the call takes the result for that of a failure.
-//   - The call writes files, and the response bears one of the signs by which agents commonly report a failure. These are
-//     wide on purpose: to take a failed write for a success loses what is known of the file, to take a success for a
-//     failure costs tokens only. Of calls that only read, the result is a file's content and may say anything.
+//   - The call writes files, and the response bears one of the signs by which agents commonly report a failure. These
+//     are wide on purpose: to take a failed write for a success loses what is known of the file, to take a success for
+//     a failure costs tokens only. Of calls that only read, the result is a file's content and may say anything.
 //
 // call is the call that r answers; where it is lost, one with the tool's name alone.
 func (t *Taxonomy) Failed(call content.ToolCall, r content.ToolResponse) bool {

@@ -20,8 +20,8 @@ type Use struct {
 	Writes []Write
 	// Glob: the call reads more files than Reads can name: it has a pattern, or elements that have no path.
 	Glob bool
-	// NoFile: the tool reads or writes files, but the parameters name none, or have a form that no rule expects. Nothing is
-	// known of such a call; it is worth a line in a log (EC-016).
+	// NoFile: the tool reads or writes files, but the parameters name none, or have a form that no rule expects.
+	// Nothing is known of such a call; it is worth a line in a log (EC-016).
 	NoFile bool
 	// Partial: the call asks for a range of a file.
 	Partial bool

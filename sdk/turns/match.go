@@ -8,14 +8,18 @@ package turns
 // tool, else the first unanswered one: agents answer the calls of one message in their order. No call has two
 // responses. Which blocks count, and where a conversation begins, is the caller's to say.
 //
-// All calls and responses together cost time linear in their number, also where all have the same id.
+// All calls and responses together cost time linear in their number, also where all have the same id. A program that
+// follows a conversation whose end may be rewritten takes a [Mark] at each entry and returns to it by
+// [Matcher.Rollback].
 type Matcher struct {
 	calls []waiting
 	// The groups with one id are a stack: top has 1 + the index of the last one that may have an unanswered call.
 	groups []group
-	top    map[string]int
+	top    map[string]int32
 	// named has the calls of groups of several calls by name, as 1 + the index of the next one to look at.
 	named map[groupName]*queue
+	// answered has 1 + the index of each call that was answered, in the order of the responses. Only Rollback reads it.
+	answered []int32
 }
 
 // waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none.
@@ -23,52 +27,56 @@ type waiting struct {
 	at        At
 	name      string
 	answered  bool
-	next      int // the next call of its group
-	nextNamed int // the next call of its group with its name
+	group     int32 // 1 + the index of its group
+	next      int32 // the next call of its group
+	nextNamed int32 // the next call of its group with its name
 }
 
 // group is the calls with one id in one entry, in order.
 type group struct {
 	queue
+	id    string
 	entry int
-	below int // 1 + the index of the group with this id in a preceding entry
-	size  int
+	begin int32 // its first call
+	below int32 // 1 + the index of the group with this id in a preceding entry
+	size  int32
 }
 
 // queue is a list of calls that are linked in their order. A call is in two queues, by order and by name, so a call
-// that was answered through one leaves the other when it comes to its head.
-type queue struct{ head, tail int }
+// that was answered through one leaves the other when it comes to its head. The tail stays when the queue is empty.
+type queue struct{ head, tail int32 }
 
 type groupName struct {
-	group int
+	group int32
 	name  string
 }
 
 // Call takes in a call of the tool name, in the order of the conversation.
 func (m *Matcher) Call(id, name string, at At) {
 	if m.top == nil {
-		m.top = make(map[string]int)
+		m.top = make(map[string]int32)
 	}
-	m.calls = append(m.calls, waiting{at: at, name: name})
+	call := int32(len(m.calls) + 1)
 	g := m.top[id]
 	if g == 0 || m.groups[g-1].entry != at.Entry {
-		m.groups = append(m.groups, group{entry: at.Entry, below: g})
-		g = len(m.groups)
+		m.groups = append(m.groups, group{id: id, entry: at.Entry, begin: call, below: g})
+		g = int32(len(m.groups))
 		m.top[id] = g
 	}
+	m.calls = append(m.calls, waiting{at: at, name: name, group: g})
 	in := &m.groups[g-1]
 	in.size++
 	if in.size == 2 {
 		m.byName(g, in.tail) // with one call names do not matter; most ids have one
 	}
 	if in.size > 1 {
-		m.byName(g, len(m.calls))
+		m.byName(g, call)
 	}
-	in.push(m.calls, len(m.calls), next)
+	in.push(m.calls, call, next)
 }
 
 // byName puts a call at the end of the queue of its name.
-func (m *Matcher) byName(group, call int) {
+func (m *Matcher) byName(group, call int32) {
 	if m.named == nil {
 		m.named = make(map[groupName]*queue)
 	}
@@ -86,7 +94,7 @@ func (m *Matcher) byName(group, call int) {
 func (m *Matcher) Response(id, name string) (call At, ok bool) {
 	top := m.top[id]
 	for g := top; g != 0; g = m.groups[g-1].below {
-		n := 0
+		n := int32(0)
 		if q := m.named[groupName{g, name}]; q != nil {
 			n = q.first(m.calls, nextNamed)
 		}
@@ -98,6 +106,7 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 				m.top[id] = g // the groups above are answered
 			}
 			m.calls[n-1].answered = true
+			m.answered = append(m.answered, n)
 			return m.calls[n-1].at, true
 		}
 	}
@@ -107,26 +116,69 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 	return none, false
 }
 
-// link is which of a call's links a queue follows.
-type link func(w *waiting) *int
+// Mark is a moment of a [Matcher]. The zero value is its beginning.
+type Mark struct{ calls, answered int32 }
 
-func next(w *waiting) *int      { return &w.next }
-func nextNamed(w *waiting) *int { return &w.nextNamed }
+// Mark returns the present moment. Take it between entries.
+func (m *Matcher) Mark() Mark { return Mark{int32(len(m.calls)), int32(len(m.answered))} }
+
+// Rollback forgets all calls and responses since a mark, in time proportional to their number. Later marks are void.
+func (m *Matcher) Rollback(to Mark) {
+	for n := len(m.groups); n > 0 && m.groups[n-1].begin > to.calls; n-- {
+		g := &m.groups[n-1]
+		if m.top[g.id] = g.below; g.below == 0 {
+			delete(m.top, g.id)
+		}
+		m.groups = m.groups[:n-1]
+	}
+	for _, c := range m.calls[to.calls:] {
+		delete(m.named, groupName{c.group, c.name})
+	}
+	m.calls = m.calls[:to.calls]
+	for _, call := range m.answered[to.answered:] {
+		if call > to.calls {
+			continue
+		}
+		c := &m.calls[call-1]
+		c.answered = false
+		g := &m.groups[c.group-1]
+		g.reopen(call)
+		if q := m.named[groupName{c.group, c.name}]; q != nil {
+			q.reopen(call)
+		}
+		m.top[g.id] = max(m.top[g.id], c.group)
+	}
+	m.answered = m.answered[:to.answered]
+}
+
+// link is which of a call's links a queue follows.
+type link func(w *waiting) *int32
+
+func next(w *waiting) *int32      { return &w.next }
+func nextNamed(w *waiting) *int32 { return &w.nextNamed }
 
 // push puts a call at the end.
-func (q *queue) push(calls []waiting, call int, l link) {
+func (q *queue) push(calls []waiting, call int32, l link) {
+	if q.tail != 0 {
+		*l(&calls[q.tail-1]) = call
+	}
 	if q.head == 0 {
 		q.head = call
-	} else {
-		*l(&calls[q.tail-1]) = call
 	}
 	q.tail = call
 }
 
 // first returns the first unanswered call, 0 if there is none.
-func (q *queue) first(calls []waiting, l link) int {
+func (q *queue) first(calls []waiting, l link) int32 {
 	for q.head != 0 && calls[q.head-1].answered {
 		q.head = *l(&calls[q.head-1])
 	}
 	return q.head
+}
+
+// reopen takes in that a call of the queue waits again.
+func (q *queue) reopen(call int32) {
+	if q.head == 0 || call < q.head {
+		q.head = call
+	}
 }

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,10 +36,54 @@ func TestAPluginDirectoryWithoutPlugins(t *testing.T) {
 	}
 	for dir, want := range dirs {
 		p.run("optimize", "--plugin-dir", dir, "s.json").failed(t, 1, "high-density", p.path("work", dir), want)
-		r := p.run("plugins", "list", "--plugin-dir", dir).done(t)
-		if text := r.stdout + r.stderr; !strings.Contains(text, want) || !strings.Contains(text, dir) {
-			t.Errorf("plugins list of %s: %s", dir, text)
+		r := p.run("plugins", "list", "--plugin-dir", dir)
+		if !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, dir) || (r.code == 0) != (dir == "none") {
+			t.Errorf("plugins list of %s: exit status %d\n%s", dir, r.code, r.stderr)
 		}
+	}
+}
+
+// TestWhenEveryPluginIsBrokenTheListFails and shows what each wrote last, without what a terminal would act on.
+func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	dir := p.path("work", "broken")
+	script := "#!/bin/sh\necho 'no table for \033[31mNarnia' >&2\nexit 1\n"
+	if err := errors.Join(
+		os.Mkdir(dir, 0o755), os.Link(filepath.Join(bin, "faulty"), filepath.Join(dir, "thresh-strategy-exits-at-start")),
+		os.WriteFile(filepath.Join(dir, "thresh-strategy-script"), []byte(script), 0o755),
+	); err != nil {
+		t.Fatal(err)
+	}
+	r := p.run("plugins", "list", "--plugin-dir", dir)
+	if r.code != 1 || !strings.Contains(r.stderr, "no plugin can be used: 2 found, all broken") {
+		t.Errorf("exit status %d\n%s", r.code, r.stderr)
+	}
+	for _, want := range []string{"last lines of its standard error:\n  cannot find my licence\n", "  no table for \ufffd[31mNarnia\n"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("no %q in\n%s", want, r.stdout)
+		}
+	}
+	if r := p.run("plugins", "list", "--plugin-dir", dir, "-o", "json"); r.code != 1 || len(parseJSON[[]object](t, r.stdout)) != 2 {
+		t.Errorf("exit status %d, printed %s", r.code, r.stdout)
+	}
+}
+
+// TestListingTrustsNothing: only use writes to the lock file.
+func TestListingTrustsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("s.json", pruning)
+	lock := p.path("work", "plugins.lock")
+	setting := "plugins.lockFile=" + lock
+	p.run("plugins", "list", "--set", setting).done(t)
+	if _, err := os.Stat(lock); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after listing: %v", err)
+	}
+	p.run("optimize", "--set", setting, "s.json").done(t)
+	locked, err := os.ReadFile(lock)
+	if text := string(locked); err != nil || !strings.Contains(text, "high-density") || strings.Contains(text, "top-down") {
+		t.Errorf("after use: %v\n%s", err, locked)
 	}
 }
 
@@ -82,7 +127,7 @@ func TestWhatIsNoPluginIsListedWithItsReason(t *testing.T) {
 		"thresh":              "handshake",
 		"true":                "handshake",
 	}
-	found := decode[[]object](t, p.run("plugins", "list", "-o", "json"))
+	found := decode[[]object](t, p.run("plugins", "list", "-o", "json")) // exit status 0: some work
 	states := map[string]any{}
 	for _, l := range found {
 		name := l["name"].(string)

@@ -14,7 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/internal/atomicfile"
 )
 
-// comparison holds the flags of compare. [comparison.check] validates what can be validated without a host.
+// comparison holds the flags of compare. [comparison.check] validates what can be validated without a host. Settings
+// that have flags of the root command (--set, --profile and so on) are not here: they are in force for all variants
+// alike.
 type comparison struct {
 	// --strategy; empty: all that are found
 	strategies []string
@@ -23,14 +25,18 @@ type comparison struct {
 	// --prices: names of lists; empty: see [priceLists]
 	prices []string
 	// --report: the HTML file to write; "": none
-	report   string
+	// A comparison that was interrupted writes no file.
+	report string
+	// Tells --report "" from no flag at all: the former is a script with an empty variable, and must fail.
 	reported bool // --report was given
+	// Times of host and plugin grow with it, as the replays compete for processors.
 	parallel int  // sessions replayed at a time; 0: one per processor
 	sessions bool // print a table for each session too
 }
 
-// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt
-// cache, one that does not, and one without a cache.
+// typicalPrices are used when no price list is in force: a provider that charges extra for writing to its prompt cache,
+// one that does not, and one without a cache. All three ship with the program, so that [pricing.Catalog.Named] cannot
+// fail for them unless a user's file replaces one with another name.
 var typicalPrices = []string{"anthropic-sonnet", "openai-gpt-5", "no-cache"}
 
 const compareHelp = `Replays recorded sessions through several strategies, turn by turn, and shows side by side what
@@ -75,6 +81,7 @@ func compareCommand(a *app) *cobra.Command {
   thresh compare --sessions --set model.contextLimit=30000 *.jsonl
   thresh compare -o csv *.jsonl > compared.csv
   thresh compare -o json *.jsonl | jq '.totals.variants[] | {variant, saved, recall: .recall.share}'`,
+		// cobra.MinimumNArgs would say "requires at least 1 arg(s)", which does not name the standard input.
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) == 0 {
 				return usage(cmd, errors.New("needs at least one FILE ('-' is standard input)"))
@@ -87,6 +94,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.StringSliceVar(
 		&c.strategies, "strategy", nil, "compare these strategies: `NAMES`, separated by commas (default all)",
 	)
+	// StringArray, as the values contain commas themselves.
 	f.StringArrayVar(&c.vary, "vary", nil, "try each value of a setting: `KEY=V1,V2` (repeatable)")
 	f.StringSliceVar(&c.prices, "prices", nil, "use these price lists: `LISTS`, separated by commas")
 	f.StringVar(&c.report, "report", "", "write an HTML page with charts to `FILE`, too")
@@ -94,6 +102,7 @@ func compareCommand(a *app) *cobra.Command {
 	f.BoolVar(&c.sessions, "sessions", false, "show a table for each session, too")
 	a.addColumns(cmd, compareColumns([]*pricing.List{{}}, 0))
 	f.StringVarP(&a.output, "output", "o", "text", "print `FORMAT`: text for people, json or csv for programs")
+	// Registration fails only for a flag that does not exist.
 	complete := func(flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, names)
 	}
@@ -121,6 +130,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
+	// One host for all variants: a plugin is started once and not once per variant, and each vocabulary is loaded once.
 	h, err := a.open(cmd)
 	if err != nil {
 		return err
@@ -129,6 +139,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	o := compare.Options{Parallel: c.parallel}
 	if o.Prices, err = priceLists(h.Config(), c.prices); err != nil {
 		// An unknown name is a usage error only if it came from --prices; names in settings report their own key.
+		// priceLists returns the same error for model.priceList, which is no flag; its text begins with that key.
 		if errors.Is(err, pricing.ErrUnknown) {
 			return usage(cmd, fmt.Errorf("--prices: %w", err))
 		}
@@ -147,7 +158,8 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	if o.Sessions, unread = a.readAll(cmd.Context(), files); len(o.Sessions) == 0 {
 		return unread
 	}
-	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel.
+	// compare.Run calls Progress from one goroutine at a time, although sessions run in parallel. Progress is on
+	// standard error, like everything that is no result.
 	bar := newProgress(a.err)
 	o.Progress = func(done, of int) { bar.step("replayed", done-1, of) }
 	report, err := compare.Run(cmd.Context(), h, o)
@@ -161,6 +173,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 	case err != nil:
 		failed = errReported
 		a.reportStop(cmd.Context(), report, err)
+	// A failed variant has its error in the table, next to variants that worked.
 	case anyFailed(report, lacking):
 		failed = errReported // the table says what
 	}
@@ -172,6 +185,7 @@ func (a *app) compare(cmd *cobra.Command, c comparison, files []string) error {
 
 // check validates the flags that need no host. files are the positional arguments.
 func (c comparison) check(output string, files []string) error {
+	// Standard input has one content; read twice it is empty the second time.
 	stdin := 0
 	for _, f := range files {
 		if f == "-" {
@@ -234,6 +248,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 	if len(names) == 0 {
 		switch set.PriceList {
 		case "none":
+		// No list for the model is no mistake: the typical ones stand in.
 		case "", "auto":
 			if l := catalog.ForModel(set.Name); l != nil {
 				return []*pricing.List{l}, nil
@@ -245,6 +260,7 @@ func priceLists(c *config.Config, names []string) ([]*pricing.List, error) {
 			}
 			return []*pricing.List{l}, nil
 		}
+		// Reached for "none", and for "auto" without a list for the model.
 		names = typicalPrices
 	}
 	var lists []*pricing.List
@@ -282,11 +298,14 @@ func (a *app) printComparison(r *compare.Report, c comparison) error {
 		fmt.Fprintln(a.err, "thresh: no report is written: the comparison is incomplete")
 		return err
 	}
+	// The page is written even if the table could not be printed: it is the result that took minutes to compute.
 	return errors.Join(err, writeReport(c.report, r))
 }
 
 // completePrices completes names of price lists, including those in model.priceFile.
 func (a *app) completePrices(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	// Completion offers nothing on an error. The shell shows no messages, and the command itself reports the same error
+	// when it is run.
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

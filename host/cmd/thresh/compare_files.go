@@ -20,6 +20,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 	var sessions []compare.Session
 	var failed error
 	names := sessionNames(files)
+	// By the path as given. Two paths to one file count as two sessions; who writes both wants both.
 	seen := map[string]bool{}
 	bar := newProgress(a.err)
 	for i, file := range files {
@@ -31,6 +32,8 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 		bar.step("read", i, len(files))
 		t, err := a.read(ctx, file)
 		bar.clear()
+		// Ctrl-C during the reading ends the command: with a part of the sessions the sums would mean something else
+		// than asked for.
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("read sessions: %w", ctx.Err())
 		}
@@ -39,6 +42,7 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 			failed = errReported
 			continue
 		}
+		// After the progress line is cleared, so that the first note does not stand behind it.
 		a.warnings(file, t.Notes)
 		sessions = append(sessions, compare.Session{Name: names[file], Transcript: t})
 	}
@@ -48,6 +52,8 @@ func (a *app) readAll(ctx context.Context, files []string) ([]compare.Session, e
 // sessionNames returns a display name for each file: the last path element, or the path as given if another file has
 // the same last element. The names are row labels and keys of the JSON form, so they must be unique.
 func sessionNames(files []string) map[string]string {
+	// By display name, the set of different paths with it. A path that is given twice does not make its own name
+	// ambiguous.
 	same := map[string]map[string]bool{}
 	for _, f := range files {
 		name := displayName(f)

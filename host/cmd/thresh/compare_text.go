@@ -16,11 +16,15 @@ import (
 // several --vary settings get long, and would otherwise push every figure off the screen.
 const mostVariant = 32
 
-// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant
-// is the length of the longest variant name, in characters. Columns of different lists share the names "cost" and
-// "usd", so --columns chooses them together. The first list's cost column survives longest when the table is narrow.
+// compareColumns returns the columns of a comparison, with one cost and one USD column for each price list. variant is
+// the length of the longest variant name, in characters. Columns of different lists share the names "cost" and "usd",
+// so --columns chooses them together. The first list's cost column survives longest when the table is narrow. Rank
+// decides which columns go first when the table is too wide: those without a rank stay to the last. Variant, sent,
+// saved and recall say what a strategy gains and loses; costs come next.
 func compareColumns(prices []*pricing.List, variant int) []table.Column {
 	columns := []table.Column{
+		// Clipped in the middle: the strategy's name is at its beginning, and the setting that makes the difference at
+		// its end.
 		{Name: "variant", Min: min(variant, mostVariant), Middle: true},
 		{Name: "sent", Right: true},
 		{Name: "saved", Right: true},
@@ -51,10 +55,12 @@ func compareColumns(prices []*pricing.List, variant int) []table.Column {
 // warnings below the table, where they are still visible after a long output has scrolled by.
 func (a *app) printCompared(r *compare.Report, sessions bool) error {
 	if sessions {
+		// By index, as the results are large structs.
 		for i := range r.Sessions {
 			s := &r.Sessions[i]
 			fmt.Fprintf(a.out, "%s (%d entries, %s tokens%s)\n", s.Name, s.Entries, table.Int(s.Tokens),
 				compactions(len(s.Boundaries)))
+			// One session: a variant that stopped in it is "incomplete", not "0 of 1".
 			if err := a.printResults(r, &s.Results, 1); err != nil {
 				return err
 			}
@@ -100,6 +106,7 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 	for i := range res.Variants {
 		rows = append(rows, compareRow(r, r.Variants[i].Name, &res.Variants[i], sessions, false))
 	}
+	// In characters, not bytes, as columns are.
 	longest := 0
 	for _, row := range rows {
 		longest = max(longest, utf8.RuneCountInString(row[0]))
@@ -115,6 +122,7 @@ func (a *app) printResults(r *compare.Report, res *compare.Results, sessions int
 // nothing; the baseline itself shows USD instead, as 0 % would say nothing. A variant that did not run through all
 // sessions is marked with how many it did, because its sums are not comparable with the others.
 func compareRow(r *compare.Report, name string, res *compare.Result, sessions int, nothing bool) []string {
+	// The other cells stay empty. Zeros would claim that something was measured.
 	if res.Turns == 0 && !res.Done {
 		return []string{name, "not run"}
 	}
@@ -127,10 +135,12 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 	var sums []string
 	for _, l := range r.Prices {
 		c, priced := res.Cost(l.Name)
+		// Cost and sum are cells of the same list: relative, and in USD.
 		cost, sum := "-", "-" // a variant that decides by one list is not priced by the others
 		if priced {
 			cost, sum = against(c.Relative), usd(c.USD, c.Nothing)
 		}
+		// The baseline has no time of host or plugin: nothing ran.
 		if nothing {
 			cost = sum
 		}
@@ -149,6 +159,7 @@ func compareRow(r *compare.Report, name string, res *compare.Result, sessions in
 // price lists are wider than the figures below them, and width is scarce. A head without such a place stays on one
 // line.
 func twoLines(head string) string {
+	// In bytes: heads are names of price lists, which are ASCII.
 	best := 0
 	for i, c := range head {
 		if (c == '-' || c == ' ') && max(i+1, len(head)-i-1) < max(best, len(head)-best) {

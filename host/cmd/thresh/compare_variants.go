@@ -19,12 +19,13 @@ import (
 // axis is a setting and the values of it that are compared, as --vary gives them. Values are the texts that --set
 // would take.
 type axis struct {
+	// key is a full key, such as compression.density.cadence. It is checked when its first value is.
 	key    string
 	values []string
 }
 
 // maxCompared limits the number of variants. Each replays every session, and the number grows with the product of all
-// axes, so that a typo can ask for days of work.
+// axes, so that a typo can ask for days of work. 200 variants of a session of a thousand turns take hours already.
 const maxCompared = 200
 
 // parseVary parses --vary and validates each value on its own against the settings, so that a comparison does not run
@@ -60,6 +61,7 @@ func parseVary(c *config.Config, flags []string) ([]axis, error) {
 			if slices.Contains(a.values, value) {
 				return nil, fmt.Errorf("--vary: %s has the value %q more than once", key, value)
 			}
+			// The error names the key, the value and what is allowed, as for --set.
 			if _, err := c.With(key, value, "--vary"); err != nil {
 				return nil, err
 			}
@@ -86,7 +88,9 @@ func (a *app) variants(
 	if err != nil {
 		return nil, nil, err
 	}
+	// Errors name the directories: a strategy that is not found is usually in another one.
 	dirs := strings.Join(h.Config().Settings().Plugins.Dirs, ", ")
+	// By name. Shadowed plugins are those that another directory's plugin of the same name hides: they never run.
 	strategies := map[string]plugins.Listing{}
 	for _, l := range found {
 		if l.State != plugins.StateShadowed && l.Name != "" {
@@ -110,6 +114,7 @@ func (a *app) variants(
 		return nil, nil, fmt.Errorf(
 			"no strategies in %s; build or install some, or name their directory with --plugin-dir", dirs)
 	}
+	// Keys of the axes that apply to at least one strategy.
 	tried := map[string]bool{}
 	for _, name := range names {
 		own := concerning(axes, name, strategies[name])
@@ -138,6 +143,7 @@ func (a *app) variants(
 			)
 		}
 	}
+	// Last, as only then it is known which variants there are.
 	lacking, err = a.lackingModels(h, out, strategies)
 	return out, lacking, err
 }
@@ -163,6 +169,7 @@ func checkStrategies(names []string) error {
 // list.
 func (a *app) allOf(found []plugins.Listing) []string {
 	var names []string
+	// In any state but ready the listing holds the reason: no trust, a crash at the start, an incompatible protocol.
 	for _, l := range found {
 		switch {
 		case l.State == plugins.StateReady:
@@ -192,12 +199,14 @@ func concerning(axes []axis, strategy string, l plugins.Listing) []axis {
 	return own
 }
 
-// chosen is one value of one axis: a setting of a variant.
+// chosen is one value of one axis: a setting of a variant. The value is the text from the command line; the
+// configuration reads it as the setting's type.
 type chosen struct{ key, value string }
 
 // combinations returns every choice of one value per axis. The last axis varies fastest, so that rows which differ
 // only in it are next to each other. Without axes the result is one empty choice, not none.
 func combinations(axes []axis) [][]chosen {
+	// Begins with the empty choice, which every axis extends.
 	all := [][]chosen{nil}
 	for _, x := range axes {
 		var next [][]chosen
@@ -231,7 +240,8 @@ func variantName(strategy string, settings []chosen, axes []axis) string {
 // lastPart returns a key without its groups: "cadence" of compression.density.cadence.
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// asMap returns the settings of a variant by key, nil for none, so that the JSON form omits them.
+// asMap returns the settings of a variant by key, nil for none, so that the JSON form omits them. Keys are unique,
+// since no two axes have the same key.
 func asMap(settings []chosen) map[string]string {
 	if len(settings) == 0 {
 		return nil
@@ -255,6 +265,7 @@ func (a *app) lackingModels(
 	var names []string
 	var missing error
 	for _, v := range variants {
+		// As the plugin says of itself. A strategy that was not found is in no variant.
 		if !found[v.Strategy].RequiresLLM {
 			continue
 		}
@@ -263,6 +274,7 @@ func (a *app) lackingModels(
 			return nil, err
 		}
 		if _, err := h.Model(c); err != nil {
+			// The last error stands for all: strategies without a model lack the same settings.
 			names, missing, lacking[v.Strategy] = append(names, v.Name), err, true
 		}
 	}

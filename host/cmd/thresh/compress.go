@@ -12,7 +12,8 @@ import (
 )
 
 // compressResult is the outcome of a Compress as JSON. After a no-op, Reason is set and History is the unchanged
-// history. System is the system prompt, absent if the session has none. LLM is absent if the strategy made no model call. Token counts are the host's own, not the plugin's.
+// history. System is the system prompt, absent if the session has none. LLM is absent if the strategy made no model
+// call. Token counts are the host's own, not the plugin's. Scripts rely on the names.
 type compressResult struct {
 	Kind         outcome.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
@@ -46,16 +47,19 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 		Example: `  thresh compress --set model.contextLimit=20000 session.jsonl
   thresh compress --strategy top-down-truncation --set compression.threshold=0.5 session.jsonl | jq .metadata`,
 		Args: oneFile,
+		// A no-op is a success: the strategy looked at the history and found nothing that is worth compressing.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, err := a.load(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			defer h.Close()
+			// No pending tokens: nothing but the recorded history would be sent.
 			outcome, err := s.Compress(cmd.Context(), nil)
 			if err != nil {
 				return err
 			}
+			// Filled in by every Compress that did not fail, no-ops too.
 			c := outcome.Compress
 			return a.printJSON(compressResult{
 				Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(s.System()), History: s.History().Contents(),

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // configCommand shows the settings in force. There is no command to change one: settings live in files that the user
@@ -19,24 +20,29 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "Show the settings in force",
 		Args:  args(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// The command alone does nothing; its help lists what there is.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	explain := &cobra.Command{
 		Use:   "explain [KEY…]",
 		Short: "Show settings: the value, where it came from, the default and the meaning",
-		Long: `Shows every setting with its value and where it was set. With keys, or groups such as compression.density, it shows
+		Long: `Shows every setting with its value and where it was set. With keys, or groups such as ` +
+			`compression.density, it shows
 the default, the allowed values and the meaning of each as well.
 
 The exit status is 1 if compression.strategy names a strategy of which there is no plugin.`,
 		Example: `  thresh config explain
   thresh config explain compression.threshold model
   thresh config explain -o json`,
+		// Without an Args check cobra accepts any text, such as a group or a key in a profile. Explain reports what it
+		// does not know.
 		ValidArgs: completeKeys(""),
 		RunE: func(cmd *cobra.Command, keys []string) error {
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
+			// An unknown key prints nothing of the others: the typo is what the user has to see.
 			found, err := c.Explain(keys...)
 			if err != nil {
 				return err
@@ -49,6 +55,7 @@ The exit status is 1 if compression.strategy names a strategy of which there is 
 			default:
 				err = a.printSettingsTable(found)
 			}
+			// After the output: the settings are shown whole, and the exit status says that one of them cannot work.
 			return errors.Join(err, a.checkStrategies(cmd, found))
 		},
 	}
@@ -61,6 +68,7 @@ The exit status is 1 if compression.strategy names a strategy of which there is 
 // Defaults are not checked: no one chose them, and plugins may be installed later.
 func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) error {
 	var errs []error
+	// A host is needed to know which plugins there are, with the same search, trust and settings as in a session.
 	h, err := a.open(cmd) // starts no plugin
 	if err != nil {
 		return nil // about something else, which the commands that need a host report
@@ -68,6 +76,7 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 	defer h.Close()
 	for _, e := range found {
 		name, isText := e.Value.(string)
+		// Also in profiles: profiles.NAME.compression.strategy.
 		if !strings.HasSuffix("."+e.Key, ".compression.strategy") || !isText || e.Origin.Layer == config.LayerDefault {
 			continue
 		}
@@ -81,10 +90,12 @@ func (a *app) checkStrategies(cmd *cobra.Command, found []config.Explanation) er
 // printSettingsTable prints all settings, one per line. Long values are cut: the table is an overview, and 'config
 // explain KEY' shows them whole.
 func (a *app) printSettingsTable(found []config.Explanation) error {
+	// Not package table: all columns matter here and none may be dropped, and origins are too long for 80 columns in
+	// any case.
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
 	for _, e := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, clip(settingText(e.Value, e.DefaultText), 60), e.Origin)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, text.OneLine(settingText(e.Value, e.DefaultText), 60), e.Origin)
 	}
 	return w.Flush()
 }
@@ -96,7 +107,8 @@ func (a *app) printSettings(found []config.Explanation) {
 		if i > 0 {
 			fmt.Fprintln(a.out)
 		}
-		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key, settingText(e.Value, e.DefaultText), e.Origin,
+		fmt.Fprintf(a.out, "%s = %s\n  from:     %s\n  default:  %s\n  allowed:  %s\n", e.Key,
+			settingText(e.Value, e.DefaultText), e.Origin,
 			settingText(e.Default, e.DefaultText), e.Allowed)
 		if e.Unit != "" {
 			fmt.Fprintf(a.out, "  unit:     %s\n", e.Unit)
@@ -122,12 +134,4 @@ func settingText(v any, text string) string {
 		return fmt.Sprint(v)
 	}
 	return string(raw)
-}
-
-// clip shortens s to at most most characters (not bytes), the last one "…" if anything was cut.
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

@@ -28,6 +28,7 @@ is written back as the other format has it.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
 		Args: oneFile,
+		// The format of the input is never given: a wrong guess of the user's would lose more than detection does.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to == "" {
 				return usage(cmd, fmt.Errorf("--to is required: %s", writable))
@@ -38,6 +39,8 @@ is written back as the other format has it.`,
 			}) { // the error of ParseFormat would list formats that can only be read
 				return usage(cmd, fmt.Errorf("--to: %q cannot be written; want %s", to, writable))
 			}
+			// Notes of reading and of writing are separate: the former give lines of the file, the latter entries of
+			// the session.
 			t, err := a.read(cmd.Context(), args[0])
 			if err != nil {
 				return err

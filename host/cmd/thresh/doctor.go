@@ -14,11 +14,12 @@ import (
 
 // doctorReport is the JSON form of doctor: the settings about isolation and one check per isolation measure.
 type doctorReport struct {
-	System    string          `json:"system"`
-	Isolation string          `json:"isolation"`
-	Integrity string          `json:"integrity"`
-	LockFile  string          `json:"lockFile"`
-	Checks    []isolate.Check `json:"checks"`
+	System    string `json:"system"`
+	Isolation string `json:"isolation"`
+	Integrity string `json:"integrity"`
+	LockFile  string `json:"lockFile"`
+	// Each says in How what is used, or why it does not work.
+	Checks []isolate.Check `json:"checks"`
 }
 
 // keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
@@ -51,6 +52,8 @@ temporary directory (TMPDIR), not in the host's private one.
 Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
+			// be opened.
 			o, err := a.configOptions(cmd)
 			if err != nil {
 				return err

@@ -56,6 +56,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if err != nil {
 				return err
 			}
+			// Before the choice of the format, so that --only holds for the JSON form too.
 			x.show(only)
 			if a.output == "json" {
 				return a.printJSON(x)
@@ -75,6 +76,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 
 // statuses returns the values that --only takes.
 func statuses() []string {
+	// In the order in which the help shows them. All but the last are statuses of package explain.
 	return []string{string(explain.Kept), string(explain.Trimmed), string(explain.Removed), statusMade}
 }
 
@@ -90,6 +92,7 @@ func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, err
 	if err != nil {
 		return explained{}, err
 	}
+	// After the host is open: wrong settings are reported before a large file is read.
 	t, err := a.read(cmd.Context(), file)
 	if err != nil {
 		return explained{}, err
@@ -112,6 +115,7 @@ func (x *explained) show(only []string) {
 	if len(only) == 0 {
 		return
 	}
+	// Entries that the strategy made are chosen by "made" alone, whatever became of them later.
 	hidden := func(s explain.Status) bool { return !slices.Contains(only, string(s)) }
 	x.Entries = slices.DeleteFunc(x.Entries, func(e explain.Entry) bool { return hidden(e.Status) })
 	if hidden(statusMade) {

@@ -14,7 +14,7 @@ import (
 )
 
 // explainColumns are the columns of the table of entries. "line" is the line in the file, for formats with one record
-// per line.
+// per line. The two descriptions have minimum widths: below these the table drops other columns first.
 var explainColumns = []table.Column{
 	{Name: "entry", Right: true},
 	{Name: "line", Right: true, Rank: 3},
@@ -32,9 +32,12 @@ func (a *app) printExplanation(x explained) error {
 	fmt.Fprintf(a.out, "%s (%s, %s): %d turns, %s of %s tokens are left\n\n", displayName(x.File), x.Format, x.Strategy,
 		x.Turns, table.Int(x.Now), table.Int(x.Tokens))
 	entries := table.New(explainColumns...)
+	// Sorted here and not in the report, whose order is that of making. Stable, so that several behind one entry keep
+	// their order.
 	made := slices.Clone(x.Made)
 	slices.SortStableFunc(made, func(a, b explain.Made) int { return cmp.Compare(a.After, b.After) })
 	addMade := func(before int) { // prints the made entries that stand before the file's entry of this position
+		// Each is printed once, as made shrinks.
 		for len(made) > 0 && made[0].After < before {
 			entries.Row(madeRow(made[0])...)
 			made = made[1:]
@@ -51,6 +54,7 @@ func (a *app) printExplanation(x explained) error {
 			became(e.State),
 		)
 	}
+	// What stands behind the last entry that is shown.
 	addMade(math.MaxInt)
 	if err := a.printTable(entries); err != nil || len(x.Rules) == 0 {
 		return err
@@ -98,6 +102,7 @@ func became(s explain.State) string {
 	var parts []string
 	for i, e := range slices.Backward(s.Events) {
 		if len(parts) == mostEvents {
+			// i is the index of this event, and so the number of the earlier ones.
 			parts = append(parts, fmt.Sprintf("%d earlier changes", i+1))
 			break
 		}
@@ -106,6 +111,7 @@ func became(s explain.State) string {
 	for _, p := range s.Problems[:min(len(s.Problems), mostEvents)] {
 		parts = append(parts, problem(p))
 	}
+	// Only kept entries have no event.
 	if len(parts) == 0 {
 		return string(s.Status)
 	}
@@ -125,6 +131,7 @@ func why(e explain.Event) string {
 		parts = append(parts, e.Step+": "+e.Rule)
 	}
 	switch {
+	// By is an entry of the file, ByMade one that the strategy made; at most one is set.
 	case e.By != nil:
 		parts = append(parts, fmt.Sprintf("by %d", *e.By))
 	case e.ByMade != nil:

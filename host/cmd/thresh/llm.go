@@ -8,11 +8,13 @@ import (
 
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/internal/llm"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // llmCheck is the result of a model call as 'llm check -o json' prints it. CostUSD is 0 for a profile without prices,
 // ContextLimit and MaxOutput are in tokens. Answered is the model that the provider reports, which may be a dated
-// version of the requested Model or, behind a gateway, another model.
+// version of the requested Model or, behind a gateway, another model. The names are stable. Kind is the protocol,
+// "openai" or "anthropic"; FinishReason is in the provider's own words.
 type llmCheck struct {
 	Profile      string        `json:"profile"`
 	Kind         string        `json:"kind"`
@@ -50,6 +52,7 @@ force.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			// As an override, the profile is validated and resolved exactly as in a session: same keys, same errors.
 			if len(names) == 1 {
+				// Behind the user's own --set, so that the argument wins over it.
 				a.sets = append(a.sets, "compression.profile="+names[0])
 			}
 			h, err := a.open(cmd)
@@ -57,7 +60,10 @@ force.`,
 				return err
 			}
 			defer h.Close()
+			// No request is made before Generate.
 			client, err := h.Model(h.Config())
+			// The error says which profile, what the provider answered and whether a retry could help. It never holds
+			// the key.
 			if err != nil {
 				return err
 			}
@@ -95,7 +101,7 @@ force.`,
 func (a *app) printCheck(c llmCheck) {
 	fmt.Fprintf(a.out, "profile %s works\n", c.Profile)
 	fmt.Fprintf(a.out, "  model      %s (%s), answered as %s\n", c.Model, c.Kind, dash(c.Answered))
-	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", clip(c.Text, 60), dash(c.FinishReason))
+	fmt.Fprintf(a.out, "  answer     %q, finish reason %s\n", text.OneLine(c.Text, 60), dash(c.FinishReason))
 	fmt.Fprintf(a.out, "  tokens     %d in, %d out, %.6f USD\n", c.InputTokens, c.OutputTokens, c.CostUSD)
 	fmt.Fprintf(a.out, "  time       %s, %d attempt(s)\n", table.Duration(c.Time), c.Attempts)
 	fmt.Fprintf(a.out, "  window     %d tokens, at most %d out\n", c.ContextLimit, c.MaxOutput)

@@ -25,6 +25,8 @@ Plugins that came with thresh, in the folder "plugins" next to its executable an
 without being locked, unless plugins.integrity is "locked".`,
 		Example: `  thresh plugins lock high-density
   thresh plugins lock --plugin-dir ./plugins`,
+		// A plugin must run to be locked: its description is part of what is trusted, so that a changed one is noticed
+		// even if the file is the same.
 		RunE: func(cmd *cobra.Command, names []string) error {
 			h, err := a.open(cmd)
 			if err != nil {
@@ -32,9 +34,11 @@ without being locked, unless plugins.integrity is "locked".`,
 			}
 			defer h.Close()
 			locked, err := h.LockPlugins(cmd.Context(), names...)
+			// The JSON form holds those that were locked even if others were not; the exit status tells.
 			if a.output == "json" {
 				return errors.Join(a.printJSON(locked), err)
 			}
+			// The form of sha256sum, with the name in between.
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
 				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name, locked[name].Path)
 			}

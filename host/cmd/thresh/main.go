@@ -1,7 +1,3 @@
-// Command thresh runs the host on recorded sessions, serves it to agents in any language, and shows what it would do.
-//
-// One file holds one command; root.go holds what they share. Results go to standard output, everything else to
-// standard error. The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly.
 package main
 
 import (
@@ -25,8 +21,8 @@ func main() {
 	// that import, because isolation silently disappears without it.
 	engine.ReexecMain()
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
-	// The first signal ends the command in order. From then on signals have their default effect again, so that a second
-	// one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
+	// The first signal ends the command in order. From then on signals have their default effect again, so that a
+	// second one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
 	context.AfterFunc(ctx, stop)
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
@@ -35,13 +31,17 @@ func main() {
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])
 	err := cmd.ExecuteContext(ctx)
-	// Read before stop(): stop cancels ctx itself, and every error would then look like an interruption.
+	// Read before stop(): stop cancels ctx itself, and every error would then look like an interruption. A command that
+	// finished in spite of the signal has err == nil, and ends with 0.
 	interrupted := ctx.Err() != nil
 	stop()
+	// Deferred calls of main would not run; there are none. Those of commands have run by now.
 	os.Exit(a.exit(err, interrupted))
 }
 
-// endSignals are the signals that end a command. nohup ignores SIGHUP, and that must stay so.
+// endSignals are the signals that end a command. nohup ignores SIGHUP, and that must stay so. SIGTERM is what
+// supervisors and containers send, SIGHUP a closing terminal. SIGQUIT keeps its default effect, a stack dump, for
+// debugging a hang.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -64,6 +64,7 @@ func (a *app) exit(err error, interrupted bool) int {
 	// EPIPE means that the reader of our output has exited, as in 'thresh … | head'. There is no reader left to tell.
 	case errors.Is(err, errReported), errors.Is(err, syscall.EPIPE):
 		return 1
+	// Both: an error of its own that happened during the shutdown must still be shown.
 	case interrupted && errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.err, "thresh: interrupted")
 		return 1

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,10 +199,26 @@ func (p *place) alone() {
 // processes are the command lines of plugins of the place that run.
 func (p *place) processes() []string {
 	var found []string
+	for _, text := range p.running() {
+		found = append(found, text)
+	}
+	return found
+}
+
+// pids are the ids of the plugins of the place that run.
+func (p *place) pids() []int {
+	return slices.Collect(maps.Keys(p.running()))
+}
+
+// running are the command lines of the plugins of the place that run, by process id.
+func (p *place) running() map[int]string {
+	found := map[int]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range all {
 		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), p.plugins+"/") {
-			found = append(found, strings.ReplaceAll(string(text), "\x00", " "))
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+				found[pid] = strings.ReplaceAll(string(text), "\x00", " ")
+			}
 		}
 	}
 	return found

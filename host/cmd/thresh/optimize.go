@@ -15,7 +15,8 @@ import (
 )
 
 // densityResult is the JSON form of an Optimize's result (REQ-HD-001.5 defines the three fields). Positions refer to
-// the history as given. Removals is [] rather than null when nothing was removed, for the sake of scripts.
+// the history as given. Removals is [] rather than null when nothing was removed, for the sake of scripts. Replacements
+// are by position, and JSON makes text of the keys.
 type densityResult struct {
 	Removals     []int                   `json:"removals"`
 	Replacements map[int]content.Content `json:"replacements"`
@@ -43,10 +44,12 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 				return err
 			}
 			defer h.Close()
+			// Changes nothing in the session.
 			plan, outcome, err := s.PlanOptimize(cmd.Context())
 			if err != nil {
 				return err
 			}
+			// The plan is applied to a copy. The session ends with the command anyway.
 			if apply {
 				return a.writeHistory(args[0], s.System(), plan.Contents())
 			}
@@ -63,8 +66,8 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 	return cmd
 }
 
-// load opens a host with one session that holds a recorded session. The caller closes the host, which ends the
-// session as well.
+// load opens a host with one session that holds a recorded session. The caller closes the host, which ends the session
+// as well. On an error nothing is left open.
 func (a *app) load(cmd *cobra.Command, name string) (*engine.Host, *engine.Session, error) {
 	h, err := a.open(cmd)
 	if err != nil {
@@ -86,11 +89,14 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err != nil {
 		return nil, err
 	}
+	// The recording may say in which directory the agent worked; relative paths of its calls then refer to that.
 	s, err := h.Session(engine.SessionOptions{Settings: replay.Settings(h.Config(), t, nil)})
 	if err != nil {
 		return nil, err
 	}
 	a.warnings(name, t.Notes)
+	// Strategies keep what open tasks need; without the list they would prune differently from how they did for the
+	// agent.
 	var tasks todos.Tracker
 	for _, c := range t.Entries {
 		tasks.Observe(c)
@@ -101,6 +107,7 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err := s.SetSystem(ctx, t.System...); err != nil {
 		return nil, err
 	}
+	// Load, not Add: Add refuses entries that cannot be sent to a model, and recordings have such entries.
 	_, _, err = s.Load(ctx, t.Entries...)
 	return s, err
 }

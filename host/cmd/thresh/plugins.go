@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,7 +28,10 @@ func pluginsCommand(a *app) *cobra.Command {
 		Use:   "list",
 		Short: "List the plugins in the plugin directories, broken ones with the reason",
 		Long: `Looks for executables named thresh-strategy-<name> in the plugin directories, starts each one to ask for
-its description, and stops it again. A broken one is listed with the reason and does not affect the others.`,
+its description, and stops it again. A broken one is listed with the reason and the last lines of its standard error,
+and does not affect the others. Listing does not trust a plugin: only using it, or 'thresh plugins lock', writes to the
+lock file. The exit status is 1 if every plugin that was found is broken, or if a directory that you named cannot be
+searched.`,
 		Example: `  thresh plugins list
   thresh plugins list -o json --plugin-dir ./bin/plugins`,
 		Args: args(cobra.NoArgs),
@@ -36,14 +41,17 @@ its description, and stops it again. A broken one is listed with the reason and 
 				return err
 			}
 			defer h.Close()
+			// A broken plugin is a row and no error.
 			found, err := listed(h.Plugins(cmd.Context()), h.Config())
 			if err != nil {
 				return err
 			}
 			if a.output == "json" {
-				return a.printJSON(found)
+				err = a.printJSON(found)
+			} else {
+				err = a.printPlugins(found, h.Config().Settings().Plugins.Dirs)
 			}
-			return a.printPlugins(found, h.Config().Settings().Plugins.Dirs)
+			return cmp.Or(err, unusable(found, h.Config()))
 		},
 	}
 	a.addOutput(list)
@@ -69,6 +77,32 @@ func listed(found []plugins.Listing, c *config.Config) ([]plugins.Listing, error
 	return out, nil
 }
 
+// unusable returns an error if a plugin directory cannot be searched, or if plugins were found and none of them can be
+// used: scripts go by the exit status. Finding nothing is not an error, so that they can list an empty directory.
+func unusable(found []plugins.Listing, c *config.Config) error {
+	dirs, err := c.Explain("plugins.dirs")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	usable, broken := 0, 0
+	for _, l := range found {
+		switch l.State {
+		case plugins.StateNoDirectory:
+			errs = append(errs, fmt.Errorf("plugin directory %s: %s (set by: %v)", l.Path, l.Reason, dirs[0].Origin))
+		case plugins.StateReady:
+			usable++
+		case plugins.StateShadowed: // what hides it counts
+		default:
+			broken++
+		}
+	}
+	if usable == 0 && broken > 0 {
+		errs = append(errs, fmt.Errorf("no plugin can be used: %d found, all broken", broken))
+	}
+	return errors.Join(errs...)
+}
+
 // pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits.
 var pluginColumns = []table.Column{
 	{Name: "name"},
@@ -82,8 +116,7 @@ var pluginColumns = []table.Column{
 }
 
 // printPlugins prints the table, then the reason of each broken plugin and each isolation measure that is missing, in
-// full: a table cell would cut off the path or error number that matters. Finding nothing is not an error, so that
-// scripts can list an empty directory.
+// full: a table cell would cut off the path or error number that matters.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
@@ -98,6 +131,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		if p.DefaultThreshold > 0 {
 			threshold = fmt.Sprintf("%g", p.DefaultThreshold)
 		}
+		// A file whose name is not that of a strategy has no name here, but a path and a reason.
 		t.Row(dash(p.Name), string(p.State), dash(p.Version), dash(string(p.Trigger)), threshold, llm,
 			// 12 of 64 digits tell files apart; the JSON form has all of them
 			fmt.Sprintf("%.12s", dash(p.SHA256)), underHome(p.Path))
@@ -106,9 +140,11 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		return err
 	}
 	for _, p := range found {
-		if p.Reason != "" {
-			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, p.Reason)
+		if why := p.Explanation(); why != "" {
+			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, why)
 		}
+		// With isolation best-effort, a measure that this machine does not support is left out and must be visible
+		// somewhere.
 		for _, lacking := range p.Lacking {
 			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", p.Path, lacking)
 		}
@@ -119,6 +155,7 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 // underHome abbreviates the user's home directory to ~, as shells do. It affects display only.
 func underHome(path string) string {
 	home, err := os.UserHomeDir()
+	// An empty home would shorten every absolute path.
 	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
 		return "~/" + rest
 	}

@@ -32,6 +32,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
   thresh prices -o yaml no-cache > prices.yaml    # as a start for your own file
   thresh prices --set model.priceFile=prices.yaml`,
 		RunE: func(cmd *cobra.Command, names []string) error {
+			// Not [app.addOutput], which knows two formats.
 			if !slices.Contains(formats, output) {
 				return usage(cmd, fmt.Errorf("--output is text, json or yaml, not %q", output))
 			}
@@ -40,6 +41,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				return err
 			}
 			set := c.Settings().Model
+			// "" loads only what ships.
 			all, err := pricing.Load(set.PriceFile)
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
@@ -51,6 +53,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			switch output {
 			case "json":
 				return a.printJSON(chosen.Lists())
+			// As bytes, without a heading: the output is a valid file by itself.
 			case "yaml":
 				text, err := chosen.YAML()
 				if err == nil {
@@ -58,6 +61,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 				}
 				return err
 			}
+			// Only the table marks it. JSON and YAML are lists of prices, not statements about this machine's settings.
 			force, err := inForce(all, set)
 			if err != nil {
 				return err
@@ -80,6 +84,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 // pointer with lists of the same catalog.
 func inForce(all *pricing.Catalog, set config.Model) (*pricing.List, error) {
 	switch set.PriceList {
+	// Pruning then has no prices to decide by, and compare shows the typical ones.
 	case "none":
 		return nil, nil
 	case "auto":
@@ -115,6 +120,7 @@ func (a *app) printPrices(lists []*pricing.List, force *pricing.List, notes bool
 		if l == force {
 			mark = "*"
 		}
+		// CacheRead 0 means that the provider has no cache: none reads from it for nothing.
 		read, write, minimum := "-", "-", "-"
 		if l.CacheRead > 0 {
 			read, write, minimum = fmt.Sprint(l.Read()), fmt.Sprint(l.Write()), table.Int(l.CacheMinimum)

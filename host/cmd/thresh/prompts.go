@@ -40,13 +40,15 @@ is printed on standard error. NAME defaults to "compression".`,
 			if err != nil {
 				return err
 			}
+			// The one prompt that there is today. A name is taken all the same, so that scripts need not change when
+			// there are more.
 			set, name := c.Settings(), prompts.Compression
 			if len(names) == 1 {
 				name = names[0]
 			}
 			if model == "" {
-				// Without a provider there is no model name to look up; the resolver then skips the model's own
-				// files.
+				// Without a provider there is no model name to look up; the resolver then skips the model's own files.
+				// "" is no profile and gives the zero provider.
 				p, _ := c.Provider(set.Compression.Profile)
 				model = p.Model
 			}
@@ -54,6 +56,7 @@ is printed on standard error. NAME defaults to "compression".`,
 			if err != nil {
 				return err
 			}
+			// The source is a path, or says that the prompt is the shipped one.
 			fmt.Fprintf(a.err, "%s: %s\n", name, p.Source)
 			_, err = fmt.Fprint(a.out, p.Text)
 			return err
@@ -86,6 +89,7 @@ prompts.dir to the directory to use them.`,
 			if dir == "" {
 				return usage(cmd, errors.New("needs DIR, or the setting prompts.dir"))
 			}
+			// Files that were written before an error are printed too: they are there.
 			files, err := prompts.Eject(dir)
 			for _, f := range files {
 				fmt.Fprintln(a.out, f)

@@ -8,7 +8,8 @@ import (
 )
 
 // maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
-// larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory.
+// larger file, probably not a session at all, would seem to hang; without a limit it could also exhaust memory. The
+// largest sessions of agents seen so far have some tens of megabytes.
 const maxFile = 128 << 20
 
 // read reads a session from a file or, for "-", from standard input. It returns when ctx is done, so that Ctrl-C
@@ -19,6 +20,7 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 		t   *transcript.Transcript
 		err error
 	}
+	// The goroutine touches nothing of the app but in.
 	done := make(chan result, 1)
 	go func() {
 		t, err := a.readQuietly(name)
@@ -40,6 +42,7 @@ func (a *app) read(ctx context.Context, name string) (*transcript.Transcript, er
 func (a *app) readQuietly(name string) (*transcript.Transcript, error) {
 	o := transcript.Options{MaxBytes: maxFile}
 	if name == "-" {
+		// The format is detected from the beginning of the stream, which is kept, so that a pipe works as a file does.
 		t, err := transcript.Read(a.in, o)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
@@ -60,11 +63,13 @@ func (a *app) warnings(name string, notes []transcript.Note) {
 	}
 	a.notes(name, shown)
 	if len(notes) > len(shown) {
+		// One line however many notes there are.
 		fmt.Fprintf(a.err, "%s: bookkeeping left out; 'thresh convert' lists it\n", displayPath(name))
 	}
 }
 
-// mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines.
+// mostNotes is how many notes on one file are printed: a broken file may have one for each of its lines. 20 fit a
+// screen.
 const mostNotes = 20
 
 // notes prints notes on a file to standard error, up to a limit, each prefixed with the file as compilers do.

@@ -15,9 +15,11 @@ import (
 // replayed is the report on one file. After an error, Report holds the turns up to it. Format is "" if the file could
 // not be read.
 type replayed struct {
-	File   string            `json:"file"`
+	File string `json:"file"`
+	// The detected format, not one that was asked for.
 	Format transcript.Format `json:"format,omitempty"`
 	replay.Report
+	// "" for a session that was replayed to its end.
 	Error string `json:"error,omitempty"`
 }
 
@@ -48,6 +50,8 @@ replayed is reported, and the others are still replayed.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, files []string) error {
+			// One host for all files. Each file gets a session of its own, so that nothing of one reaches the next but
+			// a warm plugin.
 			h, err := a.open(cmd)
 			if err != nil {
 				return err
@@ -75,6 +79,7 @@ replayed is reported, and the others are still replayed.`,
 // in its place, and the command fails at the end. An interruption stops after the current file with the results so
 // far; the error that it causes in that file is not printed as one of the file.
 func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]replayed, error) {
+	// Never nil, so that JSON has a list.
 	results := make([]replayed, 0, len(files))
 	bar := newProgress(a.err)
 	failures := 0
@@ -88,6 +93,7 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 				Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 			})
 			if err != nil {
+				// Errors of reading name the file already.
 				err = fmt.Errorf("%s: %w", file, err)
 			}
 		}
@@ -100,6 +106,8 @@ func (a *app) replayAll(ctx context.Context, h *engine.Host, files []string) ([]
 			}
 		}
 		results = append(results, r)
+		// A session that was complete when the signal came is counted, and the loop goes on to the next, which ends
+		// here.
 		if ctx.Err() != nil && err != nil {
 			fmt.Fprintf(a.err, "thresh: interrupted after %d of %d sessions\n", len(results)-1, len(files))
 			return results, errReported

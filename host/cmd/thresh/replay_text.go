@@ -10,8 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/replay"
 )
 
-// replayColumns are the columns of the table of sessions, tokens unless named otherwise. The model's columns are
-// last: rows of strategies without a model leave them empty, and a column without content is not shown.
+// replayColumns are the columns of the table of sessions, tokens unless named otherwise. The model's columns are last:
+// rows of strategies without a model leave them empty, and a column without content is not shown. A rank is how early a
+// column goes when the table is too wide: 7 goes first, none goes last.
 var replayColumns = []table.Column{
 	{Name: "session", Min: 16, Middle: true},
 	{Name: "strategy", Rank: 4},
@@ -37,11 +38,13 @@ var replayColumns = []table.Column{
 // printReplays prints a row for each session and, for several, one with the sums ("all"). With turns, it prints the
 // turns of each session first. Files that could not be read have no row; their errors are on standard error.
 func (a *app) printReplays(results []replayed, turns bool) error {
+	// On a copy: the JSON form of the same results must keep the failed ones.
 	results = slices.DeleteFunc(slices.Clone(results), func(r replayed) bool { return !hasRow(r) })
 	if len(results) == 0 {
 		return nil
 	}
 	sessions := table.New(replayColumns...)
+	// Sums of peaks are maxima, which Add knows.
 	var sum replay.Totals
 	entries := 0
 	for _, r := range results {
@@ -55,6 +58,7 @@ func (a *app) printReplays(results []replayed, turns bool) error {
 		sessions.Row(replayRow(rowName(r), r.Strategy, r.Entries, r.Totals)...)
 	}
 	if len(results) > 1 {
+		// The strategy is the same in all rows, as one command has one configuration.
 		sessions.Row(replayRow("all", results[0].Strategy, entries, sum)...)
 	}
 	return a.printTable(sessions)
@@ -68,6 +72,7 @@ func replayRow(name, strategy string, entries int, t replay.Totals) []string {
 		table.Int(t.Optimized), table.Int(t.Compressed), table.Int(t.Laddered), table.Int(t.Overflows),
 		table.Duration(t.HostTime), table.Duration(t.PluginTime),
 	}
+	// Nil if no call was made. A row may be shorter than the table; missing cells are blank.
 	if llm := t.LLM; llm != nil {
 		row = append(row, table.Int(llm.Calls), table.Short(llm.InputTokens+llm.OutputTokens), dollars(llm.CostUSD),
 			table.Duration(llm.Time))
@@ -99,6 +104,7 @@ func (a *app) printTurns(r replayed) error {
 		table.Column{Name: "host", Right: true, Rank: 4}, table.Column{Name: "plugin", Right: true, Rank: 3},
 		table.Column{Name: "note", Min: 24},
 	)
+	// One row per request that the recorded agent sent to its model, not per entry.
 	for _, t := range r.Turns {
 		turns.Row(strconv.Itoa(t.Turn), strconv.Itoa(t.Entry), table.Int(t.Unpruned), table.Int(t.Before),
 			table.Int(t.AfterOptimize), table.Int(t.AfterCompress), strconv.Itoa(t.Optimize.Removed),
@@ -126,6 +132,7 @@ func turnNote(t replay.Turn) string {
 		add("over the hard limit, ladder down to %s", t.Ladder[n-1].Rung)
 	}
 	switch {
+	// At most one of these: a Compress did nothing, or it did something. No case if there was none.
 	case t.Compress.NoOp != "":
 		add("compress: %s", t.Compress.NoOp)
 	case t.Compress.Kind != "":

@@ -40,17 +40,20 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 			switch {
 			case len(given) == 0:
 				return usage(cmd, errors.New("needs a TRANSCRIPT ('-' is standard input)"))
+			// Ids after --list would be ignored silently.
 			case list && len(given) > 1:
 				return usage(cmd, errors.New("--list takes no ID: it lists them all"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, given []string) error {
+			// No host and no settings: the transcript may come from another machine.
 			t, err := a.readKept(cmd.Context(), given[0])
 			if err != nil {
 				return err
 			}
 			a.warnings(given[0], t.Notes)
+			// A hint, not an error: by position one can still get at everything.
 			if t.IDs == nil {
 				fmt.Fprintf(a.err, "%s: the file holds no ids: e1 is its first entry\n", displayPath(given[0]))
 			}
@@ -75,13 +78,15 @@ With -o json each entry is one line in the native form, byte for byte as it was 
 // a truncated file is read again without its last line. Standard input cannot be read twice; there the error stands.
 func (a *app) readKept(ctx context.Context, name string) (*transcript.Transcript, error) {
 	t, err := a.read(ctx, name)
+	// Only a last line without its line break is forgiven. A broken line in the middle stays an error.
 	if name != "-" && errors.Is(err, transcript.ErrTruncated) {
 		return transcript.ReadFile(name, transcript.Options{MaxBytes: maxFile, AllowPartialLine: true})
 	}
 	return t, err
 }
 
-// kept is a transcript with an index of its ids.
+// kept is a transcript with an index of its ids. IDs of entries and of calls share one index: so that a user need not
+// know which of the two a text is.
 type kept struct {
 	*transcript.Transcript
 	ids *transcriptlog.Index
@@ -114,6 +119,7 @@ func (k kept) find(ids []string) ([]int, error) {
 			unknown = append(unknown, id)
 		}
 		for _, i := range at {
+			// A call and its response can be in one entry, and two ids may name the same one.
 			if !seen[i] {
 				seen[i] = true
 				found = append(found, i)
@@ -126,7 +132,8 @@ func (k kept) find(ids []string) ([]int, error) {
 	return found, nil
 }
 
-// unknown returns the error for ids that the transcript does not have, with suggestions.
+// unknown returns the error for ids that the transcript does not have, with suggestions. The ids come from a command
+// line or a model's text, so they are quoted.
 func (k kept) unknown(ids []string) error {
 	var parts []string
 	for _, id := range ids[:min(len(ids), mostUnknown)] {
@@ -162,10 +169,12 @@ type keptEntry struct {
 // listKept prints the list of ids, each with what is needed to recognise an entry. Token counts are those of the
 // current settings, which may differ from those of the session.
 func (a *app) listKept(cmd *cobra.Command, k kept) error {
+	// Only the list needs settings: which tokenizer counts, and which calls name which files.
 	counter, taxonomy, err := a.reading(cmd)
 	if err != nil {
 		return err
 	}
+	// Several seconds for a large transcript; it ends early if the context does.
 	counts, err := counter.CountAll(cmd.Context(), k.Entries, nil)
 	if err != nil {
 		return err
@@ -203,6 +212,7 @@ func (a *app) printKept(k kept, found []int) error {
 	for n, i := range found {
 		e := k.Entries[i]
 		if a.output == "json" {
+			// JSON lines, not an array: other tools read and cut them line by line.
 			out = append(e.AppendJSON(out), '\n')
 			continue
 		}
@@ -239,6 +249,7 @@ func readable(b content.Block) string {
 		return head + b.ResultText()
 	case content.Media:
 		return fmt.Sprintf("(attachment %s %s, %d bytes as %s)", b.MimeType, b.Filename, len(b.Data), b.Encoding)
+	// A block of a kind that this version does not know is shown as it was recorded.
 	default:
 		return string(content.AppendBlock(nil, b))
 	}
@@ -247,6 +258,7 @@ func readable(b content.Block) string {
 // printable replaces characters that could control the terminal. Recorded tool results contain escape sequences, and
 // hostile ones could retitle the window or rewrite what was printed before. -o json has the text unchanged.
 func printable(text string) string {
+	// A line break of Windows is no reason for a replacement character at each line's end.
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsPrint(r) {

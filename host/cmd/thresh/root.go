@@ -23,14 +23,17 @@ type app struct {
 	out, err io.Writer
 
 	// Flags of the root command. They apply to every command, except that compare defines its own --strategy, which
-	// takes a list and leaves the field here empty.
+	// takes a list and leaves the field here empty. "" looks up the user's file and ./thresh.yaml.
 	configFile string
 	profile    string
+	// In the order in which they are searched.
 	pluginDirs []string
-	attached   []string
-	sets       []string
-	strategy   string
-	logLevel   string
+	// Unparsed NAME=SOCKET; [app.attach] parses them.
+	attached []string
+	// Unparsed KEY=VALUE; [app.configOptions] parses them. Later ones win.
+	sets     []string
+	strategy string
+	logLevel string
 	// -o; which formats are allowed depends on the command. Checked before the command does any work.
 	output  string
 	columns []string // --columns
@@ -63,6 +66,7 @@ func newRoot(a *app) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	// cobra prints help and completions through these, so that tests see them too.
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -74,6 +78,7 @@ func newRoot(a *app) *cobra.Command {
 	// StringArray, not StringSlice: values and paths may contain commas.
 	f.StringArrayVar(&a.attached, "attach", nil,
 		"use a strategy process that you started yourself with --attach, without isolation: `NAME=SOCKET` (repeatable)")
+	// A list in a value keeps its commas: --set plugins.dirs=a,b is one override.
 	f.StringArrayVar(&a.sets, "set", nil, "override one setting: `KEY=VALUE` (repeatable)")
 	f.StringVar(&a.strategy, "strategy", "", "short for --set compression.strategy=`NAME`")
 	f.StringVar(&a.logLevel, "log-level", "",
@@ -85,6 +90,7 @@ func newRoot(a *app) *cobra.Command {
 			return completeKeys("="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
+	// In the order of use. cobra sorts them by name in its help.
 	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), doctorCommand(a), versionCommand(a))
@@ -108,7 +114,8 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// oneFile is the argument check of commands that read exactly one session.
+// oneFile is the argument check of commands that read exactly one session. cobra.ExactArgs says "accepts 1 arg(s)",
+// which does not mention that '-' works.
 func oneFile(cmd *cobra.Command, given []string) error {
 	if len(given) != 1 {
 		return usage(cmd, fmt.Errorf("needs one FILE ('-' is standard input), got %d", len(given)))
@@ -123,6 +130,7 @@ func (a *app) addOutput(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc(
 		"output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp),
 	)
+	// Checked before the command opens files or starts plugins.
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if a.output != "text" && a.output != "json" {
@@ -136,6 +144,7 @@ func (a *app) addOutput(cmd *cobra.Command) {
 // wins, so the order here is the precedence: --strategy beats --set compression.strategy=…, and --set beats
 // --log-level and --plugin-dir.
 func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
+	// The working directory and the environment are those of the process, as the zero options say.
 	o := config.Options{ConfigFile: a.configFile, Profile: a.profile}
 	override := func(key string, value any, flag string) {
 		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: flag})
@@ -148,6 +157,8 @@ func (a *app) configOptions(cmd *cobra.Command) (config.Options, error) {
 		override("log.level", a.logLevel, "--log-level")
 	}
 	for _, text := range a.sets {
+		// Whether the key exists and the value fits is found out by config.Load, together with everything else that is
+		// wrong.
 		ov, err := config.ParseOverride(text, "--set")
 		if err != nil {
 			return o, usage(cmd, err)
@@ -169,6 +180,7 @@ func (a *app) loadConfig(cmd *cobra.Command, more ...config.Override) (*config.C
 		return nil, err
 	}
 	o.Overrides = append(o.Overrides, more...)
+	// The error may have several lines, one for each problem.
 	return config.Load(o)
 }
 
@@ -179,6 +191,7 @@ func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	// After the configuration, so that a mistake in settings is reported first, as for commands without plugins.
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return nil, err
@@ -194,6 +207,7 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 	sockets := make(map[string]string)
 	for _, text := range a.attached {
 		name, socket, ok := strings.Cut(text, "=")
+		// Whether the socket exists is found out when the strategy is first used.
 		if !ok || name == "" || socket == "" {
 			return nil, usage(cmd, fmt.Errorf(
 				"--attach is NAME=SOCKET, as printed by a plugin that was started with --attach, not %q", text))
@@ -206,6 +220,7 @@ func (a *app) attach(cmd *cobra.Command) (map[string]string, error) {
 // printJSON prints v as one line of JSON. HTML characters are not escaped: conversations are full of <, > and &, and
 // the output goes to jq, not into a page.
 func (a *app) printJSON(v any) error {
+	// One line, however large: jq formats it, and line-based tools can count results.
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
@@ -238,6 +253,8 @@ func (a *app) completeStrategies(cmd *cobra.Command, _ []string, _ string) ([]st
 	}
 	var names []string
 	for _, dir := range c.Settings().Plugins.Dirs {
+		// Directories in it and files that cannot be executed are offered as well: to look at each would cost more than
+		// a wrong offer.
 		files, _ := os.ReadDir(dir) // a missing directory completes nothing
 		for _, f := range files {
 			if name, ok := strings.CutPrefix(f.Name(), "thresh-strategy-"); ok {

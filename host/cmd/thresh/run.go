@@ -32,7 +32,8 @@ func runCommand(a *app) *cobra.Command {
 			return a.serve(cmd, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "metrics", "", "serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
+	cmd.Flags().StringVar(&listen, "metrics", "",
+		"serve metrics to Prometheus at `ADDRESS`; short for --set metrics.listen=ADDRESS")
 	return cmd
 }
 
@@ -43,6 +44,7 @@ func runCommand(a *app) *cobra.Command {
 // API complete.
 func (a *app) serve(cmd *cobra.Command, listen string) error {
 	var more []config.Override
+	// Changed, so that --metrics "" switches off what a file switches on.
 	if cmd.Flags().Changed("metrics") {
 		more = append(more, config.Override{Key: "metrics.listen", Value: listen, Source: "--metrics"})
 	}
@@ -56,10 +58,12 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	}
 	options := host.Options{Config: c, Attach: attach}
 	if address := c.Settings().Metrics.Listen; address != "" {
+		// For the endpoint alone; the host makes its own.
 		log := engine.DefaultLogger(a.err, c.Settings().Log.Level)
 		e, err := endpoint.Listen(address, endpoint.Options{
 			Version: buildinfo.Version(),
-			Log:     log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+			// Errors of HTTP clients are warnings: a scraper that hangs up does no harm.
+			Log: log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
 		})
 		if err != nil {
 			return fmt.Errorf("metrics.listen: %w", err)
@@ -69,6 +73,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 				log.Warn("metrics endpoint shutdown failed", "error", err)
 			}
 		}()
+		// Port 0 picks a free one, which a script can read from here.
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
 		options.Meter = e.Meter()
 	}
@@ -76,6 +81,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// Returns nil at the end of the input, which is how an agent ends its host.
 	err = stdio.Serve(cmd.Context(), h, a.in, a.out)
 	if errors.Is(err, syscall.EPIPE) { // other commands end quietly then; an agent's replies are lost
 		err = errors.New("standard output was closed: the program that reads the replies has ended")
@@ -87,13 +93,15 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 // out of date.
 func runHelp() string {
 	var b strings.Builder
-	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ends at the end of
+	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +
+		`ends at the end of
 input or on a signal (SIGINT, SIGTERM, SIGHUP), and stops all plugins first. A second signal ends it at once.
 
 Methods:
 
 `)
 	for _, m := range stdio.Methods() {
+		// Wider rows are fine: the help of a command is not a table that must fit.
 		fmt.Fprintf(&b, "  %-17s %-32s → %s\n", m.Name, m.Params, m.Result)
 	}
 	b.WriteString(`

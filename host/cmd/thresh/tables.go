@@ -12,11 +12,13 @@ import (
 // wraps RunE, so call it after RunE is set. columns serve for names and completion only; the command may print a
 // table with more columns of the same names, as compare does for each price list.
 func (a *app) addColumns(cmd *cobra.Command, columns []table.Column) {
+	// Each name once; several columns may share one.
 	names := table.Names(columns)
 	cmd.Flags().StringSliceVar(&a.columns, "columns", nil,
 		"show these `COLUMNS` instead of those that fit: all, or some of "+strings.Join(names, ","))
 	_ = cmd.RegisterFlagCompletionFunc("columns", listOf(
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			// "all" first, as it is what a user of a wide terminal wants.
 			return append([]string{table.All}, names...), cobra.ShellCompDirectiveNoFileComp
 		}))
 	run := cmd.RunE

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,10 +26,13 @@ type tokenReport struct {
 	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
 	System  int           `json:"system"`
 	Entries []entryTokens `json:"entries"`
-	Tools   []shareTokens `json:"tools"`
-	Files   []shareTokens `json:"files"`
+	// Sorted by tokens, largest first, as are Files.
+	Tools []shareTokens `json:"tools"`
+	Files []shareTokens `json:"files"`
 	// Calibration has an element for each model with usage in the file, in the order of their first use.
 	Calibration []modelCalibration `json:"calibration"`
+	// Reference is set by --reference.
+	Reference *referenceReport `json:"reference,omitempty"`
 }
 
 // entryTokens is the count of one entry. Index counts from 0.
@@ -40,27 +44,32 @@ type entryTokens struct {
 
 // shareTokens is what the calls and responses of one tool, or about one file, count.
 type shareTokens struct {
-	Name   string `json:"name"`
-	Calls  int    `json:"calls"`
-	Tokens int    `json:"tokens"`
+	Name string `json:"name"`
+	// Calls without a response count too: their parameters are in the history.
+	Calls  int `json:"calls"`
+	Tokens int `json:"tokens"`
 }
 
 // modelCalibration compares the counts of a model's prompts with what its provider reported. Errors are means of
 // |estimate − reported| / reported over the compared requests, each estimated before its report was known.
 type modelCalibration struct {
-	Model           string  `json:"model"` // "" if the recorder did not say
-	Requests        int     `json:"requests"`
+	Model string `json:"model"` // "" if the recorder did not say
+	// Requests is how many prompts were reported, Compared those that an estimate existed for: all but the first.
+	Requests int `json:"requests"`
+	// As the provider reported it, overhead included.
 	PeakPrompt      int     `json:"peakPrompt"`
 	Compared        int     `json:"compared"`
 	PlainError      float64 `json:"plainError"`
 	CalibratedError float64 `json:"calibratedError"`
 	Ratio           float64 `json:"ratio"`
-	Overhead        int     `json:"overhead"`
+	// In the host's tokens. Ratio and Overhead are as learned after the last request.
+	Overhead int `json:"overhead"`
 }
 
 // tokensCommand counts tokens without a host or a plugin: it only reads. The calibration table answers how far the
 // counts can be trusted for the user's own model.
 func tokensCommand(a *app) *cobra.Command {
+	reference := false
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a session by entry, tool and file",
@@ -70,10 +79,15 @@ each of their files.
 
 If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
-has in addition to what the file holds (tool schemas, mostly also the system prompt), and the ratio of the provider's tokens to ours.
+has in addition to what the file holds (tool schemas, often also the system prompt), and the ratio of the provider's
+tokens to ours.
+
+With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
+each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.
 
 FILE is a session in any format that 'thresh convert' reads; '-' is standard input.`,
 		Example: `  thresh tokens session.jsonl
+  thresh tokens --reference session.jsonl
   thresh tokens -o json --set model.name=gpt-4o session.jsonl | jq .total`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,6 +99,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			if err != nil {
 				return err
 			}
+			// Entries that were read with a note are counted like all others.
 			a.warnings(args[0], t.Notes)
 			counts, err := counter.CountAll(cmd.Context(), t.Entries, nil)
 			if err != nil {
@@ -97,14 +112,67 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
 			report.Calibration = calibrate(t, counts, report.System)
-			if a.output == "json" {
-				return a.printJSON(report)
+			if reference {
+				bar := newProgress(a.err)
+				report.Reference, err = countByReference(cmd.Context(), counter, t.Entries, func(done int) {
+					bar.show(args[0], done, len(t.Entries))
+				})
+				bar.clear()
+				if err != nil {
+					return err
+				}
 			}
-			return a.printTokens(args[0], report)
+			if a.output == "json" {
+				err = a.printJSON(report)
+			} else {
+				err = a.printTokens(args[0], report)
+			}
+			if err == nil && report.Reference != nil && len(report.Reference.Differences) > 0 {
+				return errReported
+			}
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&reference, "reference", false, "count with tiktoken-go too and show every difference")
 	a.addOutput(cmd)
 	return cmd
+}
+
+// referenceReport compares our counts with those of tiktoken-go.
+type referenceReport struct {
+	Entries int `json:"entries"` // how many were compared: all
+	// SkippedBytes is the length of the texts that were not compared, because the library would take too long for them.
+	SkippedBytes int                   `json:"skippedBytes"`
+	Differences  []referenceDifference `json:"differences"`
+}
+
+type referenceDifference struct {
+	Index     int `json:"index"`
+	Tokens    int `json:"tokens"`
+	Reference int `json:"reference"`
+}
+
+// countByReference counts entries with the library and with our own code, and calls progress after each.
+func countByReference(
+	ctx context.Context, counter *tokens.Counter, entries []content.Content, progress func(done int),
+) (*referenceReport, error) {
+	library, err := counter.Reference()
+	if err != nil {
+		return nil, err
+	}
+	r := &referenceReport{Entries: len(entries), Differences: []referenceDifference{}}
+	for i, e := range entries {
+		want, skipped, err := library.Entry(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		r.SkippedBytes += skipped
+		if got := counter.Entry(e); got != want {
+			r.Differences = append(r.Differences, referenceDifference{Index: i, Tokens: got, Reference: want})
+		}
+		progress(i + 1)
+	}
+	return r, nil
 }
 
 // reading returns what the settings say about reading a session: how tokens are counted, and which tool calls read or
@@ -115,6 +183,7 @@ func (a *app) reading(cmd *cobra.Command) (*tokens.Counter, *tools.Taxonomy, err
 		return nil, nil, err
 	}
 	set := c.Settings()
+	// An unknown model is no error: an encoding stands in, and Exact says so.
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return nil, nil, err
@@ -132,6 +201,7 @@ func toolTaxonomy(d config.Density) (*tools.Taxonomy, error) {
 			return nil, fmt.Errorf("compression.density.tools: %w", err)
 		}
 	}
+	// The settings checked only that the rules are objects; what is in them is checked here.
 	made, err := tools.ForPresets(d.ToolPresets, extra)
 	if err != nil {
 		return nil, fmt.Errorf("compression.density.tools: %w", err)
@@ -152,6 +222,8 @@ func countByEntry(entries []content.Content, counts []int) tokenReport {
 // countByTool attributes tokens to tools and files, block by block, as one entry may hold calls of several tools. A
 // call and its response count together. A file that a call both reads and writes counts once for that call. Files are
 // known by their paths from root on, so that one that is named in two ways is one; an empty root leaves relative paths.
+// Responses without a call belong to no tool that is known, and are left out. So are texts; the sum of the shares is
+// therefore below the total.
 func countByTool(
 	counter *tokens.Counter,
 	taxonomy *tools.Taxonomy,
@@ -175,6 +247,7 @@ func countByTool(
 			content.Content{Speaker: speaker, Blocks: []content.Block{}},
 		)
 	}
+	// By adjacency, as providers match calls and responses, and not by id alone: ids repeat.
 	pairs := turns.Pair(entries)
 	for i, c := range entries {
 		for j, b := range c.Blocks {
@@ -195,6 +268,7 @@ func countByTool(
 			for _, w := range use.Writes {
 				files = append(files, tools.Resolve(root, w.Path))
 			}
+			// Sorted, so that Compact finds all duplicates.
 			slices.Sort(files)
 			for _, f := range slices.Compact(files) {
 				add(fileShare, f, n)
@@ -209,6 +283,7 @@ func countByTool(
 func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
+	// Prompts returns, for each recorded usage, the size of the history in its request.
 	for i, counted := range t.Prompts(counts) {
 		u := t.Usage[i]
 		if samples[u.Model] == nil {

@@ -16,6 +16,7 @@ const mostShares = 15
 // printTokens prints the sum and then a table each for tools, files, the largest entries and the calibration. A table
 // without rows is left out.
 func (a *app) printTokens(name string, r tokenReport) error {
+	// An approximation is usually within some percent, but the user must know which one it is.
 	exact := ""
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
@@ -35,6 +36,7 @@ func (a *app) printTokens(name string, r tokenReport) error {
 		return err
 	}
 	largest := slices.Clone(r.Entries)
+	// Stable, so that entries of equal size stay in the order of the session.
 	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	entries := table.New(
 		table.Column{Name: "entry", Head: "LARGEST ENTRIES"}, table.Column{Name: "speaker"},
@@ -47,7 +49,28 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printSmallTable(entries); err != nil {
 		return err
 	}
-	return a.printCalibration(r.Calibration)
+	if err := a.printCalibration(r.Calibration); err != nil {
+		return err
+	}
+	a.printReference(r.Reference)
+	return nil
+}
+
+// printReference says how our counts compare with the library's, and names each entry that differs.
+func (a *app) printReference(r *referenceReport) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintln(a.out)
+	for _, d := range r.Differences {
+		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens), table.Int(d.Reference))
+	}
+	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
+		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))
+	if r.SkippedBytes > 0 {
+		fmt.Fprintf(a.out, "%s bytes were not compared: tiktoken-go takes too long for unbroken text of this length\n",
+			table.Int(r.SkippedBytes))
+	}
 }
 
 // printShares prints the largest of a list of tools or files, with their shares of total. paths shortens names in the
@@ -64,6 +87,7 @@ func (a *app) printShares(title string, paths bool, list []shareTokens, total in
 		shares.Row(s.Name, table.Int(s.Calls), table.Int(s.Tokens), table.Percent(s.Tokens, total))
 	}
 	if more := len(list) - mostShares; more > 0 {
+		// Missing cells are blank.
 		shares.Row(fmt.Sprintf("(%d more)", more))
 	}
 	fmt.Fprintln(a.out)

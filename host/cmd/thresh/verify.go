@@ -13,8 +13,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/lab/verify"
 )
 
-// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host and loads no
-// settings: the result must be the same on the author's machine and on a user's.
+// verifyCommand runs the conformance suite of package verify on a plugin file. It opens no host. Of the settings only
+// those that say how plugins are isolated count: a plugin that needs a grant could not be verified without it, and
+// everything else must have the same result on the author's machine and on a user's.
 func verifyCommand(a *app) *cobra.Command {
 	var only []string
 	var junit string
@@ -22,14 +23,15 @@ func verifyCommand(a *app) *cobra.Command {
 		Use:   "verify BINARY",
 		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories
-and with a scripted model. It uses none of your conversations and settings and costs nothing. It takes some seconds.
-The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
+and with a scripted model. It uses none of your conversations and costs nothing. Of your settings it uses
+plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),
 		Example: `  thresh plugins verify ./bin/plugins/thresh-strategy-high-density
   thresh plugins verify --only optimize-pure,optimize-idempotent ./thresh-strategy-mine
   thresh plugins verify -o json --junit verify.xml ./thresh-strategy-mine`,
+		// Not [oneFile]: standard input cannot be executed.
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) != 1 {
 				return usage(cmd, fmt.Errorf("needs one BINARY, got %d", len(given)))
@@ -37,21 +39,28 @@ The checks:
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, given []string) error {
+			// Nil discards.
 			logger, err := a.verifyLogger(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
 			bar := newProgress(a.err)
 			report, err := verify.Run(cmd.Context(), given[0], verify.Options{
-				Only: only, Logger: logger, Progress: bar.step,
+				Only: only, Logger: logger, Progress: bar.step, Plugins: c.Settings().Plugins,
 			})
 			bar.clear()
 			switch {
+			// From --only. All other errors are about the file: it does not exist, or has no name of a plugin.
 			case errors.Is(err, verify.ErrUnknownCheck):
 				return usage(cmd, err)
 			case err != nil:
 				return err
 			}
+			// Before the printed form, so that the file exists even if the reader of the output has gone.
 			if junit != "" {
 				if err := writeJUnit(junit, report); err != nil {
 					return err
@@ -88,6 +97,7 @@ func (a *app) printVerified(r *verify.Report) error {
 		return err
 	}
 	for _, result := range r.Results {
+		// Skipped checks have their reason in the table, where it fits.
 		if result.Outcome == verify.Fail {
 			fmt.Fprintf(a.out, "\n%s failed: %s\n", result.Check, result.Detail)
 		}

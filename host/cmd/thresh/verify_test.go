@@ -56,3 +56,19 @@ func TestPluginsVerifyRefusesWhatItCannotCheck(t *testing.T) {
 	p.run("plugins", "verify", "nosuch").failed(t, 1, "no such file")
 	p.run("plugins", "verify", filepath.Join(bin, "thresh")).failed(t, 1, "must be named thresh-strategy-<name>")
 }
+
+func TestPluginsVerifyIsolatesAsTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	binary := p.path("work", "thresh-strategy-needs-network")
+	if err := os.Link(filepath.Join(bin, "faulty"), binary); err != nil {
+		t.Fatal(err)
+	}
+	verify := []string{"plugins", "verify", "-o", "json", "--only", "getinfo", binary}
+	if r := p.run(verify...); r.code != 1 || !strings.Contains(r.stdout, "plugins.grants.needs-network.network: true") {
+		t.Errorf("without a grant: exit status %d\n%s", r.code, r.stdout)
+	}
+	p.run(append(verify, "--set", "plugins.isolation=off")...).done(t)
+	p.file("thresh.yaml", "plugins:\n  grants:\n    needs-network:\n      network: true\n")
+	p.run(append(verify, "--config", "thresh.yaml")...).done(t)
+}

@@ -19,6 +19,7 @@ func versionCommand(a *app) *cobra.Command {
   thresh version -o json`,
 		Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			// Stamped by the build; without a stamp, what Go records in the program.
 			info := buildinfo.Get()
 			if a.output == "json" {
 				return a.printJSON(info)

@@ -54,7 +54,8 @@ func wellFormed(entries []content.Content) error {
 	return nil
 }
 
-func (s *Session) countAndAppend(ctx context.Context, entries []content.Content) (revision uint64, total int, err error) {
+func (s *Session) countAndAppend(ctx context.Context, entries []content.Content) (revision uint64,
+	total int, err error) {
 	if s.done.Err() != nil {
 		return 0, 0, s.closedError("add")
 	}
@@ -68,7 +69,8 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content)
 	return s.append(ctx, entries, counts, counter)
 }
 
-func (s *Session) countAll(ctx context.Context, counter *tokens.Counter, entries []content.Content) ([]history.Count, error) {
+func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
+	entries []content.Content) ([]history.Count, error) {
 	counts, err := counting{counter}.All(ctx, entries)
 	if err != nil {
 		return nil, fmt.Errorf("session %q: count entries: %w", s.id, err)

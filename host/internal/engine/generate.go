@@ -23,7 +23,8 @@ func generate(
 	if err != nil {
 		return contract.Completion{}, outcome.Spent{}, err
 	}
-	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens}, onText)
+	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens},
+		onText)
 	spent := outcome.Spent{
 		Attempts: r.Attempts, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
 		CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, CostUSD: r.CostUSD, Model: r.Model,
@@ -38,7 +39,8 @@ func generate(
 		}
 		return contract.Completion{}, spent, err
 	}
-	return contract.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
+	return contract.Completion{Text: r.Text, FinishReason: r.FinishReason, InputTokens: r.InputTokens,
+		OutputTokens: r.OutputTokens, Model: r.Model}, spent, nil
 }
 
 // prompt returns the function that resolves prompts for a strategy and its model.
@@ -66,13 +68,15 @@ func textOnly(entries []content.Content) ([]llm.Message, error) {
 		case content.AI:
 			m.Role = llm.Assistant
 		default:
-			return nil, fmt.Errorf("entry %d of the request is from %q: only human and ai speak to a model", i, c.Speaker)
+			return nil, fmt.Errorf("entry %d of the request is from %q: only human and ai speak to a model", i,
+				c.Speaker)
 		}
 		var texts []string
 		for j, b := range c.Blocks {
 			t, ok := b.(content.Text)
 			if !ok {
-				return nil, fmt.Errorf("entry %d, block %d of the request is a %s: only text goes to a model", i, j, b.Kind())
+				return nil, fmt.Errorf("entry %d, block %d of the request is a %s: only text goes to a model", i, j,
+					b.Kind())
 			}
 			texts = append(texts, t.Text)
 		}

@@ -79,8 +79,8 @@ func Open(o Options) (*Host, error) {
 	}
 	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{
-		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable, Settings: c.Strategy,
-		Attach: o.Attach,
+		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
+		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
 	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
 	var err error

@@ -33,13 +33,13 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 	}
 	parsed, err := transcript.Parse(m.Form, before, m.Messages)
 	if err != nil {
-		return 0, 0, fmt.Errorf("add %w: %w", ErrInvalidEntry, err)
+		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
 	if err := wellFormed(parsed.Entries); err != nil {
 		if bad := (*EntryError)(nil); errors.As(err, &bad) {
 			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
 		}
-		return 0, 0, fmt.Errorf("add %w: %w", ErrInvalidEntry, err)
+		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
 	old := s.System()
 	if !slices.EqualFunc(old, parsed.System, content.Equal) {

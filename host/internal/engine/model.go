@@ -62,7 +62,8 @@ func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 		name = set.Profile
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%w: set compression.profile to a profile that has a provider (profiles.<name>.provider.kind, .model and .keyEnv)",
+		return nil, fmt.Errorf("%w: set compression.profile to a profile that has a provider "+
+			"(profiles.<name>.provider.kind, .model and .keyEnv)",
 			prepare.ErrNoLLM)
 	}
 	p, ok := c.Provider(name)
@@ -81,9 +82,11 @@ func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	}
 	p, budget := client.Profile(), c.Settings().Compression.LLM
 	return &prepare.LLM{
-		Profile: p.Name, Model: contract.Model{Name: p.Model, ContextLimit: p.ContextLimit, MaxOutput: client.MaxOutput()},
+		Profile: p.Name, Model: contract.Model{Name: p.Model, ContextLimit: p.ContextLimit,
+			MaxOutput: client.MaxOutput()},
 		MaxCalls: budget.MaxCalls, MaxTokens: budget.MaxTokens,
-		Generate: func(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion, outcome.Spent, error) {
+		Generate: func(ctx context.Context, req contract.GenerateRequest, onText func(string)) (contract.Completion,
+			outcome.Spent, error) {
 			return generate(ctx, client, req, onText)
 		},
 	}, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -26,10 +26,11 @@ func noOpaque(c content.Content) error {
 		}
 		kind := o.Kind()
 		hint := "; want one of: " + strings.Join(kinds, ", ")
-		if meant := cmp.Or(check.Foreign(kind), text.Nearest(kind, kinds)); meant != "" {
+		if meant := cmp.Or(check.Foreign(kind), nearest.One(kind, kinds)); meant != "" {
 			hint = fmt.Sprintf(", did you mean %q?", meant)
 		}
-		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind, hint)
+		return fmt.Errorf("block %d: unknown type %.40q%s (entries with such blocks must be added as opaque)", i, kind,
+			hint)
 	}
 	return nil
 }

@@ -40,15 +40,17 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	}
 	d, compress := set.Compression.Density, set.CompressSettings()
 	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
-	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush, Settings: prepare.Settings{
-		CallSettings:     contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
-		OptimizeParams:   contract.OptimizeParams{Density: d.DensityConfig},
-		CompressSettings: compress,
-		Threshold:        set.Compression.Threshold, Tools: taxonomy,
-		LLM: model, Prompt: prompt(set, strategy.Name(), model),
-		Cooldown: set.Compression.LLM.Cooldown,
-		Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings, Prices: prices,
-		Ladder:    set.Compression.HardLimit != "error",
-		KeepHuman: set.Compression.HardLimit == "make-room-keep-human",
-	}}, nil
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush,
+		Settings: prepare.Settings{
+			CallSettings:     contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
+			OptimizeParams:   contract.OptimizeParams{Density: d.DensityConfig},
+			CompressSettings: compress,
+			Threshold:        set.Compression.Threshold, Tools: taxonomy,
+			LLM: model, Prompt: prompt(set, strategy.Name(), model),
+			Cooldown: set.Compression.LLM.Cooldown,
+			Cadence:  cadence(d.Cadence, prices), OptimizeThreshold: d.OptimizeThreshold, MinSavings: d.MinSavings,
+			Prices:    prices,
+			Ladder:    set.Compression.HardLimit != "error",
+			KeepHuman: set.Compression.HardLimit == "make-room-keep-human",
+		}}, nil
 }

@@ -46,7 +46,8 @@ type Session struct {
 	system       []content.Block // is kept separate from the history
 	systemTokens int
 
-	sent int // tokens of the last Prepare, pending ones included
+	last history.View // of the last Prepare
+	sent int          // its tokens, pending ones included
 }
 
 func newSession(h *Host, id string, c *config.Config) (*Session, error) {
@@ -136,6 +137,7 @@ func (s *Session) Close() error {
 	}
 	s.end()
 	s.host.forget(s)
+	s.host.plugins.EndSession(s.id)
 	return s.closeLog()
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -175,6 +177,33 @@ func TestLateAddsAreKept(t *testing.T) {
 	p := prepareTurn(t, s)
 	if diff := cmp.Diff([]string{"first", "late", "later"}, texts(p.History)); diff != "" || !p.Outcome.Optimize.Ran {
 		t.Errorf("what came late was not looked at (%+v), or is not sent:\n%s", p.Outcome.Optimize, diff)
+	}
+}
+
+// An agent that keeps what it was given need take over only what follows.
+func TestPrepareSaysWhatIsUnchanged(t *testing.T) {
+	s := begin(t, open(t, nil), nil)
+	var kept []content.Content
+	since, pruned := uint64(0), false
+	for i, e := range gen.Session(60, 1) {
+		if _, _, err := s.Load(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if i%3 > 0 {
+			continue
+		}
+		p := prepareTurn(t, s)
+		if p.UnchangedSince != since || p.Unchanged > len(kept) || p.Unchanged == 0 && i > 0 {
+			t.Fatalf("%d entries unchanged since revision %d, want since %d", p.Unchanged, p.UnchangedSince, since)
+		}
+		kept, since = append(kept[:p.Unchanged:p.Unchanged], p.History[p.Unchanged:]...), p.Revision
+		if !slices.EqualFunc(kept, p.History, content.Content.Equal) {
+			t.Fatal("the beginning is not the same")
+		}
+		pruned = pruned || p.Outcome.Optimize.Replaced > 0
+	}
+	if !pruned {
+		t.Error("nothing was pruned, so nothing was shown")
 	}
 }
 

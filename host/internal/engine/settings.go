@@ -26,8 +26,8 @@ func (s *Session) Set(key string, value any) error {
 	}
 	set, old := c.Settings(), s.config.Settings()
 	if set.Transcript.Dir != old.Transcript.Dir {
-		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when opening the session",
-			key, ErrFixed)
+		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when "+
+			"opening the session", key, ErrFixed)
 	}
 	if set.Compression.Strategy != old.Compression.Strategy {
 		if err := s.host.checkStrategy(c); err != nil {
@@ -40,7 +40,8 @@ func (s *Session) Set(key string, value any) error {
 	}
 	empty := s.history.Snapshot().Added == 0
 	if counter.Encoding() != s.counter.Encoding() && !empty {
-		return fmt.Errorf("set %s: %w any more: the session's entries are already counted with %s, this asks for %s; open a new session",
+		return fmt.Errorf("set %s: %w any more: the session's entries are already counted with %s, this asks for %s; "+
+			"open a new session",
 			key, ErrFixed, s.counter.Encoding(), counter.Encoding())
 	}
 	if err := s.taxonomy.update(set); err != nil {
@@ -75,7 +76,8 @@ func (s *Session) Config() *config.Config {
 // would have no effect.
 func override(c *config.Config, key string, value any) (*config.Config, error) {
 	if slices.ContainsFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key && s.PerHost }) {
-		return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is configured", key, ErrFixed)
+		return nil, fmt.Errorf("set %s: %w for one session: it concerns the whole host; set it where that is "+
+			"configured", key, ErrFixed)
 	}
 	return c.With(key, value, "session")
 }

@@ -15,7 +15,8 @@ import (
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	for i, b := range blocks {
 		if _, ok := b.(content.Text); !ok {
-			return fmt.Errorf("session %q: system block %d: %w: a system prompt has blocks of text only", s.id, i, ErrInvalidEntry)
+			return fmt.Errorf("session %q: system block %d: %w: a system prompt has blocks of text only", s.id, i,
+				ErrInvalidEntry)
 		}
 	}
 	s.adding.Lock() // the counter stays the same

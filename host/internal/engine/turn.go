@@ -13,8 +13,8 @@ import (
 
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
-	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a prompt
-	// that is not added yet, a system prompt that the session was not given.
+	// PendingTokens is what the request holds in addition to the history and to [Session.System]: tool schemas, a
+	// prompt that is not added yet, a system prompt that the session was not given.
 	PendingTokens int
 	// At is when the request is sent; zero is now. A replay of a recording sets it to when that was.
 	At time.Time
@@ -37,7 +37,11 @@ type Prepared struct {
 	System []content.Block
 	// Revision is that of the owned history that it was made from.
 	Revision uint64
-	Outcome  outcome.Outcome
+	// Unchanged is how many entries at the beginning of History are those of the session's Prepared before this one,
+	// which had the revision UnchangedSince. Both are 0 for the first.
+	Unchanged      int
+	UnchangedSince uint64
+	Outcome        outcome.Outcome
 }
 
 // maxPending bounds PendingTokens: it is more than any model takes, and small enough not to overflow in sums.
@@ -65,10 +69,20 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	}
 	view, out, err := w.Prepare(ctx, req)
 	s.logWarnings(out.Warnings)
-	s.setSent(view.Tokens + o.PendingTokens)
-	return Prepared{
-		History: view.Contents(), Tokens: view.Tokens, System: s.System(), Revision: view.Revision, Outcome: out,
-	}, err
+	return s.prepared(view, out, o), err
+}
+
+// prepared returns a view, and remembers it for the next.
+func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOptions) Prepared {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unchanged, _ := view.Shared(s.last)
+	p := Prepared{
+		History: view.Contents(), Tokens: view.Tokens, System: s.system, Revision: view.Revision,
+		Unchanged: unchanged, UnchangedSince: s.last.Revision, Outcome: out,
+	}
+	s.last, s.sent = view, view.Tokens+o.PendingTokens
+	return p
 }
 
 // unprepared is the view of the history as it is, for the agent to go on with after an error. A closed session has
@@ -78,13 +92,9 @@ func (s *Session) unprepared(o PrepareOptions) Prepared {
 		return Prepared{}
 	}
 	view := s.history.ViewAt(o.UpTo, s.currentCounter().Entry)
-	s.setSent(view.Tokens + o.PendingTokens)
-	return Prepared{
-		History: view.Contents(), Tokens: view.Tokens, System: s.System(), Revision: view.Revision,
-		Outcome: outcome.Outcome{
-			TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
-		},
-	}
+	return s.prepared(view, outcome.Outcome{
+		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
+	}, o)
 }
 
 // mostWarnings bounds what a session remembers of the warnings that it logged.
@@ -104,13 +114,6 @@ func (s *Session) logWarnings(warnings []string) {
 		s.warned[w] = true
 		s.host.log.Warn(w, "session", s.id)
 	}
-}
-
-// setSent remembers how many tokens the request has, to compare with the usage that is reported for it.
-func (s *Session) setSent(tokens int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent = tokens
 }
 
 // Compress compresses the history now, whatever the threshold says. It leaves alone what was added after upTo, if that

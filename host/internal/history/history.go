@@ -24,7 +24,7 @@ type History struct {
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	settled  settled // what View builds on
+	shown    shown // what views are made of
 }
 
 // New returns an empty history.
@@ -77,8 +77,8 @@ type Snapshot struct {
 	Tokens int
 	// Revision counts every change; Epoch counts rewrites only.
 	Revision, Epoch uint64
-	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added, so
-	// that it tells whether there is anything new for a strategy.
+	// Added is how many entries were ever appended, including removed ones. It grows exactly when something is added,
+	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
 	at Mark // when it was taken, or the mark that it was taken for
@@ -169,12 +169,16 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	for _, e := range late {
 		tokens += e.Tokens
 	}
+	first := 0
+	for first < min(len(out), len(p.base.Entries)) && out[first] == p.base.Entries[first] {
+		first++
+	}
+	h.shown.rewritten(first)
 	h.entries = append(out, late...)
 	h.tokens = tokens
 	h.revision++
 	h.epoch++
 	h.rewrote = p.base.at
-	h.settled.reset()
 	return h.snapshot(), nil
 }
 

@@ -19,15 +19,23 @@ type View struct {
 	Pending []string
 	// Problems are the places where the view differs from the history.
 	Problems []outcome.Problem
-	// Revision and Epoch are those of the history when the view was made, Owned its number of entries then.
-	Revision, Epoch uint64
-	Owned           int
+	// Revision and Epoch are those of the history when the view was made, Owned its number of entries then, and
+	// OwnedTokens their tokens.
+	Revision, Epoch    uint64
+	Owned, OwnedTokens int
 
+	contents               []content.Content
 	settled, settledTokens int // entries at the beginning that only a rewrite can change, and their tokens
 }
 
-// Contents returns what is to be sent: the entries' contents, in order.
-func (v View) Contents() []content.Content { return contents(v.Entries) }
+// Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
+// never nil, because a nil history tells an agent that its session is closed.
+func (v View) Contents() []content.Content {
+	if v.contents == nil {
+		return []content.Content{}
+	}
+	return v.contents
+}
 
 // Shared returns how many entries at the beginning of v are the same as in an earlier view of the same history, and
 // their tokens. Within an epoch it compares only what was not settled in the earlier view; after a rewrite, all of v.

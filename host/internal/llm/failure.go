@@ -113,7 +113,8 @@ func hopeless(err error) bool {
 	switch {
 	case errors.As(err, &dns):
 		return dns.IsNotFound
-	case errors.As(err, &cert), errors.As(err, &unknown), errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
+	case errors.As(err, &cert), errors.As(err, &unknown), errors.As(err, &noTLS),
+		errors.Is(err, http.ErrSchemeMismatch):
 		return true
 	case errors.As(err, &badProxy):
 		return strings.Contains(badProxy.Err.Error(), "unsupported protocol scheme")
@@ -137,7 +138,8 @@ func (c *Client) refused(r *refusal) *Error {
 	}
 	e := c.said(r.status, r.body)
 	if r.status >= 300 && r.status < 400 {
-		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) + ", which is not followed"
+		e.Message = "the server redirects to " + clip(c.redact.Replace(r.header.Get("Location"))) +
+			", which is not followed"
 	}
 	e.RetryAfter, _ = retryAfter(r.header, c.now())
 	switch r.header.Get("X-Should-Retry") {
@@ -172,7 +174,8 @@ func (c *Client) said(status int, body []byte) *Error {
 	case w.code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge,
 		status >= 400 && status < 500 && status != http.StatusTooManyRequests && tooLong.MatchString(lower):
 		e.Err = ErrContextExceeded
-	case w.code == "model_not_found", status == http.StatusNotFound && (w.kind == "not_found_error" || strings.Contains(lower, "model")):
+	case w.code == "model_not_found", status == http.StatusNotFound &&
+		(w.kind == "not_found_error" || strings.Contains(lower, "model")):
 		e.Err = ErrModelNotFound
 	case status == http.StatusTooManyRequests:
 		e.Err = ErrRateLimited
@@ -194,4 +197,5 @@ func (c *Client) said(status int, body []byte) *Error {
 }
 
 // tooLong matches the messages with which servers refuse a request that exceeds the context window.
-var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)
+var tooLong = regexp.MustCompile(`(maximum|available|max) (context|model)[ -]?(length|len|size|window)|` +
+	`context (length|window|size|limit)|prompt is too long|input is too long|exceed_context_size`)

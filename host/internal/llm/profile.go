@@ -62,10 +62,13 @@ func (p Profile) check() string {
 		return p.setting("model") + " is missing; want the model's name, as the provider calls it"
 	case p.KeyEnv != "" && p.KeyFile != "":
 		return p.setting("keyEnv") + " and keyFile are both set; want one of them"
-	case p.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != ""):
-		return p.setting("baseURL") + " is not usable; want an address such as https://api.example.com/v1, without credentials and query"
+	case p.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != ""):
+		return p.setting("baseURL") + " is not usable; want an address such as https://api.example.com/v1, without " +
+			"credentials and query"
 	case p.official() && p.KeyEnv == "" && p.KeyFile == "":
-		return "no key: set " + p.setting("keyEnv") + " to the name of the environment variable that holds it, or keyFile to a file"
+		return "no key: set " + p.setting("keyEnv") +
+			" to the name of the environment variable that holds it, or keyFile to a file"
 	}
 	return ""
 }

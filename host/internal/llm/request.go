@@ -108,6 +108,7 @@ func cost(p config.Prices, a *answer) float64 {
 		return *own
 	}
 	plain := max(0, a.input-a.cacheRead-a.cacheWrite)
-	return (float64(plain)*p.Input + float64(a.cacheRead)*price(p.CacheRead) + float64(a.cacheWrite)*price(p.CacheWrite) +
+	return (float64(plain)*p.Input +
+		float64(a.cacheRead)*price(p.CacheRead) + float64(a.cacheWrite)*price(p.CacheWrite) +
 		float64(a.output)*p.Output) / 1e6
 }

@@ -44,17 +44,18 @@
 //	outcome   ok, overflow (too large for the model after everything was tried), canceled (by the agent), error
 //	step      optimize, compress, and the last three rungs
 //	rung      optimize, compress, tool-results, oldest-exchanges, oldest-human-text (see outcome.Rung)
-//	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed, canceled
+//	result    of an optimize: applied, empty, held (the cadence did not let the edits through), skipped, failed,
+//	          canceled
 //	          of a compress: applied, noop, remembered (it had nothing to do, and nothing was added since), cooldown
 //	          (a Compress that failed is not tried again yet), failed, canceled
 //	reason    of an optimize that was applied or held: what the cadence decided by, an outcome.DecisionReason
 //	          of skipped: not-continuous, clean, gated
 //	          of a compress that was applied: ineffective, where it gained little
-//	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain, too-few-compressible,
-//	          shrunk-below-minimum, ineffective, other
-//	          of a plugin's failure: quarantined, crashed, timeout, bad-answer, strategy (it returned an error), llm (the
-//	          model failed it), not-plugin, incompatible, bad-info, info-changed, bad-config, untrusted, not-granted,
-//	          not-isolated, other
+//	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
+//	          too-few-compressible, shrunk-below-minimum, ineffective, other
+//	          of a plugin's failure: quarantined, crashed, timeout, bad-answer, strategy (it returned an error),
+//	          llm (the model failed it), not-plugin, incompatible, bad-info, info-changed, bad-config, untrusted,
+//	          not-granted, not-isolated, other
 //	trigger   threshold, hard-limit, manual, other
 //	call      optimize, compress; of a failure also start
 //	state     a plugins.State; the series of the state that the plugin is in is 1, and there is no other

@@ -195,3 +195,21 @@ func link(t *testing.T, dir, to string) {
 		t.Fatal(err)
 	}
 }
+
+// Listing only looks: what it starts is trusted when it is used, as it is then.
+func TestOnlyUseRecordsAPlugin(t *testing.T) {
+	dir, lock := pluginDir(t, "steady"), filepath.Join(t.TempDir(), "state", "plugins.lock")
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: lock}})
+	if l := m.List(t.Context()); l[0].State != StateReady {
+		t.Fatalf("listed: %+v", l)
+	}
+	if _, err := os.Stat(filepath.Dir(lock)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("listing made the lock file's directory: %v", err)
+	}
+	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
+	strategy(t, m, "steady")
+	recorded, err := os.ReadFile(lock)
+	if sum := m.hashes.OfFile(filepath.Join(dir, FilePrefix+"steady")); err != nil || !strings.Contains(string(recorded), sum) {
+		t.Errorf("%v: %s is not in %s", err, sum, recorded)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -29,8 +30,17 @@ type Listing struct {
 	Reason string `json:"reason,omitempty"`
 	// Lacking are the measures of isolation that its process does without, with the reason.
 	Lacking []string `json:"lacking,omitempty"`
-	// Stderr is the end of what a broken plugin wrote to its standard error.
+	// Stderr is the end of what a broken plugin wrote to its standard error, at most 8 KiB; Explanation shows a part.
 	Stderr string `json:"stderr,omitempty"`
+}
+
+// Explanation is the reason, followed by the last lines of the plugin's standard error if it is broken. It is safe for
+// a terminal; "" if there is nothing to explain.
+func (l Listing) Explanation() string {
+	if l.Reason == "" {
+		return ""
+	}
+	return l.Reason + fault.Excerpt(l.Stderr)
 }
 
 // startsAtOnce bounds how many plugins List starts at the same time.
@@ -38,7 +48,7 @@ const startsAtOnce = 16
 
 // List describes everything in the plugin directories, in the order of the directories and by name within each.
 // Plugins that do not run are started, several at a time, to ask them what they are, and ended again unless a session
-// uses them meanwhile. What is wrong with one is in its listing and affects no other. When ctx ends, those not yet
+// uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in its listing and affects no other. When ctx ends, those not yet
 // asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
 	found := m.scan()
@@ -68,6 +78,9 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	switch {
 	case c.Problem != "":
 		l.State, l.Reason = StateBroken, c.Problem
+		if c.Lack != nil {
+			l.State = StateHostFault
+		}
 		return l
 	case c.ShadowedBy != "":
 		l.State, l.Reason = StateShadowed, "hidden by "+c.ShadowedBy
@@ -91,7 +104,8 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	if errors.As(err, &failure) {
 		l.Reason, l.Stderr = failure.Sentence(), failure.Stderr
 	}
-	if state, _ := strategy.State(); state == StateQuarantined || state == StateCrashed {
+	switch state, _ := strategy.State(); state {
+	case StateQuarantined, StateCrashed, StateHostFault:
 		l.State = state
 		l.describe(strategy.Info())
 	}

@@ -28,7 +28,8 @@ type Manager struct {
 
 	trust  *trust.Policy
 	hashes discover.Hashes
-	checks func() []isolate.Check                                         // what this machine can enforce, found out once
+	// what this machine can enforce, found out once
+	checks func() []isolate.Check
 	ticks  func(every time.Duration) (tick <-chan time.Time, stop func()) // for tests; nil: the real clock
 
 	supervision *supervise.Host
@@ -104,6 +105,13 @@ func (m *Manager) Reset(name string) bool {
 	s, ok := m.strategies[name]
 	m.mu.Unlock()
 	return ok && s.Reset("plugin was reset")
+}
+
+// EndSession tells all running plugins that a session has ended, so that they drop what they hold of its history.
+func (m *Manager) EndSession(id string) {
+	for _, s := range m.all() {
+		s.EndSession(id)
+	}
 }
 
 // States are the states of the strategies that were asked for so far, by name. It starts nothing.
@@ -215,7 +223,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	p, err := m.launch(m.ctx, b, known, func(state State) { s.Reached(state, nil) })
 	if err == nil && verdict.First {
 		entry, _ := p.Entry() // a plugin that is ready has one
-		m.trust.Remember(entry)
+		p.OnFirstUse(func() { m.trust.Remember(entry) })
 	}
 	return p, err
 }
@@ -263,7 +271,8 @@ func (m *Manager) bringUp(
 
 func (m *Manager) clientOptions() client.Options {
 	return client.Options{
-		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings, Spawn: m.spawn,
+		Plugins: m.opts.Plugins, HostVersion: m.opts.HostVersion, Logger: m.opts.Logger, Settings: m.opts.Settings,
+		NoMirrors: m.opts.NoMirrors, Spawn: m.spawn,
 	}
 }
 
@@ -300,6 +309,9 @@ func (m *Manager) rescan() {
 	found := m.scan()
 	for _, s := range m.all() {
 		c, ok := found.Find(s.Name())
+		if !ok && found.Lack != nil {
+			continue // the file may be there all the same
+		}
 		s.Look(c, ok)
 	}
 }

@@ -50,6 +50,7 @@ var (
 	ErrUntrusted       = fault.ErrUntrusted
 	ErrNotGranted      = fault.ErrNotGranted
 	ErrNotIsolated     = fault.ErrNotIsolated
+	ErrHost            = fault.ErrHost
 	ErrStrategy        = fault.ErrStrategy
 	ErrNotContinuous   = fault.ErrNotContinuous
 )
@@ -61,6 +62,7 @@ const (
 	StateQuarantined = supervise.StateQuarantined
 	StateStopped     = supervise.StateStopped
 	StateBroken      = supervise.StateBroken
+	StateHostFault   = supervise.StateHostFault
 	StateShadowed    = supervise.StateShadowed
 	StateNoDirectory = supervise.StateNoDirectory
 )

@@ -34,6 +34,8 @@ type Options struct {
 	Attach map[string]string
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings
+	// NoMirrors makes every call send the whole history. Without it, a MirrorBytes of 0 is the default.
+	NoMirrors bool
 }
 
 // withDefaults fills in what is zero.
@@ -49,6 +51,7 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.StopTimeout, d.StopTimeout)
 	orDefault(&o.MaxAnswerBytes, d.MaxAnswerBytes)
 	orDefault(&o.MaxJSONDepth, d.MaxJSONDepth)
+	orDefault(&o.MirrorBytes, d.MirrorBytes)
 	orDefault(&o.MaxHostCalls, d.MaxHostCalls)
 	orDefault(&o.MaxCrashes, d.MaxCrashes)
 	orDefault(&o.MaxMemoryBytes, d.MaxMemoryBytes)

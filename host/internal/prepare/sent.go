@@ -59,17 +59,14 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	t.mu.Lock()
 	last := t.sent
 	t.mu.Unlock()
-	owned := last.view.Owned
+	owned, cached := last.view.Owned, last.view.OwnedTokens
 	if last.view.Epoch != base.Epoch || owned > len(base.Entries) {
-		owned = stillSent(last.view, base)
+		owned, cached = stillSent(last.view, base)
 	}
-	e := cacheEffect{at: last.at}
-	for _, entry := range base.Entries[:owned] {
-		e.cached += entry.Tokens
-	}
+	e := cacheEffect{at: last.at, cached: cached, prefix: cached}
 	first, removed := plan.Touches(owned)
-	for _, entry := range base.Entries[:min(first, owned)] {
-		e.prefix += entry.Tokens
+	for _, entry := range base.Entries[min(first, owned):owned] {
+		e.prefix -= entry.Tokens
 	}
 	e.removed = removed
 	e.rewritten = e.cached - e.prefix - removed
@@ -77,17 +74,18 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	return e
 }
 
-// stillSent returns how many entries at the beginning of a rewritten history were sent as they are.
-func stillSent(view history.View, base history.Snapshot) (owned int) {
+// stillSent returns how many entries at the beginning of a rewritten history were sent as they are, and their tokens.
+func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
 	sent := view.Entries
 	for _, e := range base.Entries {
 		switch {
 		case len(sent) > 0 && sent[0] == e:
 			sent = sent[1:]
 		case !e.Content.Blank(): // blank entries are never sent
-			return owned
+			return owned, tokens
 		}
 		owned++
+		tokens += e.Tokens
 	}
-	return owned
+	return owned, tokens
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"github.com/thresh-dev/thresh/internal/nearest"
 )
 
 //go:embed prices.yaml
@@ -65,26 +65,19 @@ func (c *Catalog) Named(name string) (*List, error) {
 	return nil, fmt.Errorf("price list %.80q: %w; %s", name, ErrUnknown, hint)
 }
 
-// nearest returns the name that was most likely meant: one within a third of the letters, or one with the same
-// beginning.
+// nearest returns the name that was most likely meant: a similar one, or else one with the same beginning, such as a
+// provider's name without that of the plan.
 func (c *Catalog) nearest(name string) string {
-	const long = 100 // computing the distance is quadratic, and a longer text is no spelling mistake
-	if name == "" || len(name) > long {
-		return ""
+	names := make([]string, len(c.lists))
+	for i, l := range c.lists {
+		names[i] = l.Name
 	}
-	name = strings.ToLower(name)
-	best, least := "", max(2, len(name)/3)+1
-	for _, l := range c.lists {
-		if d := levenshtein.Distance(name, strings.ToLower(l.Name), nil); d < least {
-			best, least = l.Name, d
-		}
+	if near := nearest.One(name, names); near != "" || name == "" {
+		return near
 	}
-	if best != "" {
-		return best
-	}
-	for _, l := range c.lists {
-		if strings.HasPrefix(strings.ToLower(l.Name), name) {
-			return l.Name
+	for _, known := range names {
+		if strings.HasPrefix(strings.ToLower(known), strings.ToLower(name)) {
+			return known
 		}
 	}
 	return ""

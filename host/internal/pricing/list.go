@@ -8,8 +8,8 @@ type List struct {
 	Name string `yaml:"name" json:"name"`
 	// Models are patterns ("claude-sonnet-*") of the model names that the list applies to.
 	Models []string `yaml:"models" json:"models,omitempty"`
-	// Input is the price of a prompt token that is neither read from the prompt cache nor written to it. Without a cache,
-	// it is the price of every prompt token.
+	// Input is the price of a prompt token that is neither read from the prompt cache nor written to it. Without a
+	// cache, it is the price of every prompt token.
 	Input float64 `yaml:"input" json:"input"`
 	// CacheRead is the price of a prompt token that was read from the cache. 0 means that the provider has no cache,
 	// so a cache with free reads needs a tiny price instead of 0.

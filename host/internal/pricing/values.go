@@ -14,7 +14,8 @@ import (
 // quoted number is refused too, because a quoted price is usually a mistake for another field.
 func (p *parser) price(key, value *yaml.Node) float64 {
 	f, err := strconv.ParseFloat(value.Value, 64)
-	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode || value.Tag == "!!str" {
+	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode ||
+		value.Tag == "!!str" {
 		p.fail(value.Line, "%s: %s: want a price in USD per million tokens, 0 or more", key.Value, quote(value))
 		return 0
 	}
@@ -54,7 +55,8 @@ func (p *parser) models(key, value *yaml.Node) []string {
 	for _, n := range value.Content {
 		s := p.text(key, n)
 		if _, err := path.Match(s, ""); err != nil || strings.Contains(s, "/") {
-			p.fail(n.Line, "models: %s: want a model's name without its provider; * stands for any characters", quote(n))
+			p.fail(n.Line, "models: %s: want a model's name without its provider; * stands for any characters",
+				quote(n))
 		}
 		models = append(models, s)
 	}

@@ -32,7 +32,8 @@ type FileError struct {
 
 // Error names the file and what to do.
 func (e *FileError) Error() string {
-	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh prompts show", e.File, e.Err)
+	return fmt.Sprintf("prompt %s: %v; correct or remove it, or see the shipped prompt with: thresh prompts show",
+		e.File, e.Err)
 }
 
 // Unwrap returns the reason.

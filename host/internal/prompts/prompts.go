@@ -42,7 +42,8 @@ type Resolver struct {
 // for a name that is not among [Names], and a [*FileError] for a file that cannot be used.
 func (r Resolver) Resolve(name, strategy, model string) (Prompt, error) {
 	if name != Compression {
-		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", sdk.ErrNotFound, name, strings.Join(Names(), ", "))
+		return Prompt{}, fmt.Errorf("%w: unknown prompt %q; want one of: %s", sdk.ErrNotFound, name,
+			strings.Join(Names(), ", "))
 	}
 	if r.Dir == "" {
 		return Prompt{Text: compression, Source: Embedded}, nil

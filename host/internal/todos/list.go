@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk"
 )
 
@@ -127,15 +128,11 @@ func fit(list []sdk.Todo) []sdk.Todo {
 // fits reports whether a list of this size is within MaxTodos and MaxBytes.
 func (s *size) fits() bool { return s.todos <= MaxTodos && s.bytes <= MaxBytes }
 
-// clip shortens text to at most n bytes, at the end of a character.
-func clip(text string, n int) string {
-	const more = "…"
-	if len(text) <= n {
-		return text
+// clip shortens s to at most n bytes, the ellipsis included: [MaxContent] bounds what is stored, not only what of it is
+// taken over.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	n -= len(more)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + more
+	return text.Clip(s, n-len(text.Ellipsis))
 }

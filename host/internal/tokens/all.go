@@ -2,60 +2,76 @@ package tokens
 
 import (
 	"context"
-	"runtime"
 	"sync"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// CountAll returns the count of each entry, in order, as [Counter.Entry] gives it. It uses all processors and is
-// meant for loading a session. A turn counts its few new entries with Entry.
+// CountAll returns the count of each entry, in order, as [Counter.Entry] gives it. It uses all processors if there is
+// enough to count.
 //
 // If progress is not nil, it is called with the number of entries done so far. The numbers ascend without gaps and
 // the calls never overlap; counting waits while progress runs. CountAll stops soon after ctx is done, even inside one
 // huge entry, and returns the error of ctx. The only other error is that of [Counter.Load].
 func (c *Counter) CountAll(ctx context.Context, entries []content.Content, progress func(done int)) ([]int, error) {
 	var (
-		counts  = make([]int, len(entries))
-		next    atomic.Int64
-		mu      sync.Mutex
-		done    int
-		workers = min(runtime.GOMAXPROCS(0), len(entries))
+		mu   sync.Mutex
+		done int
 	)
-	finished := func() {
-		if progress == nil {
-			return
+	count := func(ctx context.Context, i int) (int, error) {
+		n, err := c.entry(ctx, entries[i])
+		if err == nil && progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			progress(done)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		progress(done)
+		return n, err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for range workers {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(entries) {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				n, err := c.entry(ctx, entries[i])
-				if err != nil {
-					return err
-				}
-				counts[i] = n
-				finished()
+	if !isLarge(entries) {
+		counts := make([]int, len(entries))
+		for i := range entries {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-		})
+			var err error
+			if counts[i], err = count(ctx, i); err != nil {
+				return nil, err
+			}
+		}
+		return counts, nil
 	}
-	if err := group.Wait(); err != nil {
+	counts, err := parallel(ctx, len(entries), count)
+	if err != nil {
 		return nil, err
 	}
 	return counts, nil
+}
+
+// isLarge reports whether counting takes longer than starting goroutines for it. What a turn adds is seldom large.
+func isLarge(entries []content.Content) bool {
+	const enough = 16 << 10 // bytes, which take about 0.2 ms
+	size := 0
+	for _, e := range entries {
+		for _, b := range e.Blocks {
+			switch b := b.(type) {
+			case content.Text:
+				size += len(b.Text)
+			case content.Code:
+				size += len(b.Code)
+			case content.Thinking:
+				size += len(b.Thought)
+			case content.ToolCall:
+				size += len(b.Parameters)
+			case content.ToolResponse:
+				size += len(b.Result)
+			case content.Opaque:
+				size += len(b.JSON)
+			}
+			if size > enough {
+				return true
+			}
+		}
+	}
+	return false
 }

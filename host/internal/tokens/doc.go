@@ -6,9 +6,10 @@
 // network: the vocabularies are embedded in the program.
 //
 // How the files relate: encodings.go and models.go choose an encoding by the model's name; vocabulary.go loads it;
-// counter.go cuts a text into windows at the places that boundary.go declares safe, and hands stretches without such
-// a place to run.go. entry.go says what is counted of an entry, with media.go and embedded.go for pictures and
-// documents. calibration.go and fit.go relate our counts to the provider's.
+// counter.go counts a text, which split.go cuts into pieces by the classes of characters in classes.go, and package bpe
+// counts each piece. entry.go says what is counted of an entry, with media.go and embedded.go for pictures and
+// documents; all.go counts many. reference.go counts with tiktoken-go instead. calibration.go and fit.go relate our
+// counts to the provider's.
 //
 // # Exact and approximate
 //
@@ -23,13 +24,9 @@
 //
 // # Untrusted text
 //
-// Tool output can be anything. Splitting a text into pieces takes time proportional to its size, but merging one
-// piece takes time quadratic in the size of the piece, and a letter repeated a million times is a single piece. An
-// unbroken run of more than 1,024 bytes is therefore counted in steps (run.go). Unbroken means: a stretch without a
-// place at which every encoding splits regardless of what follows, such as the end of a word (boundary.go). Prose,
-// code, JSON, base64 and hexadecimal have such a place every few bytes and are counted exactly at any size. The steps
-// may cost up to 0.25 % of a long run's count. That bound is measured, not proved: in about ten thousand random runs
-// of letters, space, symbols, marks and ideographs the count was never off by a single token.
+// Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are no text. Counting
+// is exact, and takes time in proportion to the size, for all of it. tiktoken-go, whose counts ours equal, takes
+// quadratic time where a text has no place to split at; so it is used as the reference only (see [Counter.Reference]).
 //
 // # Entries
 //

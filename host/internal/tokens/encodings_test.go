@@ -1,12 +1,19 @@
 package tokens
 
 import (
+	"bytes"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	loader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
 )
 
 func TestEncodingByModel(t *testing.T) {
@@ -100,7 +107,7 @@ func TestCountersShareOneLazilyLoadedVocabulary(t *testing.T) {
 	own := newVocabulary(r50k) // other tests may have loaded the shared one
 	first.vocabulary, second.vocabulary = own, own
 	loads, load := 0, first.vocabulary.load
-	first.vocabulary.load = sync.OnceValues(func() (*tables, error) {
+	first.vocabulary.load = sync.OnceValues(func() (*loaded, error) {
 		loads++
 		return load()
 	})
@@ -147,6 +154,33 @@ func TestVocabulariesArePartOfTheProgram(t *testing.T) {
 	}
 	if files, err := os.ReadDir(cache); err != nil || len(files) > 0 {
 		t.Errorf("files in the library's cache: %v, %v", files, err)
+	}
+}
+
+// The compiled vocabularies are what the library's own loader has, and what "make generate" writes today.
+func TestVocabulariesAreCurrent(t *testing.T) {
+	for _, encoding := range Encodings() {
+		t.Run(encoding, func(t *testing.T) {
+			ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(encoding + ".tiktoken")
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := load(encoding)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(v.table.Ranks(), ranks) {
+				t.Error("the tokens differ from the library's: run make generate")
+			}
+			want, err := bpe.Compile(ranks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := os.ReadFile(filepath.Join("vocabulary", encoding+".bpe"))
+			if err != nil || !bytes.Equal(file, want) {
+				t.Errorf("the file is not current: run make generate (%v)", err)
+			}
+		})
 	}
 }
 

@@ -12,8 +12,8 @@ type Fit struct {
 	// Compared is the number of samples behind the two errors: all of them, except the first one of a calibration that
 	// has learned nothing and can only repeat the count.
 	Compared int
-	// PlainError is the mean of |counted − reported| / reported. CalibratedError is the same for the estimate made before
-	// the sample was observed. Both are 0 if nothing was compared.
+	// PlainError is the mean of |counted − reported| / reported. CalibratedError is the same for the estimate made
+	// before the sample was observed. Both are 0 if nothing was compared.
 	PlainError, CalibratedError float64
 }
 

@@ -74,7 +74,8 @@ func anthropicBlock(raw []byte) []content.Block {
 	case "tool_use":
 		if id, ok := rawjson.Text(o.raw("id")); ok {
 			return one(content.ToolCall{
-				ID: id, Name: o.text("name"), Parameters: o.copyOf("input"), Extra: o.without("type", "id", "name", "input"),
+				ID: id, Name: o.text("name"), Parameters: o.copyOf("input"),
+				Extra: o.without("type", "id", "name", "input"),
 			})
 		}
 	case "tool_result":

@@ -208,7 +208,8 @@ func (b *builder) inspectPairs() {
 			switch block := block.(type) {
 			case content.ToolCall:
 				if seen[block.ID] {
-					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j, clip([]byte(block.ID)))
+					b.oddity(b.t.Lines[i], i, "repeated call id", "block %d repeats the call id %q", j,
+						clip([]byte(block.ID)))
 				}
 				seen[block.ID] = true
 			case content.ToolResponse:

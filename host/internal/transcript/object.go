@@ -26,7 +26,8 @@ type field struct {
 // is faster than a map for the usual record; beyond that an index keeps hostile files from taking quadratic time.
 func parseObject(raw []byte) (object, error) {
 	var o object
-	var index map[string]int // only of a long object: looking through a list of a million names for each name takes hours
+	// only of a long object: looking through a list of a million names for each name takes hours
+	var index map[string]int
 	s := rawjson.New(raw)
 	err := s.Object(func(name []byte) error {
 		f := field{name: string(name), at: s.Offset()}

@@ -132,7 +132,8 @@ func (p *planner) entry(i int, c content.Content) {
 			t.calls, t.blocks = append(t.calls, made), append(t.blocks, made)
 		case content.ToolResponse:
 			if last = p.answer(i, block, t.exact); last == nil {
-				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" + resultText(block)})
+				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" +
+					resultText(block)})
 			}
 		case content.Media:
 			if last != nil {
@@ -141,7 +142,8 @@ func (p *planner) entry(i int, c content.Content) {
 			}
 			t.blocks = append(t.blocks, block)
 		case content.Code:
-			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" + strings.TrimSuffix(block.Code, "\n") + "\n```"})
+			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
+				strings.TrimSuffix(block.Code, "\n") + "\n```"})
 		default:
 			t.blocks = append(t.blocks, block)
 		}

@@ -73,7 +73,8 @@ func read(s *source, o Options) (*Transcript, error) {
 	}
 	first, complete, err := s.next()
 	if errors.Is(err, io.EOF) {
-		return nil, fail(ErrEmpty, "the file contains no transcript; a transcript log that was just begun is empty until something is added")
+		return nil, fail(ErrEmpty, "the file contains no transcript; a transcript log that was just begun is empty "+
+			"until something is added")
 	}
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
@@ -144,12 +145,9 @@ func (s *source) fill() (complete bool, err error) {
 	}
 }
 
-// clip returns the first 40 bytes of text for a message. Names of fields, roles and types come from the file and may be
+// clip returns the first 40 bytes of foreign text for a message. Names of fields, roles and types come from the file and may be
 // huge or cut within a character.
-func clip(text []byte) string {
+func clip(foreign []byte) string {
 	const most = 40
-	if len(text) > most {
-		text = append(bytes.ToValidUTF8(text[:most], nil), "…"...)
-	}
-	return string(text)
+	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // only what is shown is copied
 }

@@ -17,8 +17,8 @@ type Transcript struct {
 	Format Format
 	// ID is the recorder's id of the session, "" if there is none.
 	ID string
-	// Dir is the absolute path of the directory in which the recorded agent worked, "" if the file does not say. Relative
-	// paths in tool calls are meant from there, not from where the file is read now: see [Transcript.Root].
+	// Dir is the absolute path of the directory in which the recorded agent worked, "" if the file does not say.
+	// Relative paths in tool calls are meant from there, not from where the file is read now: see [Transcript.Root].
 	Dir string
 	// System is what the provider takes as system prompt or instructions before the history, in blocks of text. It is no
 	// part of the history: no strategy sees it, and every request holds it. A leading message of another role than

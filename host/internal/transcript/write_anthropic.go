@@ -114,7 +114,8 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
 			}
-			out = append(out, a.block(t.entry, t.exact, "text", block.Extra, field{name: "text", value: content.String(block.Text)}))
+			out = append(out, a.block(t.entry, t.exact, "text", block.Extra,
+				field{name: "text", value: content.String(block.Text)}))
 		case content.Thinking:
 			if !t.exact && (block.Signature == "" || t.role != roleAssistant) {
 				a.tally.count(0, t.entry, "thinking without a signature left out")

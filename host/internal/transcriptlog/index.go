@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -74,7 +74,7 @@ func (x *Index) Find(id string) []int {
 
 // Near returns the known ids that are most similar to an unknown one, the most similar first, at most limit of them.
 func (x *Index) Near(id string, limit int) []string {
-	return text.NearestAll(id, x.all(), limit)
+	return nearest.Some(id, x.all(), limit)
 }
 
 // all iterates over all ids, each once.

@@ -19,7 +19,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
-// Shipped are the packages of the strategies that ship, by the strategy's name.
+// Shipped are the packages of the strategies that ship, by the strategy's name. The directories differ from the names,
+// since a Go package has no hyphens. A strategy that is new to the release needs a row here.
 var Shipped = map[string]string{
 	"high-density":        "plugins/highdensity",
 	"top-down-truncation": "plugins/topdown",
@@ -29,16 +30,18 @@ var Shipped = map[string]string{
 
 // Build builds packages, given by their directories from the root of the repository, as they ship: without cgo and
 // without debug information. It returns the paths of the programs in the same order. Do not write to them: other tests
-// run them too.
+// run them too. They belong to this checkout: two checkouts never share one.
 func Build(packages ...string) ([]string, error) {
 	return build("plain", []string{"CGO_ENABLED=0"}, nil, packages)
 }
 
-// BuildRace is [Build] with the race detector, for which there must be a C compiler.
+// BuildRace is [Build] with the race detector, for which there must be a C compiler. Where there is none, the error is
+// that of go build, and callers run without the detector.
 func BuildRace(packages ...string) ([]string, error) {
 	return build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, packages)
 }
 
+// kind keeps programs that are built with different flags apart; go build would link them anew at each change of flags.
 func build(kind string, env, flags, packages []string) (programs []string, err error) {
 	root, err := repo.Root()
 	if err != nil {
@@ -48,6 +51,7 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 	if err := os.MkdirAll(top, 0o755); err != nil {
 		return nil, err
 	}
+	// Held during the whole build: a second process finds its programs up to date when it gets the lock.
 	unlock, err := lock(filepath.Join(top, ".lock"))
 	if err != nil {
 		return nil, err
@@ -63,9 +67,12 @@ func build(kind string, env, flags, packages []string) (programs []string, err e
 		byParent[dir] = append(byParent[dir], "./"+pkg)
 	}
 	for dir, pkgs := range byParent {
-		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}, flags, pkgs)
+		// -buildvcs=false: with the commit in it, each commit would link every program again.
+		args := slices.Concat([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o",
+			dir + string(filepath.Separator)}, flags, pkgs)
 		cmd := exec.Command("go", args...)
 		cmd.Dir = root
+		// The later of two equal names holds, so that env wins.
 		cmd.Env = append(os.Environ(), env...)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build %s: %w\n%s", strings.Join(pkgs, ", "), err, text)
@@ -83,6 +90,7 @@ func Strategies(dir string, names ...string) error {
 		}
 		slices.Sort(names)
 	}
+	// All names are checked before anything is built.
 	packages := map[string]string{}
 	for _, name := range names {
 		pkg, ok := Shipped[name]
@@ -107,6 +115,7 @@ func Plugins(dir string, packages map[string]string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	// Map order does not matter: names and dirs were filled side by side.
 	for i, program := range programs {
 		if err := Copy(program, filepath.Join(dir, "thresh-strategy-"+names[i])); err != nil {
 			return err
@@ -127,7 +136,8 @@ func Program(to, pkg string) error {
 	return Copy(programs[0], to)
 }
 
-// Install lays out thresh and the strategies that ship below dir, as 'make build' leaves them in bin.
+// Install lays out thresh and the strategies that ship below dir, as 'make build' leaves them in bin. The layout is
+// what the defaults of plugins.dirs expect: plugins next to the executable.
 func Install(dir string) error {
 	if err := Program(filepath.Join(dir, "thresh"), "host/cmd/thresh"); err != nil {
 		return err
@@ -142,6 +152,8 @@ func Copy(program, to string) error {
 		return err
 	}
 	defer in.Close()
+	// Linux refuses to write to a program that runs (ETXTBSY), and a host that watches the directory would see half a
+	// file.
 	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Options say what [History] puts into a history.
+// Options say what [History] puts into a history. The zero value makes well-formed histories of text and tool calls.
 type Options struct {
 	// MaxEntries is about the largest number of entries; 0 means 24.
 	MaxEntries int
@@ -29,6 +29,7 @@ func History(o Options) *rapid.Generator[[]content.Content] {
 	}
 	return rapid.Custom(func(t *rapid.T) []content.Content {
 		h := builder{t: t, o: o}
+		// An exchange has three entries on average.
 		for range rapid.IntRange(0, o.MaxEntries/3).Draw(t, "exchanges") {
 			h.exchange()
 		}
@@ -37,6 +38,8 @@ func History(o Options) *rapid.Generator[[]content.Content] {
 }
 
 // Text generates text: blank, plain, many lines, JSON-like, with file inclusions, and Unicode that breaks naive code.
+// The fixed texts each broke something once: line breaks of other systems and scripts, directions, marks that combine,
+// escapes that look like escapes.
 func Text() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -50,13 +53,15 @@ func Text() *rapid.Generator[string] {
 	)
 }
 
-// JSON generates raw JSON values, with numbers of many digits, keys out of order, and nesting.
+// JSON generates raw JSON values, with numbers of many digits, keys out of order, and nesting. All of them are valid,
+// and none may be changed on its way: a number with more digits than a float64 holds must keep them.
 func JSON() *rapid.Generator[json.RawMessage] {
 	return rapid.Custom(func(t *rapid.T) json.RawMessage { return appendJSON(t, nil, 3) })
 }
 
 // appendJSON appends a value that is nested at most depth levels deep.
 func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
+	// Lists and objects only above the last level, so that the recursion ends.
 	kinds := 4
 	if depth == 0 {
 		kinds = 2
@@ -83,6 +88,7 @@ func appendJSON(t *rapid.T, dst []byte, depth int) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
+			// Descending names: an encoder that sorts keys changes such an object.
 			dst = append(dst, content.String(fmt.Sprintf("%c%d", 'z'-i, i))...)
 			dst = append(dst, ':')
 			dst = appendJSON(t, dst, depth-1)
@@ -96,7 +102,8 @@ type builder struct {
 	t       *rapid.T
 	o       Options
 	entries []content.Content
-	calls   int
+	// calls counts the calls so far and makes their ids.
+	calls int
 }
 
 // add appends an entry, with metadata in about half of the cases: timestamps and usage must not influence what a
@@ -117,7 +124,8 @@ func (h *builder) text(label string) content.Text {
 	return content.Text{Text: Text().Draw(h.t, label)}
 }
 
-// exchange appends a message of a person, a use of tools (twice as likely), or something malformed.
+// exchange appends a message of a person, a use of tools (twice as likely), or something malformed. A uniform draw of 0
+// to 2 or 3: two of its values stand for tools.
 func (h *builder) exchange() {
 	kinds := 3
 	if h.o.Malformed {
@@ -185,6 +193,7 @@ func (h *builder) call() content.ToolCall {
 	if rapid.IntRange(0, 9).Draw(h.t, "repeated id") == 0 {
 		id = "call_1"
 	}
+	// The first name stands twice and is drawn twice as often. The last one is no tool of any preset.
 	name := rapid.SampledFrom([]string{"read_file", "read_file", "write_file", "replace", "run_shell_command",
 		"web\u00e9"}).Draw(h.t, "tool")
 	call := content.ToolCall{ID: id, Name: name}
@@ -193,13 +202,14 @@ func (h *builder) call() content.ToolCall {
 		return call
 	}
 	key := rapid.SampledFrom([]string{"file_path", "absolute_path", "path"}).Draw(h.t, "path key")
+	// The first three are the same file in the workspace /w, and must be recognised as one.
 	path := rapid.SampledFrom([]string{"src/a.go", "./src/../src/a.go", "/w/src/a.go", "src/b.go",
 		"README.md"}).Draw(h.t, "path")
 	call.Parameters = fmt.Appendf(nil, `{"%s":%s}`, key, content.String(path))
 	return call
 }
 
-// answer makes the response to a call; one in five reports a failure.
+// answer makes the response to a call; one in five reports a failure. A failed call may still have a result.
 func (h *builder) answer(call content.ToolCall) content.ToolResponse {
 	r := content.ToolResponse{CallID: call.ID, ToolName: call.Name}
 	if h.flip("text result") {
@@ -216,11 +226,14 @@ func (h *builder) answer(call content.ToolCall) content.ToolResponse {
 // malformed appends one entry that no well-behaved agent would send.
 func (h *builder) malformed() {
 	switch rapid.IntRange(0, 4).Draw(h.t, "malformed") {
+	// An entry without blocks.
 	case 0:
 		h.entries = append(h.entries, content.Content{Speaker: content.AI})
 	case 1:
+		// A speaker of which nothing is known.
 		h.add("narrator", h.text("aside"))
 	case 2:
+		// A response that no call asked for.
 		h.add(content.Tool, content.ToolResponse{CallID: "nobody", ToolName: "read_file", Result: content.String("x")})
 	case 3:
 		h.add(content.AI, content.Opaque{JSON: json.RawMessage(`null`)},

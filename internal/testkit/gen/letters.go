@@ -22,11 +22,14 @@ import (
 func Letters(tb testing.TB, letters string) []content.Content {
 	tb.Helper()
 	out := make([]content.Content, 0, len(letters))
+	// The position of the last entry with calls: ids are unique in the history, and each t and u names the entry that
+	// asked.
 	call := ""
 	for i, letter := range letters {
 		said := fmt.Sprintf("entry %d ", i)
 		entry := content.Content{Speaker: content.Human}
 		switch letter {
+		// About 5 tokens, and H some 750: what is worth compressing must have a size.
 		case 'h':
 			entry.Blocks = []content.Block{content.Text{Text: said + "of the user"}}
 		case 'H':
@@ -40,6 +43,7 @@ func Letters(tb testing.TB, letters string) []content.Content {
 			entry.Blocks = []content.Block{content.ToolCall{ID: call + "t", Name: "grep"},
 				content.ToolCall{ID: call + "u", Name: "grep"}}
 		case 't', 'u':
+			// The name is that of the call, as package turns ignores it, but providers may not.
 			response := content.ToolResponse{CallID: call + string(letter), ToolName: "grep"}
 			entry.Speaker = content.Tool
 			entry.Blocks = []content.Block{response.WithResultText(strings.Repeat("found ", 300))}

@@ -8,9 +8,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Session makes a coding session of the given number of entries: questions, reads of files, edits that supersede
-// them, some of which fail, and shell output. An entry has about 200 tokens on average, so that 5,000 entries are
-// about a million tokens. The session may end between a call and its response.
+// Session makes a coding session of the given number of entries: questions, reads of files, edits that supersede them,
+// some of which fail, and shell output. An entry has about 200 tokens on average, so that 5,000 entries are about a
+// million tokens. The session may end between a call and its response. Not drawn from rapid: benchmarks compare runs
+// and need the same input in each.
 func Session(entries int, seed uint64) []content.Content {
 	s := session{rnd: rand.New(rand.NewPCG(seed, 0))}
 	for len(s.entries) < entries {
@@ -23,11 +24,14 @@ func Session(entries int, seed uint64) []content.Content {
 type session struct {
 	rnd     *rand.Rand
 	entries []content.Content
-	calls   int
+	// calls makes ids of equal length, so that sizes do not depend on the position.
+	calls int
 }
 
-// words are the vocabulary of prose and of identifiers.
-var words = strings.Fields(`the parser reads a token and returns an error when buffer is empty so that callers retry with
+// words are the vocabulary of prose and of identifiers. All lower case and plain, so that the vocabulary of a tokenizer
+// has them and counts are those of real prose.
+var words = strings.Fields(`the parser reads a token and returns an error when buffer is empty so that callers ` +
+	`retry with
 	context before they close file handle while index config value map string result test case fails again update`)
 
 // prose makes a text of n words.
@@ -40,7 +44,8 @@ func (s *session) prose(n int) string {
 	return b.String()
 }
 
-// code makes the output of a read: numbered lines of source code.
+// code makes the output of a read: numbered lines of source code. Line numbers in front, as agents show files to
+// models.
 func (s *session) code(lines int) string {
 	var b strings.Builder
 	for i := range lines {
@@ -58,11 +63,13 @@ func (s *session) say(speaker content.Speaker, blocks ...content.Block) {
 
 // turn appends a call with its response and, now and then, a question before it.
 func (s *session) turn() {
+	// A person says something about every twelfth call, as in recorded sessions.
 	if s.rnd.IntN(12) == 0 {
 		s.say(content.Human, content.Text{Text: s.prose(20 + s.rnd.IntN(40))})
 	}
 	s.calls++
 	call := content.ToolCall{ID: fmt.Sprintf("call_%06d", s.calls)}
+	// 40 files: most reads are stale by the end, so that pruning has work to do.
 	path := fmt.Sprintf("/w/src/file%d.go", s.rnd.IntN(40))
 	answer := content.ToolResponse{CallID: call.ID}
 	switch s.rnd.IntN(5) {
@@ -74,8 +81,9 @@ func (s *session) turn() {
 			content.String(s.code(10)))
 		answer.Result = content.String("ok")
 	case 3:
-		call.Name, call.Parameters = "replace", fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path,
-			content.String(s.prose(12)))
+		call.Name, call.Parameters = "replace",
+			fmt.Appendf(nil, `{"file_path":%q,"old_string":"a","new_string":%s}`, path,
+				content.String(s.prose(12)))
 		answer.Result = content.String("1 occurrence replaced")
 		if s.rnd.IntN(4) == 0 {
 			answer.Result, answer.Error = content.String("old_string not found"), "old_string not found"

@@ -8,12 +8,13 @@ import (
 )
 
 // anthropic implements the protocol of Anthropic's messages endpoint. The error texts are the provider's own: clients
-// match on them.
+// match on them. It has no state: everything about a request is in the request.
 type anthropic struct{}
 
 // anthropicRequest is the part of a request that is validated. Pointers tell a missing field from a zero.
 type anthropicRequest struct {
-	Model     string          `json:"model"`
+	Model string `json:"model"`
+	// A text or a list of text blocks, read by [parts].
 	System    json.RawMessage `json:"system"`
 	MaxTokens *int            `json:"max_tokens"`
 	Stream    bool            `json:"stream"`
@@ -27,6 +28,7 @@ type anthropicRequest struct {
 func (p anthropic) parse(header http.Header, body []byte) (Request, *failure) {
 	req := Request{Kind: "anthropic", Header: header, Body: body, Key: header.Get("X-Api-Key")}
 	var in anthropicRequest
+	// The one header that the endpoint requires besides the key, whatever the value.
 	if header.Get("anthropic-version") == "" {
 		return req, badRequest("anthropic-version: header is required")
 	}
@@ -52,14 +54,17 @@ func (p anthropic) parse(header http.Header, body []byte) (Request, *failure) {
 	case len(in.Messages) == 0:
 		return req, badRequest("messages: at least one message is required")
 	}
+	// Only from here on is a request complete enough to be counted.
 	req.MaxTokens = *in.MaxTokens
 	bad := p.messages(&req, in)
+	// Also of a refused request: tests look at the size of what was sent.
 	req.count()
 	return req, bad
 }
 
 // messages checks the conversation: roles alternate, no message is empty, and the message after a call answers it.
 func (anthropic) messages(req *Request, in anthropicRequest) *failure {
+	// Ids in the order of the calls; an id that occurs twice must be answered twice.
 	var open []string // calls that the next message must answer
 	for i, m := range in.Messages {
 		content, err := parts(m.Content)
@@ -82,16 +87,18 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 		case i == 0 && m.Role != "user":
 			return badRequest("messages: first message must use the \"user\" role")
 		case i > 0 && m.Role == in.Messages[i-1].Role:
-			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple %q "+
-				"roles in a row (messages.%d)", m.Role, i)
+			return badRequest("messages: roles must alternate between \"user\" and \"assistant\", but found multiple "+
+				"%q roles in a row (messages.%d)", m.Role, i)
 		case len(content) == 0:
 			return badRequest("messages.%d: all messages must have non-empty content except for the optional final "+
 				"assistant message", i)
+		// The API refuses blank text everywhere, which summaries of blank answers run into.
 		case blank:
 			return badRequest("messages.%d: text content blocks must contain non-whitespace text", i)
 		case m.Role == "assistant" && i == len(in.Messages)-1 && strings.TrimRight(text, " \t\r\n") != text:
 			return badRequest("messages: final assistant content cannot end with trailing whitespace")
 		}
+		// Results may stand in any order, but only in the very next message.
 		for _, id := range out.Results {
 			at := slices.Index(open, id)
 			if at < 0 {
@@ -100,7 +107,8 @@ func (anthropic) messages(req *Request, in anthropicRequest) *failure {
 			open = slices.Delete(open, at, at+1)
 		}
 		if len(open) > 0 {
-			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s", i-1,
+			return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately "+
+				"after: %s", i-1,
 				strings.Join(open, ", "))
 		}
 		open = slices.Clone(out.Calls)

@@ -22,7 +22,8 @@ func anthropicUsage(u Usage, output int) object {
 		"cache_creation_input_tokens": u.CacheWrite}
 }
 
-// anthropicMessage is a message as a whole answer or, without content and stop reason, as the start of a stream.
+// anthropicMessage is a message as a whole answer or, without content and stop reason, as the start of a stream. The
+// start of a stream reports one output token, as the API does, and the final count comes at the end.
 func anthropicMessage(req Request, reply Reply, content []object, stop any, output int) object {
 	return object{"id": fmt.Sprintf("msg_%d", req.Number), "type": "message", "role": "assistant",
 		"model": reply.model(req), "content": content,
@@ -85,6 +86,7 @@ func (anthropic) openText(reply Reply) []event {
 	return []event{anthropicStart(textBlock(reply), object{"type": "text", "text": ""})}
 }
 
+// text is one piece of the answer; pieces are cut between characters, but not between tokens.
 func (anthropic) text(_ Request, reply Reply, text string) event {
 	return anthropicDelta(textBlock(reply), object{"type": "text_delta", "text": text})
 }

@@ -32,6 +32,8 @@ type Options struct {
 type Handler struct {
 	options Options
 
+	// mu guards scripted and calls. It is never held while a request is answered, which may take as long as the test
+	// wants.
 	mu       sync.Mutex
 	scripted []Reply // the next request takes the first
 	calls    []*Call
@@ -53,7 +55,8 @@ func (h *Handler) Script(replies ...Reply) {
 	h.scripted = append(h.scripted, replies...)
 }
 
-// Calls returns the requests so far, in the order of arrival.
+// Calls returns the requests so far, in the order of arrival. The slice is the caller's; the calls are shared, and
+// their Request never changes.
 func (h *Handler) Calls() []*Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,6 +71,7 @@ const maxBody = 32 << 20
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.running.Add(1)
 	defer h.running.Done()
+	// Chosen by path, so that one server serves both kinds of clients.
 	var p protocol
 	switch strings.TrimPrefix(r.URL.Path, "/v1") {
 	case "/chat/completions":
@@ -90,9 +94,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return // otherwise the client disconnected while it was sending
 	}
+	// bad is kept until it is known whether a reply was queued: scripted replies answer invalid requests too.
 	req, bad := p.parse(r.Header, body)
 	call, reply, scripted := h.record(req)
 	req = call.Request
+	// Deferred, as the faults leave by panic.
 	defer func() { call.end(r.Context().Err() != nil) }()
 	if h.options.OnCall != nil {
 		h.options.OnCall(call)
@@ -141,7 +147,8 @@ func (h *Handler) judge(p protocol, req Request) *failure {
 	return nil
 }
 
-// protocol is the part that differs between the providers.
+// protocol is the part that differs between the providers. The methods hold no state of a request, so that one value
+// serves all requests.
 type protocol interface {
 	// parse reads and validates a request. The Request is filled as far as possible even if it is refused.
 	parse(http.Header, []byte) (Request, *failure)
@@ -164,7 +171,8 @@ type protocol interface {
 	trouble(failure) []event
 }
 
-// failure is an error as a provider reports it: the HTTP status and what the body says.
+// failure is an error as a provider reports it: the HTTP status and what the body says. code exists only in OpenAI's
+// protocol; "" is null there.
 type failure struct {
 	status              int
 	kind, code, message string

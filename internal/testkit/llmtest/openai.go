@@ -24,6 +24,7 @@ type openAIRequest struct {
 	} `json:"stream_options"`
 }
 
+// Roles are system, developer, user, assistant and tool; a tool's message answers one call.
 type openAIMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
@@ -43,6 +44,7 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	}
 	req.Model, req.Stream = in.Model, in.Stream
 	req.IncludeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage
+	// Nil if the client leaves the limit to the server, which this protocol allows.
 	limit := in.MaxCompletionTokens
 	switch {
 	case in.Model == "":
@@ -61,8 +63,8 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 	}
 	if limit != nil {
 		if req.MaxTokens = *limit; *limit < 1 {
-			return req, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got %d "+
-				"instead.", *limit)
+			return req, badRequest("Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but "+
+				"got %d instead.", *limit)
 		}
 	}
 	bad := p.messages(&req, in.Messages)
@@ -73,8 +75,8 @@ func (p openAI) parse(header http.Header, body []byte) (Request, *failure) {
 // messages checks the conversation: no message is empty, and every call is answered before anything else is said.
 func (openAI) messages(req *Request, in []openAIMessage) *failure {
 	if len(in) == 0 {
-		return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty " +
-			"array instead.")
+		return badRequest("Invalid 'messages': empty array. Expected an array with minimum length 1, but got an " +
+			"empty array instead.")
 	}
 	var open []string // calls without an answer yet
 	for i, m := range in {
@@ -84,15 +86,17 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		}
 		text, blank := textOf(content)
 		out := Message{Role: m.Role, Text: text}
+		// Said of the message that comes too early, with the text of the real endpoint.
 		if m.Role != "tool" && len(open) > 0 {
-			return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
-				"'tool_call_id'. "+
-				"The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+			return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding "+
+				"to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s",
+				strings.Join(open, ", "))
 		}
 		for _, call := range m.ToolCalls {
 			out.Calls = append(out.Calls, call.ID)
 		}
 		switch m.Role {
+		// Anywhere in the conversation; all of them together are the system prompt.
 		case "system", "developer":
 			req.System = strings.TrimPrefix(req.System+"\n\n"+text, "\n\n")
 		case "user":
@@ -101,14 +105,15 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		case "tool":
 			at := slices.Index(open, m.ToolCallID)
 			if at < 0 {
-				return badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding message "+
-					"with 'tool_calls'. (messages[%d])", i)
+				return badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding "+
+					"message with 'tool_calls'. (messages[%d])", i)
 			}
 			open, out.Results = slices.Delete(open, at, at+1), []string{m.ToolCallID}
 		default:
 			return badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool', and "+
 				"'developer'. (messages[%d].role)", m.Role, i)
 		}
+		// An assistant's message may consist of calls alone.
 		if blank || len(content) == 0 && len(out.Calls) == 0 {
 			return badRequest("Invalid 'messages[%d].content': empty. Expected some text.", i)
 		}
@@ -117,9 +122,9 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		}
 	}
 	if len(open) > 0 {
-		return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
-			"'tool_call_id'. "+
-			"The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+		return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to "+
+			"each 'tool_call_id'. The following tool_call_ids did not have response messages: %s",
+			strings.Join(open, ", "))
 	}
 	return nil
 }
@@ -139,8 +144,8 @@ func (openAI) noModel(model string) *failure {
 // tooLong counts the prompt and the requested completion together, as OpenAI does. Clients match on the code.
 func (openAI) tooLong(req Request, window int) *failure {
 	bad := badRequest("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the "+
-		"messages, %d in the completion). "+
-		"Please reduce the length of the messages or completion.", window, req.InputTokens+req.MaxTokens, req.InputTokens,
+		"messages, %d in the completion). Please reduce the length of the messages or completion.", window,
+		req.InputTokens+req.MaxTokens, req.InputTokens,
 		req.MaxTokens)
 	bad.code = "context_length_exceeded"
 	return bad

@@ -59,6 +59,7 @@ func openAIChunk(req Request, model string, delta object, finish any) event {
 	return event{data: chunk}
 }
 
+// The first chunk holds the role and no text.
 func (openAI) open(req Request, reply Reply) []event {
 	return []event{openAIChunk(req, reply.model(req), object{"role": "assistant", "content": ""}, nil)}
 }
@@ -75,6 +76,7 @@ func (openAI) thinking(req Request, reply Reply, pieces []string) []event {
 // openText sends nothing: the protocol has no events for the start of a block.
 func (openAI) openText(Reply) []event { return nil }
 
+// Every chunk repeats id and model, so that clients need not remember the first.
 func (openAI) text(req Request, reply Reply, text string) event {
 	return openAIChunk(req, reply.model(req), object{"content": text}, nil)
 }
@@ -83,8 +85,9 @@ func (openAI) text(req Request, reply Reply, text string) event {
 func (openAI) closing(req Request, reply Reply) []event {
 	events := []event{openAIChunk(req, reply.model(req), object{}, reply.finish("stop"))}
 	if req.IncludeUsage {
-		events = append(events, event{data: object{"id": openAIID(req), "object": "chat.completion.chunk", "created": created,
-			"model": reply.model(req), "choices": []object{}, "usage": openAIUsage(reply.usage(req))}})
+		events = append(events, event{data: object{"id": openAIID(req), "object": "chat.completion.chunk",
+			"created": created,
+			"model":   reply.model(req), "choices": []object{}, "usage": openAIUsage(reply.usage(req))}})
 	}
 	return append(events, event{data: "[DONE]"})
 }

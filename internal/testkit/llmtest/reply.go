@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// Reply is what a server answers. The zero value is an empty answer that ended normally.
+// Reply is what a server answers. The zero value is an empty answer that ended normally. Replies are values: one can be
+// queued many times. How the fields work together is up to the Fault.
 type Reply struct {
 	// Thinking is sent before Text, as the provider's reasoning.
 	Thinking string
-	Text     string
+	// Text is the answer, or what [Fault] makes of it.
+	Text string
 	// FinishReason is the stop reason; "" is the protocol's word for a normal end.
 	FinishReason string
 	// Usage is in tokens; for the zero value the server counts.
@@ -58,7 +60,8 @@ const (
 	FaultStall Fault = "stall"
 )
 
-// Fail answers with an HTTP status and the provider's usual text for it.
+// Fail answers with an HTTP status and the provider's usual text for it. Type and message are those that the provider
+// uses for this status; set them on the result for others.
 func Fail(status int) Reply { return Reply{Fault: FaultStatus, Status: status} }
 
 // RateLimited answers 429 with a Retry-After of wait. A wait of 0 sends no Retry-After.
@@ -76,6 +79,7 @@ func Overloaded() Reply { return Fail(529) }
 // failure fills in the provider's usual words for a status.
 func (r Reply) failure() failure {
 	f := failure{status: r.Status, kind: r.Type, code: r.Code, message: r.Message}
+	// Type and message. Both protocols know these words, and the client must read either.
 	usual := map[int][2]string{
 		400: {"invalid_request_error", "The request is not valid."},
 		401: {"authentication_error", "Invalid API key."},

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Request is what a client sent.
+// Request is what a client sent. It is what was sent, read as far as the server understood it; Body has all of it.
 type Request struct {
 	// Number counts the requests of a server, from 1.
 	Number int
-	// Kind is "openai" or "anthropic".
+	// Kind is "openai" or "anthropic". The protocol that the path named.
 	Kind   string
 	Model  string
 	System string
@@ -25,7 +25,7 @@ type Request struct {
 	IncludeUsage bool
 	// InputTokens is the size of the system prompt and the messages.
 	InputTokens int
-	// Key is the API key that the client sent.
+	// Key is the API key that the client sent. From the header in which this protocol carries it; "" if there was none.
 	Key    string
 	Header http.Header
 	Body   []byte
@@ -66,7 +66,8 @@ func (c *Call) end(cancelled bool) {
 // Tokens is how the server counts: bytes / 4, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// count sets InputTokens. Only text parts count; calls, media and schemas do not.
+// count sets InputTokens. Only text parts count; calls, media and schemas do not. The host counts more precisely; tests
+// that compare sizes use the server's figures on both sides.
 func (r *Request) count() {
 	r.InputTokens = Tokens(r.System)
 	for _, m := range r.Messages {
@@ -88,6 +89,7 @@ func parts(raw json.RawMessage) ([]part, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return nil, nil
 	}
+	// Both protocols allow a plain text for a list with one part.
 	if json.Unmarshal(raw, &text) == nil {
 		return []part{{Type: "text", Text: text}}, nil
 	}

@@ -6,13 +6,14 @@ import (
 	"sync"
 )
 
-// Server is a [Handler] with a listener.
+// Server is a [Handler] with a listener. The address is on the loopback interface alone, so that no firewall asks.
 type Server struct {
 	*Handler
 	// URL is the address without a path, for example "http://127.0.0.1:41234".
 	URL string
 
 	server *http.Server
+	// served is closed when the listener's goroutine has ended.
 	served chan struct{}
 	close  sync.Once
 }
@@ -51,7 +52,8 @@ func (s *Server) BaseURL(kind string) string {
 	return s.URL
 }
 
-// Close breaks all connections and waits until every request has ended. It may be called more than once.
+// Close breaks all connections and waits until every request has ended. It may be called more than once. After it no
+// handler runs any more, so that a test may read what they wrote.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		_ = s.server.Close()

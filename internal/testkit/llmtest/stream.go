@@ -32,6 +32,7 @@ func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, rep
 	case req.Stream:
 		s := &stream{w: w, ctx: r.Context(), pace: reply.Pace}
 		s.answer(p, req, reply)
+	// Without a stream there is no middle: the connection breaks before the answer.
 	case reply.Fault == FaultReset || reply.Fault == FaultCut:
 		panic(http.ErrAbortHandler)
 	case reply.Fault == FaultStall || reply.Fault == FaultEndless:
@@ -50,6 +51,7 @@ type stream struct {
 	w    http.ResponseWriter
 	ctx  context.Context
 	pace time.Duration
+	// gone is set once the client has disconnected; nothing is sent from then on.
 	gone bool
 }
 
@@ -58,6 +60,7 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("Cache-Control", "no-cache")
 	s.w.WriteHeader(http.StatusOK)
+	// Without text there would be nothing to repeat, and the loop would spin.
 	if reply.Fault == FaultEndless && reply.Text == "" {
 		reply.Text = "and on "
 	}
@@ -97,7 +100,8 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 	s.send(p.closing(req, reply))
 }
 
-// pieces cuts text into pieces of about size bytes, between characters.
+// pieces cuts text into pieces of about size bytes, between characters. Real streams cut between tokens; clients must
+// not depend on where.
 func pieces(text string, size int) []string {
 	if size <= 0 {
 		size = 64
@@ -136,6 +140,7 @@ func (s *stream) send(events []event) {
 			s.gone = true
 			return
 		}
+		// Each event by itself: a client that waits for the next one must have got this one.
 		if err := http.NewResponseController(s.w).Flush(); err != nil {
 			s.gone = true
 		}

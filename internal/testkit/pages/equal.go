@@ -6,13 +6,16 @@ import (
 )
 
 var (
+	// What differs between two runs of the same program on two machines, and only that: everything else in a page is
+	// compared.
 	blanks   = regexp.MustCompile(`[ \t]+`)
 	duration = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(ns|µs|ms|s)\b`)
 	jsonTime = regexp.MustCompile(`("\w+Ns":)\d+`)
 	hash     = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
 )
 
-// equal reports whether a page shows what was printed, as the package's documentation defines it.
+// equal reports whether a page shows what was printed, as the package's documentation defines it. The recursion tries
+// every length for a line "…". Pages are short, so that its worst case does not matter.
 func equal(page, printed []string) bool {
 	switch {
 	case len(page) == 0:
@@ -29,6 +32,7 @@ func equal(page, printed []string) bool {
 	}
 }
 
+// "…" is replaced last, when everything else in the line is quoted.
 func equalLine(page, printed string) bool {
 	page, printed = plain(page), plain(printed)
 	if page == printed {

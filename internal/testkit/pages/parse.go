@@ -51,6 +51,7 @@ func Read(path string) (*Page, error) {
 	for i := 0; i < len(p.Lines); i++ {
 		m := fence.FindStringSubmatch(p.Lines[i])
 		if m == nil {
+			// A fence that is not understood would turn the rest of the page inside out.
 			if strings.HasPrefix(p.Lines[i], "```") {
 				return nil, fmt.Errorf("%s:%d: a fence is ``` and one word", path, i+1)
 			}
@@ -72,6 +73,7 @@ func Read(path string) (*Page, error) {
 	return p, nil
 }
 
+// direct reads the comment on the line before a block, if there is one.
 func (b *Block) direct(line string) {
 	switch m := directive.FindStringSubmatch(line); {
 	case m == nil:

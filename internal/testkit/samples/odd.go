@@ -11,6 +11,7 @@ import (
 // orphans: responses without a call, before and after everything else, and a call that is answered twice. Recorders
 // that truncate a session at its beginning produce these, and providers reject them.
 func orphans() []content.Content {
+	// The call is never part of the history.
 	lost := read("lost", "a.go")
 	return []content.Content{
 		tool(answer(lost, "nobody asked")), human("hi"), tool(answer(lost, "nobody asked again")),
@@ -35,19 +36,22 @@ func repeatedIDs() []content.Content {
 		c := read("same", fmt.Sprintf("file%d.go", i%2))
 		out = append(out, human(fmt.Sprint("again, ", i)), ai(c), tool(answer(c, fmt.Sprint("content ", i))))
 	}
+	// Two calls with one id in one entry, answered in the other order: only position can tell them apart.
 	a, b := read("same", "x.go"), call("same", "write_file", map[string]string{"file_path": "x.go", "content": "x"})
 	return append(out, ai(a, b), tool(answer(b, "ok"), answer(a, "package x")), ai(text("done")))
 }
 
 // unknown: blocks, speakers and fields of a future version, null blocks, and entries without blocks.
 func unknown() []content.Content {
+	// What the decoder makes of a block that it does not know.
 	opaque := func(raw string) content.Block { return content.Opaque{JSON: json.RawMessage(raw)} }
 	return []content.Content{
 		human("look"), ai(opaque(`{"type":"hologram","depth":1.50,"parts":[1,2]}`), text("there")),
 		{Speaker: "narrator", Blocks: []content.Block{text("meanwhile")}}, ai(opaque(`null`)), {Speaker: content.AI},
 		{Speaker: content.Human},
 		tool(opaque(`{"type":"tool_hologram","callId":"z"}`)), {Speaker: content.Human, Blocks: []content.Block{
-			content.Text{Text: "with fields", Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
+			content.Text{Text: "with fields",
+				Extra: content.Fields{{Name: "cache", Value: json.RawMessage(`{"ttl": 5}`)}}},
 		}, Extra: content.Fields{{Name: "note", Value: json.RawMessage(`[1,  2]`)}},
 			Metadata: json.RawMessage(`{"timestamp":"2026-02-03T04:05:06Z"}`)},
 		ai(text("ok")),
@@ -56,6 +60,9 @@ func unknown() []content.Content {
 
 // unicodeOddities: text that breaks code which cuts strings, compares them case-insensitively or prints them.
 func unicodeOddities() []content.Content {
+	// Empty, blank with a no-break space, separators that are no line breaks to most code, a change of direction, a
+	// sequence that is one glyph, control characters, mixed line ends, the last code point, text that looks escaped,
+	// letters whose case changes their length.
 	odd := []string{
 		"", " \n\t\u00a0", "a\u2028b\u2029c", "\u202eabc\ufeff", "e\u0301\u200d\U0001f469\u200d\U0001f4bb",
 		"\x00\x1b[31m\x7f",
@@ -64,6 +71,7 @@ func unicodeOddities() []content.Content {
 	var out []content.Content
 	for i, s := range odd {
 		c := read(fmt.Sprint("\u00e9", i), "dir/"+s+"\U0001f600.go")
+		// Every other tool has a name that looks like a known one and is not.
 		c.Name = "read_file" + strings.Repeat("\u0301", i%2)
 		out = append(out, human("see "+s), ai(text(s), c), tool(answer(c, s)))
 	}
@@ -85,17 +93,20 @@ func jsonOddities() []content.Content {
 		r := content.ToolResponse{CallID: c.ID, ToolName: c.Name, Result: json.RawMessage(raw)}
 		out = append(out, human(fmt.Sprint("try ", i)), ai(c), tool(r))
 	}
+	// And a call and a response with no JSON at all.
 	return append(out, ai(content.ToolCall{ID: "none", Name: "read_file"}), tool(content.ToolResponse{CallID: "none"}))
 }
 
 // inclusions: files that a person included with @, repeated, unclosed, and with different spellings of one path.
 // Strategies that remove duplicate inclusions must not cut anything else.
 func inclusions() []content.Content {
+	// The form in which some agents include a file; human entries hold it as plain text.
 	file := func(path, body string) string {
 		return "--- " + path + " ---\n" + body + "\n--- End of content ---\n"
 	}
 	return []content.Content{
-		human("first\n" + file("src/a.go", "package a")), ai(text("seen")), human(file("src/a.go", "package a // again") +
+		human("first\n" + file("src/a.go", "package a")), ai(text("seen")),
+		human(file("src/a.go", "package a // again") +
 			file("src/b.go", "package b")),
 		human("--- src/a.go ---\nnever closed"), human("--- End of content ---"), human(file("./src/../src/a.go", "x") +
 			file("src/a.go", "y")), ai(text("ok")),

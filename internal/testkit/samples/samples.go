@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Sample is a history with a name for error messages. An empty history is a sample too.
+// Sample is a history with a name for error messages. An empty history is a sample too. The name is unique, and stays:
+// reports of the conformance check show it.
 type Sample struct {
 	Name    string
 	History []content.Content
@@ -24,6 +25,7 @@ func All() []Sample {
 		{"empty", nil},
 		{"one entry of a person", []content.Content{human("hello")}},
 		{"one entry of the model", []content.Content{ai(text("hello"))}},
+		// 120 entries are enough for every rule of pruning to apply at least once.
 		{Plain, session(120, 1)},
 		{"orphaned responses", orphans()},
 		{"unanswered calls", unanswered()},
@@ -37,6 +39,7 @@ func All() []Sample {
 		{"many calls in one entry", manyCalls()},
 		{"10,000 entries", session(10_000, 2)},
 	}
+	// Twelve, as each costs every strategy a call in every check.
 	for seed := uint64(1); seed <= 12; seed++ {
 		out = append(out, Sample{fmt.Sprint("mixed ", seed), mixed(seed)})
 	}
@@ -53,12 +56,14 @@ func mixed(seed uint64) []content.Content {
 	var out []content.Content
 	for range 6 {
 		part := parts[rnd.IntN(len(parts))]
+		// Cut at the front, so that responses lose their calls now and then.
 		from := rnd.IntN(len(part))
 		out = append(out, part[from:]...)
 	}
 	return out
 }
 
+// The helpers below make one entry or block each, without metadata: samples are read by people.
 func text(s string) content.Block { return content.Text{Text: s} }
 
 func human(s string) content.Content {
@@ -97,9 +102,10 @@ func session(entries int, seed uint64) []content.Content {
 		"mend it.")}
 	for i := 1; len(out) < entries; i++ {
 		if i%9 == 0 {
-			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when you are "+
-				"done.", i, rnd.IntN(50))))
+			out = append(out, human(fmt.Sprintf("Request %d: leave the tests in folder %d alone, and tell me when "+
+				"you are done.", i, rnd.IntN(50))))
 		}
+		// A dozen files, so that writes supersede earlier reads.
 		id, path := fmt.Sprintf("call_%d", i), fmt.Sprintf("/w/src/file%d.go", rnd.IntN(12))
 		c, result := read(id, path), strings.Repeat(fmt.Sprintf("line of %s, version %d\n", path, i), 4+rnd.IntN(30))
 		switch rnd.IntN(4) {
@@ -118,7 +124,8 @@ func session(entries int, seed uint64) []content.Content {
 }
 
 // Large returns a session of about the given number of bytes: many results of ordinary size and a few of 1 MiB.
-// Together they show whether memory and time grow linearly in the size of the history and of a single result.
+// Together they show whether memory and time grow linearly in the size of the history and of a single result. A
+// strategy that holds two copies of the history takes twice this; the check on memory allows for several.
 func Large(bytes int) Sample {
 	var out []content.Content
 	for size, i := 0, 0; size < bytes; i++ {

@@ -19,6 +19,7 @@ import (
 // expected reason, or preserve and summarise the expected numbers of entries. The summary must begin with the model's
 // text and end with the path of the transcript, by which the agent can find what was summarised.
 func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
+	// The fields are nil where a no-op leaves them out.
 	type outcome struct {
 		Kind                                            string
 		Reason                                          sdk.NoOpReason
@@ -35,6 +36,7 @@ func CheckVectors(t *testing.T, s sdk.Strategy, file string) {
 	for _, v := range vectors.Decode[vector](t, file) {
 		t.Run(v.ID, func(t *testing.T) {
 			c := Config(100_000, sdktest.Answers(v.Summary))
+			// The vectors name their way of counting, so that they hold for implementations in other languages too.
 			c.Counter = vectors.Counter(t, v.EstimateTokens)
 			c.Threshold, c.ContextLimit, c.CurrentTokens = v.Threshold, v.ContextLimit, &v.CurrentTokenCount
 			c.PreserveThreshold, c.TopPreserveThreshold = &v.PreserveThreshold, &v.TopPreserveThreshold
@@ -69,6 +71,7 @@ func CheckProperties(t *testing.T, s sdk.Strategy) {
 	rapid.Check(t, func(rt *rapid.T) {
 		history := Histories(gen.Options{MaxEntries: 40, Malformed: true, MediaBlocks: true}).Draw(rt, "history")
 		m := &Limited{Window: rapid.IntRange(5000, 20_000).Draw(rt, "window")}
+		// The bounds 0 and 1 and what lies between: nothing preserved, all preserved.
 		share := rapid.SampledFrom([]float64{0, 0.05, 0.2, 0.4, 0.7, 1})
 		c := Config(m.Window, m.Generate)
 		c.PreserveThreshold = new(share.Draw(rt, "preserve"))
@@ -77,6 +80,7 @@ func CheckProperties(t *testing.T, s sdk.Strategy) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		// Histories that are too short to be summarised are drawn as well.
 		if got.NoOp != "" {
 			return
 		}
@@ -94,7 +98,8 @@ func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 	return rapid.Custom(func(t *rapid.T) []sdk.Content {
 		history := gen.History(o).Draw(t, "short")
 		if rapid.Bool().Draw(t, "long") {
-			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"), rapid.Uint64Range(1, 50).Draw(t, "seed")),
+			history = append(gen.Session(rapid.IntRange(20, 150).Draw(t, "entries"),
+				rapid.Uint64Range(1, 50).Draw(t, "seed")),
 				history...)
 		}
 		return history
@@ -102,11 +107,13 @@ func Histories(o gen.Options) *rapid.Generator[[]sdk.Content] {
 }
 
 // CheckReplaced checks that two entries replaced history[from:to] and nothing else changed, that the result counts
-// less, and that the last message of a person is in it word for word.
+// less, and that the last message of a person is in it word for word. Two, since a summary is an entry of a person
+// followed by one of the model, which keeps roles alternating.
 func CheckReplaced(t *rapid.T, history []sdk.Content, got sdktest.Compressed, from, to int) {
 	if got.TokensAfter >= got.TokensBefore {
 		t.Fatalf("%d tokens became %d", got.TokensBefore, got.TokensAfter)
 	}
+	// How many entries fewer the result has.
 	gone := to - from - 2
 	if len(got.History) != len(history)-gone {
 		t.Fatalf("%d entries became %d, of which [%d, %d) was summarised", len(history), len(got.History), from, to)

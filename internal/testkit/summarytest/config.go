@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/summary"
 )
 
-// Snapshot is a valid answer of a model.
+// Snapshot is a valid answer of a model. The least that a strategy accepts: closed, and not empty.
 const Snapshot = "<state_snapshot><overall_goal>ship it</overall_goal></state_snapshot>"
 
 // prompt is the text of the prompt for summaries.

@@ -17,6 +17,7 @@ type Limited struct {
 	// Answer returns the text for the n-th request, from 1. If nil, every answer is [Snapshot].
 	Answer func(n int, req sdk.GenerateRequest) string
 
+	// mu guards calls, and makes Answer run one at a time.
 	mu    sync.Mutex
 	calls int
 }
@@ -33,6 +34,7 @@ func (m *Limited) Generate(_ context.Context, req sdk.GenerateRequest) (sdk.Comp
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
+	// Rough, but on the same side as the host's own estimate.
 	tokens := (len(req.System) + len(Texts(req.Entries))) / 4
 	if tokens+req.MaxOutputTokens > m.Window {
 		return sdk.Completion{}, fmt.Errorf("the request has %d tokens and asks for %d, the window is %d", tokens,

@@ -13,6 +13,7 @@ import (
 func CheckPinned(t *testing.T, s sdk.Strategy) {
 	t.Helper()
 	history := gen.Letters(t, "hahahahahahahahahaha")
+	// The middle of 20 entries: inside the range that every strategy here summarises.
 	history[8].Metadata = []byte(`{"pinned":true}`)
 	out := sdktest.Compress(t, s, history, Config(100_000, sdktest.Answers(Snapshot)))
 	if out.NoOp != "" || len(out.History) >= len(history) {

@@ -755,15 +755,18 @@ func (x *Field) GetValue() []byte {
 	return nil
 }
 
-// Base says on what a transfer of history builds.
+// Base says on what a transfer of history builds. See ../../PROTOCOL.md, "Mirrors".
 type Base struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Changes whenever the host rewrote the history (an Optimize or a Compress was applied).
+	// Changes whenever the host rewrote the history (an Optimize or a Compress was applied). For logs: the digest decides.
 	Epoch uint64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// How many entries the plugin is expected to hold already. 0: the whole history follows.
 	Length uint64 `protobuf:"varint,2,opt,name=length,proto3" json:"length,omitempty"`
-	// Digest of those entries; empty when length is 0.
-	Digest        []byte `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Digest of what made those entries, 12 bytes; empty when length is 0.
+	Digest []byte `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	// How many MirrorPiece messages precede the entries in the chunks. Together, in order, they say what becomes of the
+	// entries that the plugin holds. 0: all of them stay as they are.
+	Pieces        uint64 `protobuf:"varint,4,opt,name=pieces,proto3" json:"pieces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -819,6 +822,316 @@ func (x *Base) GetDigest() []byte {
 	return nil
 }
 
+func (x *Base) GetPieces() uint64 {
+	if x != nil {
+		return x.Pieces
+	}
+	return 0
+}
+
+// MirrorPiece is a part of a rewritten history, made of the entries that a plugin holds. Kept and edited entries ascend,
+// and none stands twice.
+type MirrorPiece struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Piece:
+	//
+	//	*MirrorPiece_Keep
+	//	*MirrorPiece_Edited
+	//	*MirrorPiece_Entry
+	Piece         isMirrorPiece_Piece `protobuf_oneof:"piece"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorPiece) Reset() {
+	*x = MirrorPiece{}
+	mi := &file_thresh_v1_history_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorPiece) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorPiece) ProtoMessage() {}
+
+func (x *MirrorPiece) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_history_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorPiece.ProtoReflect.Descriptor instead.
+func (*MirrorPiece) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_history_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *MirrorPiece) GetPiece() isMirrorPiece_Piece {
+	if x != nil {
+		return x.Piece
+	}
+	return nil
+}
+
+func (x *MirrorPiece) GetKeep() *KeepRange {
+	if x != nil {
+		if x, ok := x.Piece.(*MirrorPiece_Keep); ok {
+			return x.Keep
+		}
+	}
+	return nil
+}
+
+func (x *MirrorPiece) GetEdited() *MirrorEdit {
+	if x != nil {
+		if x, ok := x.Piece.(*MirrorPiece_Edited); ok {
+			return x.Edited
+		}
+	}
+	return nil
+}
+
+func (x *MirrorPiece) GetEntry() *Entry {
+	if x != nil {
+		if x, ok := x.Piece.(*MirrorPiece_Entry); ok {
+			return x.Entry
+		}
+	}
+	return nil
+}
+
+type isMirrorPiece_Piece interface {
+	isMirrorPiece_Piece()
+}
+
+type MirrorPiece_Keep struct {
+	// Entries that the plugin holds, unchanged.
+	Keep *KeepRange `protobuf:"bytes,1,opt,name=keep,proto3,oneof"`
+}
+
+type MirrorPiece_Edited struct {
+	// An entry that the plugin holds, with some blocks replaced.
+	Edited *MirrorEdit `protobuf:"bytes,2,opt,name=edited,proto3,oneof"`
+}
+
+type MirrorPiece_Entry struct {
+	// An entry that it does not hold.
+	Entry *Entry `protobuf:"bytes,3,opt,name=entry,proto3,oneof"`
+}
+
+func (*MirrorPiece_Keep) isMirrorPiece_Piece() {}
+
+func (*MirrorPiece_Edited) isMirrorPiece_Piece() {}
+
+func (*MirrorPiece_Entry) isMirrorPiece_Piece() {}
+
+// MirrorEdit gives an entry that a plugin holds other blocks and another count; the rest of it stays.
+type MirrorEdit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Position among the entries that the plugin holds, from 0.
+	Index uint64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// What the host's tokenizer counts for the entry now, in tokens.
+	Tokens        int64         `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Blocks        []*BlockPiece `protobuf:"bytes,3,rep,name=blocks,proto3" json:"blocks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorEdit) Reset() {
+	*x = MirrorEdit{}
+	mi := &file_thresh_v1_history_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorEdit) ProtoMessage() {}
+
+func (x *MirrorEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_history_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorEdit.ProtoReflect.Descriptor instead.
+func (*MirrorEdit) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_history_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *MirrorEdit) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *MirrorEdit) GetTokens() int64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *MirrorEdit) GetBlocks() []*BlockPiece {
+	if x != nil {
+		return x.Blocks
+	}
+	return nil
+}
+
+// KeepRange is [from, to) of a list of entries.
+type KeepRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          uint64                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            uint64                 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeepRange) Reset() {
+	*x = KeepRange{}
+	mi := &file_thresh_v1_history_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeepRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeepRange) ProtoMessage() {}
+
+func (x *KeepRange) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_history_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeepRange.ProtoReflect.Descriptor instead.
+func (*KeepRange) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_history_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *KeepRange) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *KeepRange) GetTo() uint64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+// BlockPiece is one block of an edited entry: one that it had, or a new one.
+type BlockPiece struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Piece:
+	//
+	//	*BlockPiece_Keep
+	//	*BlockPiece_Block
+	Piece         isBlockPiece_Piece `protobuf_oneof:"piece"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BlockPiece) Reset() {
+	*x = BlockPiece{}
+	mi := &file_thresh_v1_history_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BlockPiece) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BlockPiece) ProtoMessage() {}
+
+func (x *BlockPiece) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_history_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BlockPiece.ProtoReflect.Descriptor instead.
+func (*BlockPiece) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_history_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BlockPiece) GetPiece() isBlockPiece_Piece {
+	if x != nil {
+		return x.Piece
+	}
+	return nil
+}
+
+func (x *BlockPiece) GetKeep() uint64 {
+	if x != nil {
+		if x, ok := x.Piece.(*BlockPiece_Keep); ok {
+			return x.Keep
+		}
+	}
+	return 0
+}
+
+func (x *BlockPiece) GetBlock() *Block {
+	if x != nil {
+		if x, ok := x.Piece.(*BlockPiece_Block); ok {
+			return x.Block
+		}
+	}
+	return nil
+}
+
+type isBlockPiece_Piece interface {
+	isBlockPiece_Piece()
+}
+
+type BlockPiece_Keep struct {
+	// Position of the kept block in the original entry, from 0. Kept blocks ascend and none is kept twice.
+	Keep uint64 `protobuf:"varint,1,opt,name=keep,proto3,oneof"`
+}
+
+type BlockPiece_Block struct {
+	Block *Block `protobuf:"bytes,2,opt,name=block,proto3,oneof"`
+}
+
+func (*BlockPiece_Keep) isBlockPiece_Piece() {}
+
+func (*BlockPiece_Block) isBlockPiece_Piece() {}
+
 var File_thresh_v1_history_proto protoreflect.FileDescriptor
 
 const file_thresh_v1_history_proto_rawDesc = "" +
@@ -871,11 +1184,30 @@ const file_thresh_v1_history_proto_rawDesc = "" +
 	"\blanguage\x18\x02 \x01(\tR\blanguage\"1\n" +
 	"\x05Field\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value\"L\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\"d\n" +
 	"\x04Base\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x16\n" +
 	"\x06length\x18\x02 \x01(\x04R\x06length\x12\x16\n" +
-	"\x06digest\x18\x03 \x01(\fR\x06digestB7Z5github.com/thresh-dev/thresh/proto/thresh/v1;threshv1b\x06proto3"
+	"\x06digest\x18\x03 \x01(\fR\x06digest\x12\x16\n" +
+	"\x06pieces\x18\x04 \x01(\x04R\x06pieces\"\x9d\x01\n" +
+	"\vMirrorPiece\x12*\n" +
+	"\x04keep\x18\x01 \x01(\v2\x14.thresh.v1.KeepRangeH\x00R\x04keep\x12/\n" +
+	"\x06edited\x18\x02 \x01(\v2\x15.thresh.v1.MirrorEditH\x00R\x06edited\x12(\n" +
+	"\x05entry\x18\x03 \x01(\v2\x10.thresh.v1.EntryH\x00R\x05entryB\a\n" +
+	"\x05piece\"i\n" +
+	"\n" +
+	"MirrorEdit\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x16\n" +
+	"\x06tokens\x18\x02 \x01(\x03R\x06tokens\x12-\n" +
+	"\x06blocks\x18\x03 \x03(\v2\x15.thresh.v1.BlockPieceR\x06blocks\"/\n" +
+	"\tKeepRange\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x04R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x04R\x02to\"U\n" +
+	"\n" +
+	"BlockPiece\x12\x14\n" +
+	"\x04keep\x18\x01 \x01(\x04H\x00R\x04keep\x12(\n" +
+	"\x05block\x18\x02 \x01(\v2\x10.thresh.v1.BlockH\x00R\x05blockB\a\n" +
+	"\x05pieceB7Z5github.com/thresh-dev/thresh/proto/thresh/v1;threshv1b\x06proto3"
 
 var (
 	file_thresh_v1_history_proto_rawDescOnce sync.Once
@@ -889,7 +1221,7 @@ func file_thresh_v1_history_proto_rawDescGZIP() []byte {
 	return file_thresh_v1_history_proto_rawDescData
 }
 
-var file_thresh_v1_history_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_thresh_v1_history_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_thresh_v1_history_proto_goTypes = []any{
 	(*Entry)(nil),        // 0: thresh.v1.Entry
 	(*Content)(nil),      // 1: thresh.v1.Content
@@ -902,6 +1234,10 @@ var file_thresh_v1_history_proto_goTypes = []any{
 	(*Code)(nil),         // 8: thresh.v1.Code
 	(*Field)(nil),        // 9: thresh.v1.Field
 	(*Base)(nil),         // 10: thresh.v1.Base
+	(*MirrorPiece)(nil),  // 11: thresh.v1.MirrorPiece
+	(*MirrorEdit)(nil),   // 12: thresh.v1.MirrorEdit
+	(*KeepRange)(nil),    // 13: thresh.v1.KeepRange
+	(*BlockPiece)(nil),   // 14: thresh.v1.BlockPiece
 }
 var file_thresh_v1_history_proto_depIdxs = []int32{
 	1,  // 0: thresh.v1.Entry.content:type_name -> thresh.v1.Content
@@ -914,11 +1250,16 @@ var file_thresh_v1_history_proto_depIdxs = []int32{
 	7,  // 7: thresh.v1.Block.thinking:type_name -> thresh.v1.Thinking
 	8,  // 8: thresh.v1.Block.code:type_name -> thresh.v1.Code
 	9,  // 9: thresh.v1.Block.extra:type_name -> thresh.v1.Field
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	13, // 10: thresh.v1.MirrorPiece.keep:type_name -> thresh.v1.KeepRange
+	12, // 11: thresh.v1.MirrorPiece.edited:type_name -> thresh.v1.MirrorEdit
+	0,  // 12: thresh.v1.MirrorPiece.entry:type_name -> thresh.v1.Entry
+	14, // 13: thresh.v1.MirrorEdit.blocks:type_name -> thresh.v1.BlockPiece
+	2,  // 14: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_thresh_v1_history_proto_init() }
@@ -935,13 +1276,22 @@ func file_thresh_v1_history_proto_init() {
 		(*Block_Code)(nil),
 		(*Block_Opaque)(nil),
 	}
+	file_thresh_v1_history_proto_msgTypes[11].OneofWrappers = []any{
+		(*MirrorPiece_Keep)(nil),
+		(*MirrorPiece_Edited)(nil),
+		(*MirrorPiece_Entry)(nil),
+	}
+	file_thresh_v1_history_proto_msgTypes[14].OneofWrappers = []any{
+		(*BlockPiece_Keep)(nil),
+		(*BlockPiece_Block)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_thresh_v1_history_proto_rawDesc), len(file_thresh_v1_history_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

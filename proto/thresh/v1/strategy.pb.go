@@ -598,7 +598,10 @@ type ConfigureRequest struct {
 	// A JSON object: the strategy's own settings, with defaults filled in.
 	Config []byte `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
 	// The least severe log level that the host keeps: "trace", "debug", "info", "warn" or "error".
-	LogLevel      string `protobuf:"bytes,3,opt,name=log_level,json=logLevel,proto3" json:"log_level,omitempty"`
+	LogLevel string `protobuf:"bytes,3,opt,name=log_level,json=logLevel,proto3" json:"log_level,omitempty"`
+	// The most bytes that the plugin's mirrors of histories may take together (Features.history_delta). Absent: the
+	// plugin's own default, for example 256 MiB; 0: it keeps none.
+	MirrorBytes   *uint64 `protobuf:"varint,4,opt,name=mirror_bytes,json=mirrorBytes,proto3,oneof" json:"mirror_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -654,6 +657,13 @@ func (x *ConfigureRequest) GetLogLevel() string {
 	return ""
 }
 
+func (x *ConfigureRequest) GetMirrorBytes() uint64 {
+	if x != nil && x.MirrorBytes != nil {
+		return *x.MirrorBytes
+	}
+	return 0
+}
+
 type ConfigureResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -690,6 +700,87 @@ func (*ConfigureResponse) Descriptor() ([]byte, []int) {
 	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{6}
 }
 
+type EndSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// CallHeader.session_id of the session's calls.
+	SessionId     string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndSessionRequest) Reset() {
+	*x = EndSessionRequest{}
+	mi := &file_thresh_v1_strategy_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionRequest) ProtoMessage() {}
+
+func (x *EndSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_strategy_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionRequest.ProtoReflect.Descriptor instead.
+func (*EndSessionRequest) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *EndSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+type EndSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndSessionResponse) Reset() {
+	*x = EndSessionResponse{}
+	mi := &file_thresh_v1_strategy_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndSessionResponse) ProtoMessage() {}
+
+func (x *EndSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_thresh_v1_strategy_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndSessionResponse.ProtoReflect.Descriptor instead.
+func (*EndSessionResponse) Descriptor() ([]byte, []int) {
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{8}
+}
+
 // CallHeader opens every Optimize and Compress.
 type CallHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -699,7 +790,7 @@ type CallHeader struct {
 	// The history's revision. The answer repeats it; the host refuses an answer for another revision.
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Base     *Base  `protobuf:"bytes,4,opt,name=base,proto3" json:"base,omitempty"`
-	// How many entries follow in the chunks.
+	// How many entries follow in the chunks, behind Base.pieces pieces. With a Base.length above 0 these are the new ones.
 	Entries uint64 `protobuf:"varint,5,opt,name=entries,proto3" json:"entries,omitempty"`
 	// Absolute; relative paths in tool parameters are resolved against it (REQ-HD-005.11).
 	WorkspaceRoot string `protobuf:"bytes,6,opt,name=workspace_root,json=workspaceRoot,proto3" json:"workspace_root,omitempty"`
@@ -713,7 +804,7 @@ type CallHeader struct {
 
 func (x *CallHeader) Reset() {
 	*x = CallHeader{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[7]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +816,7 @@ func (x *CallHeader) String() string {
 func (*CallHeader) ProtoMessage() {}
 
 func (x *CallHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[7]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +829,7 @@ func (x *CallHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallHeader.ProtoReflect.Descriptor instead.
 func (*CallHeader) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{7}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CallHeader) GetCallId() string {
@@ -811,7 +902,7 @@ type OptimizeRequest struct {
 
 func (x *OptimizeRequest) Reset() {
 	*x = OptimizeRequest{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[8]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +914,7 @@ func (x *OptimizeRequest) String() string {
 func (*OptimizeRequest) ProtoMessage() {}
 
 func (x *OptimizeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[8]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +927,7 @@ func (x *OptimizeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptimizeRequest.ProtoReflect.Descriptor instead.
 func (*OptimizeRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{8}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *OptimizeRequest) GetPart() isOptimizeRequest_Part {
@@ -891,7 +982,7 @@ type OptimizeHeader struct {
 
 func (x *OptimizeHeader) Reset() {
 	*x = OptimizeHeader{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[9]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +994,7 @@ func (x *OptimizeHeader) String() string {
 func (*OptimizeHeader) ProtoMessage() {}
 
 func (x *OptimizeHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[9]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1007,7 @@ func (x *OptimizeHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptimizeHeader.ProtoReflect.Descriptor instead.
 func (*OptimizeHeader) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{9}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OptimizeHeader) GetCall() *CallHeader {
@@ -949,7 +1040,7 @@ type DensityConfig struct {
 
 func (x *DensityConfig) Reset() {
 	*x = DensityConfig{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[10]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1052,7 @@ func (x *DensityConfig) String() string {
 func (*DensityConfig) ProtoMessage() {}
 
 func (x *DensityConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[10]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1065,7 @@ func (x *DensityConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DensityConfig.ProtoReflect.Descriptor instead.
 func (*DensityConfig) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{10}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DensityConfig) GetReadWritePruning() bool {
@@ -1026,7 +1117,7 @@ type OptimizeResponse struct {
 
 func (x *OptimizeResponse) Reset() {
 	*x = OptimizeResponse{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[11]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1129,7 @@ func (x *OptimizeResponse) String() string {
 func (*OptimizeResponse) ProtoMessage() {}
 
 func (x *OptimizeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[11]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1142,7 @@ func (x *OptimizeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptimizeResponse.ProtoReflect.Descriptor instead.
 func (*OptimizeResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{11}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OptimizeResponse) GetPart() isOptimizeResponse_Part {
@@ -1111,7 +1202,7 @@ type OptimizeResult struct {
 
 func (x *OptimizeResult) Reset() {
 	*x = OptimizeResult{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[12]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1214,7 @@ func (x *OptimizeResult) String() string {
 func (*OptimizeResult) ProtoMessage() {}
 
 func (x *OptimizeResult) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[12]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1227,7 @@ func (x *OptimizeResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptimizeResult.ProtoReflect.Descriptor instead.
 func (*OptimizeResult) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{12}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OptimizeResult) GetRevision() uint64 {
@@ -1182,7 +1273,7 @@ type DensityMetadata struct {
 
 func (x *DensityMetadata) Reset() {
 	*x = DensityMetadata{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[13]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1285,7 @@ func (x *DensityMetadata) String() string {
 func (*DensityMetadata) ProtoMessage() {}
 
 func (x *DensityMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[13]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1298,7 @@ func (x *DensityMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DensityMetadata.ProtoReflect.Descriptor instead.
 func (*DensityMetadata) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{13}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *DensityMetadata) GetReadWritePairsPruned() int64 {
@@ -1249,7 +1340,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[14]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1352,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[14]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1365,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{14}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Edit) GetIndex() uint64 {
@@ -1346,7 +1437,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1449,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[15]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1462,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{15}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Reason) GetRule() string {
@@ -1396,7 +1487,7 @@ type Remove struct {
 
 func (x *Remove) Reset() {
 	*x = Remove{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1499,7 @@ func (x *Remove) String() string {
 func (*Remove) ProtoMessage() {}
 
 func (x *Remove) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[16]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1512,7 @@ func (x *Remove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remove.ProtoReflect.Descriptor instead.
 func (*Remove) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{16}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{18}
 }
 
 // Replace gives an entry new blocks. Speaker, metadata, id and timestamp stay.
@@ -1434,7 +1525,7 @@ type Replace struct {
 
 func (x *Replace) Reset() {
 	*x = Replace{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1537,7 @@ func (x *Replace) String() string {
 func (*Replace) ProtoMessage() {}
 
 func (x *Replace) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[17]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1550,7 @@ func (x *Replace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replace.ProtoReflect.Descriptor instead.
 func (*Replace) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{17}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Replace) GetBlocks() []*BlockPiece {
@@ -1468,90 +1559,6 @@ func (x *Replace) GetBlocks() []*BlockPiece {
 	}
 	return nil
 }
-
-// BlockPiece is one block of a replaced entry: one that it had, or a new one.
-type BlockPiece struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Types that are valid to be assigned to Piece:
-	//
-	//	*BlockPiece_Keep
-	//	*BlockPiece_Block
-	Piece         isBlockPiece_Piece `protobuf_oneof:"piece"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BlockPiece) Reset() {
-	*x = BlockPiece{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BlockPiece) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BlockPiece) ProtoMessage() {}
-
-func (x *BlockPiece) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BlockPiece.ProtoReflect.Descriptor instead.
-func (*BlockPiece) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *BlockPiece) GetPiece() isBlockPiece_Piece {
-	if x != nil {
-		return x.Piece
-	}
-	return nil
-}
-
-func (x *BlockPiece) GetKeep() uint64 {
-	if x != nil {
-		if x, ok := x.Piece.(*BlockPiece_Keep); ok {
-			return x.Keep
-		}
-	}
-	return 0
-}
-
-func (x *BlockPiece) GetBlock() *Block {
-	if x != nil {
-		if x, ok := x.Piece.(*BlockPiece_Block); ok {
-			return x.Block
-		}
-	}
-	return nil
-}
-
-type isBlockPiece_Piece interface {
-	isBlockPiece_Piece()
-}
-
-type BlockPiece_Keep struct {
-	// Position of the kept block in the original entry, from 0. Kept blocks ascend and none is kept twice.
-	Keep uint64 `protobuf:"varint,1,opt,name=keep,proto3,oneof"`
-}
-
-type BlockPiece_Block struct {
-	Block *Block `protobuf:"bytes,2,opt,name=block,proto3,oneof"`
-}
-
-func (*BlockPiece_Keep) isBlockPiece_Piece() {}
-
-func (*BlockPiece_Block) isBlockPiece_Piece() {}
 
 // CompressRequest: first the header, then chunks.
 type CompressRequest struct {
@@ -1567,7 +1574,7 @@ type CompressRequest struct {
 
 func (x *CompressRequest) Reset() {
 	*x = CompressRequest{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1586,7 @@ func (x *CompressRequest) String() string {
 func (*CompressRequest) ProtoMessage() {}
 
 func (x *CompressRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[19]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1599,7 @@ func (x *CompressRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressRequest.ProtoReflect.Descriptor instead.
 func (*CompressRequest) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{19}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CompressRequest) GetPart() isCompressRequest_Part {
@@ -1674,7 +1681,7 @@ type CompressHeader struct {
 
 func (x *CompressHeader) Reset() {
 	*x = CompressHeader{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +1693,7 @@ func (x *CompressHeader) String() string {
 func (*CompressHeader) ProtoMessage() {}
 
 func (x *CompressHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[20]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +1706,7 @@ func (x *CompressHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressHeader.ProtoReflect.Descriptor instead.
 func (*CompressHeader) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{20}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CompressHeader) GetCall() *CallHeader {
@@ -1821,7 +1828,7 @@ type Model struct {
 
 func (x *Model) Reset() {
 	*x = Model{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +1840,7 @@ func (x *Model) String() string {
 func (*Model) ProtoMessage() {}
 
 func (x *Model) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[21]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +1853,7 @@ func (x *Model) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Model.ProtoReflect.Descriptor instead.
 func (*Model) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{21}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Model) GetName() string {
@@ -1884,7 +1891,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +1903,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[22]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +1916,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{22}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Todo) GetId() string {
@@ -1954,7 +1961,7 @@ type CompressResponse struct {
 
 func (x *CompressResponse) Reset() {
 	*x = CompressResponse{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +1973,7 @@ func (x *CompressResponse) String() string {
 func (*CompressResponse) ProtoMessage() {}
 
 func (x *CompressResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[23]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +1986,7 @@ func (x *CompressResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResponse.ProtoReflect.Descriptor instead.
 func (*CompressResponse) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{23}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CompressResponse) GetPart() isCompressResponse_Part {
@@ -2041,7 +2048,7 @@ type CompressResult struct {
 
 func (x *CompressResult) Reset() {
 	*x = CompressResult{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2053,7 +2060,7 @@ func (x *CompressResult) String() string {
 func (*CompressResult) ProtoMessage() {}
 
 func (x *CompressResult) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[24]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2066,7 +2073,7 @@ func (x *CompressResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressResult.ProtoReflect.Descriptor instead.
 func (*CompressResult) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{24}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CompressResult) GetRevision() uint64 {
@@ -2121,7 +2128,7 @@ type CompressMetadata struct {
 
 func (x *CompressMetadata) Reset() {
 	*x = CompressMetadata{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2140,7 @@ func (x *CompressMetadata) String() string {
 func (*CompressMetadata) ProtoMessage() {}
 
 func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[25]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2153,7 @@ func (x *CompressMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompressMetadata.ProtoReflect.Descriptor instead.
 func (*CompressMetadata) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{25}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CompressMetadata) GetLlmCallMade() bool {
@@ -2207,7 +2214,7 @@ type Piece struct {
 
 func (x *Piece) Reset() {
 	*x = Piece{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2219,7 +2226,7 @@ func (x *Piece) String() string {
 func (*Piece) ProtoMessage() {}
 
 func (x *Piece) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[26]
+	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2232,7 +2239,7 @@ func (x *Piece) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Piece.ProtoReflect.Descriptor instead.
 func (*Piece) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{26}
+	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Piece) GetPiece() isPiece_Piece {
@@ -2293,59 +2300,6 @@ func (*Piece_Keep) isPiece_Piece() {}
 func (*Piece_Edited) isPiece_Piece() {}
 
 func (*Piece_Entry) isPiece_Piece() {}
-
-// KeepRange is [from, to) of the input's entries.
-type KeepRange struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	From          uint64                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
-	To            uint64                 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *KeepRange) Reset() {
-	*x = KeepRange{}
-	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *KeepRange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*KeepRange) ProtoMessage() {}
-
-func (x *KeepRange) ProtoReflect() protoreflect.Message {
-	mi := &file_thresh_v1_strategy_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use KeepRange.ProtoReflect.Descriptor instead.
-func (*KeepRange) Descriptor() ([]byte, []int) {
-	return file_thresh_v1_strategy_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *KeepRange) GetFrom() uint64 {
-	if x != nil {
-		return x.From
-	}
-	return 0
-}
-
-func (x *KeepRange) GetTo() uint64 {
-	if x != nil {
-		return x.To
-	}
-	return 0
-}
 
 type EditedEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2433,12 +2387,18 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\n" +
 	"\b_minimumB\n" +
 	"\n" +
-	"\b_maximum\"o\n" +
+	"\b_maximum\"\xa8\x01\n" +
 	"\x10ConfigureRequest\x12&\n" +
 	"\x0fhost_service_id\x18\x01 \x01(\rR\rhostServiceId\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\fR\x06config\x12\x1b\n" +
-	"\tlog_level\x18\x03 \x01(\tR\blogLevel\"\x13\n" +
-	"\x11ConfigureResponse\"\xf4\x01\n" +
+	"\tlog_level\x18\x03 \x01(\tR\blogLevel\x12&\n" +
+	"\fmirror_bytes\x18\x04 \x01(\x04H\x00R\vmirrorBytes\x88\x01\x01B\x0f\n" +
+	"\r_mirror_bytes\"\x13\n" +
+	"\x11ConfigureResponse\"2\n" +
+	"\x11EndSessionRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"\x14\n" +
+	"\x12EndSessionResponse\"\xf4\x01\n" +
 	"\n" +
 	"CallHeader\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1d\n" +
@@ -2489,12 +2449,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x0e_superseded_by\"\b\n" +
 	"\x06Remove\"8\n" +
 	"\aReplace\x12-\n" +
-	"\x06blocks\x18\x01 \x03(\v2\x15.thresh.v1.BlockPieceR\x06blocks\"U\n" +
-	"\n" +
-	"BlockPiece\x12\x14\n" +
-	"\x04keep\x18\x01 \x01(\x04H\x00R\x04keep\x12(\n" +
-	"\x05block\x18\x02 \x01(\v2\x10.thresh.v1.BlockH\x00R\x05blockB\a\n" +
-	"\x05piece\"f\n" +
+	"\x06blocks\x18\x01 \x03(\v2\x15.thresh.v1.BlockPieceR\x06blocks\"f\n" +
 	"\x0fCompressRequest\x123\n" +
 	"\x06header\x18\x01 \x01(\v2\x19.thresh.v1.CompressHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\x06\n" +
@@ -2554,10 +2509,7 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x04keep\x18\x01 \x01(\v2\x14.thresh.v1.KeepRangeH\x00R\x04keep\x120\n" +
 	"\x06edited\x18\x02 \x01(\v2\x16.thresh.v1.EditedEntryH\x00R\x06edited\x12*\n" +
 	"\x05entry\x18\x03 \x01(\v2\x12.thresh.v1.ContentH\x00R\x05entryB\a\n" +
-	"\x05piece\"/\n" +
-	"\tKeepRange\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\x04R\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\x04R\x02to\"R\n" +
+	"\x05piece\"R\n" +
 	"\vEditedEntry\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12-\n" +
 	"\x06blocks\x18\x02 \x03(\v2\x15.thresh.v1.BlockPieceR\x06blocks*d\n" +
@@ -2580,12 +2532,14 @@ const file_thresh_v1_strategy_proto_rawDesc = "" +
 	"\x1bCOMPRESS_REASON_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19COMPRESS_REASON_THRESHOLD\x10\x01\x12\x1e\n" +
 	"\x1aCOMPRESS_REASON_HARD_LIMIT\x10\x02\x12\x1a\n" +
-	"\x16COMPRESS_REASON_MANUAL\x10\x032\xad\x02\n" +
+	"\x16COMPRESS_REASON_MANUAL\x10\x032\xf8\x02\n" +
 	"\x0fStrategyService\x12@\n" +
 	"\aGetInfo\x12\x19.thresh.v1.GetInfoRequest\x1a\x1a.thresh.v1.GetInfoResponse\x12F\n" +
 	"\tConfigure\x12\x1b.thresh.v1.ConfigureRequest\x1a\x1c.thresh.v1.ConfigureResponse\x12G\n" +
 	"\bOptimize\x12\x1a.thresh.v1.OptimizeRequest\x1a\x1b.thresh.v1.OptimizeResponse(\x010\x01\x12G\n" +
-	"\bCompress\x12\x1a.thresh.v1.CompressRequest\x1a\x1b.thresh.v1.CompressResponse(\x010\x01B7Z5github.com/thresh-dev/thresh/proto/thresh/v1;threshv1b\x06proto3"
+	"\bCompress\x12\x1a.thresh.v1.CompressRequest\x1a\x1b.thresh.v1.CompressResponse(\x010\x01\x12I\n" +
+	"\n" +
+	"EndSession\x12\x1c.thresh.v1.EndSessionRequest\x1a\x1d.thresh.v1.EndSessionResponseB7Z5github.com/thresh-dev/thresh/proto/thresh/v1;threshv1b\x06proto3"
 
 var (
 	file_thresh_v1_strategy_proto_rawDescOnce sync.Once
@@ -2602,43 +2556,44 @@ func file_thresh_v1_strategy_proto_rawDescGZIP() []byte {
 var file_thresh_v1_strategy_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
 var file_thresh_v1_strategy_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_thresh_v1_strategy_proto_goTypes = []any{
-	(TriggerMode)(0),          // 0: thresh.v1.TriggerMode
-	(ConfigType)(0),           // 1: thresh.v1.ConfigType
-	(PartialWrites)(0),        // 2: thresh.v1.PartialWrites
-	(CompressReason)(0),       // 3: thresh.v1.CompressReason
-	(*GetInfoRequest)(nil),    // 4: thresh.v1.GetInfoRequest
-	(*GetInfoResponse)(nil),   // 5: thresh.v1.GetInfoResponse
-	(*Trigger)(nil),           // 6: thresh.v1.Trigger
-	(*Features)(nil),          // 7: thresh.v1.Features
-	(*ConfigField)(nil),       // 8: thresh.v1.ConfigField
-	(*ConfigureRequest)(nil),  // 9: thresh.v1.ConfigureRequest
-	(*ConfigureResponse)(nil), // 10: thresh.v1.ConfigureResponse
-	(*CallHeader)(nil),        // 11: thresh.v1.CallHeader
-	(*OptimizeRequest)(nil),   // 12: thresh.v1.OptimizeRequest
-	(*OptimizeHeader)(nil),    // 13: thresh.v1.OptimizeHeader
-	(*DensityConfig)(nil),     // 14: thresh.v1.DensityConfig
-	(*OptimizeResponse)(nil),  // 15: thresh.v1.OptimizeResponse
-	(*OptimizeResult)(nil),    // 16: thresh.v1.OptimizeResult
-	(*DensityMetadata)(nil),   // 17: thresh.v1.DensityMetadata
-	(*Edit)(nil),              // 18: thresh.v1.Edit
-	(*Reason)(nil),            // 19: thresh.v1.Reason
-	(*Remove)(nil),            // 20: thresh.v1.Remove
-	(*Replace)(nil),           // 21: thresh.v1.Replace
-	(*BlockPiece)(nil),        // 22: thresh.v1.BlockPiece
-	(*CompressRequest)(nil),   // 23: thresh.v1.CompressRequest
-	(*CompressHeader)(nil),    // 24: thresh.v1.CompressHeader
-	(*Model)(nil),             // 25: thresh.v1.Model
-	(*Todo)(nil),              // 26: thresh.v1.Todo
-	(*CompressResponse)(nil),  // 27: thresh.v1.CompressResponse
-	(*CompressResult)(nil),    // 28: thresh.v1.CompressResult
-	(*CompressMetadata)(nil),  // 29: thresh.v1.CompressMetadata
-	(*Piece)(nil),             // 30: thresh.v1.Piece
-	(*KeepRange)(nil),         // 31: thresh.v1.KeepRange
-	(*EditedEntry)(nil),       // 32: thresh.v1.EditedEntry
-	nil,                       // 33: thresh.v1.CompressMetadata.CountsEntry
-	(*Base)(nil),              // 34: thresh.v1.Base
-	(*Block)(nil),             // 35: thresh.v1.Block
-	(*Content)(nil),           // 36: thresh.v1.Content
+	(TriggerMode)(0),           // 0: thresh.v1.TriggerMode
+	(ConfigType)(0),            // 1: thresh.v1.ConfigType
+	(PartialWrites)(0),         // 2: thresh.v1.PartialWrites
+	(CompressReason)(0),        // 3: thresh.v1.CompressReason
+	(*GetInfoRequest)(nil),     // 4: thresh.v1.GetInfoRequest
+	(*GetInfoResponse)(nil),    // 5: thresh.v1.GetInfoResponse
+	(*Trigger)(nil),            // 6: thresh.v1.Trigger
+	(*Features)(nil),           // 7: thresh.v1.Features
+	(*ConfigField)(nil),        // 8: thresh.v1.ConfigField
+	(*ConfigureRequest)(nil),   // 9: thresh.v1.ConfigureRequest
+	(*ConfigureResponse)(nil),  // 10: thresh.v1.ConfigureResponse
+	(*EndSessionRequest)(nil),  // 11: thresh.v1.EndSessionRequest
+	(*EndSessionResponse)(nil), // 12: thresh.v1.EndSessionResponse
+	(*CallHeader)(nil),         // 13: thresh.v1.CallHeader
+	(*OptimizeRequest)(nil),    // 14: thresh.v1.OptimizeRequest
+	(*OptimizeHeader)(nil),     // 15: thresh.v1.OptimizeHeader
+	(*DensityConfig)(nil),      // 16: thresh.v1.DensityConfig
+	(*OptimizeResponse)(nil),   // 17: thresh.v1.OptimizeResponse
+	(*OptimizeResult)(nil),     // 18: thresh.v1.OptimizeResult
+	(*DensityMetadata)(nil),    // 19: thresh.v1.DensityMetadata
+	(*Edit)(nil),               // 20: thresh.v1.Edit
+	(*Reason)(nil),             // 21: thresh.v1.Reason
+	(*Remove)(nil),             // 22: thresh.v1.Remove
+	(*Replace)(nil),            // 23: thresh.v1.Replace
+	(*CompressRequest)(nil),    // 24: thresh.v1.CompressRequest
+	(*CompressHeader)(nil),     // 25: thresh.v1.CompressHeader
+	(*Model)(nil),              // 26: thresh.v1.Model
+	(*Todo)(nil),               // 27: thresh.v1.Todo
+	(*CompressResponse)(nil),   // 28: thresh.v1.CompressResponse
+	(*CompressResult)(nil),     // 29: thresh.v1.CompressResult
+	(*CompressMetadata)(nil),   // 30: thresh.v1.CompressMetadata
+	(*Piece)(nil),              // 31: thresh.v1.Piece
+	(*EditedEntry)(nil),        // 32: thresh.v1.EditedEntry
+	nil,                        // 33: thresh.v1.CompressMetadata.CountsEntry
+	(*Base)(nil),               // 34: thresh.v1.Base
+	(*BlockPiece)(nil),         // 35: thresh.v1.BlockPiece
+	(*KeepRange)(nil),          // 36: thresh.v1.KeepRange
+	(*Content)(nil),            // 37: thresh.v1.Content
 }
 var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	6,  // 0: thresh.v1.GetInfoResponse.trigger:type_name -> thresh.v1.Trigger
@@ -2647,43 +2602,44 @@ var file_thresh_v1_strategy_proto_depIdxs = []int32{
 	0,  // 3: thresh.v1.Trigger.mode:type_name -> thresh.v1.TriggerMode
 	1,  // 4: thresh.v1.ConfigField.type:type_name -> thresh.v1.ConfigType
 	34, // 5: thresh.v1.CallHeader.base:type_name -> thresh.v1.Base
-	13, // 6: thresh.v1.OptimizeRequest.header:type_name -> thresh.v1.OptimizeHeader
-	11, // 7: thresh.v1.OptimizeHeader.call:type_name -> thresh.v1.CallHeader
-	14, // 8: thresh.v1.OptimizeHeader.density:type_name -> thresh.v1.DensityConfig
+	15, // 6: thresh.v1.OptimizeRequest.header:type_name -> thresh.v1.OptimizeHeader
+	13, // 7: thresh.v1.OptimizeHeader.call:type_name -> thresh.v1.CallHeader
+	16, // 8: thresh.v1.OptimizeHeader.density:type_name -> thresh.v1.DensityConfig
 	2,  // 9: thresh.v1.DensityConfig.partial_writes:type_name -> thresh.v1.PartialWrites
-	16, // 10: thresh.v1.OptimizeResponse.header:type_name -> thresh.v1.OptimizeResult
-	17, // 11: thresh.v1.OptimizeResult.metadata:type_name -> thresh.v1.DensityMetadata
-	20, // 12: thresh.v1.Edit.remove:type_name -> thresh.v1.Remove
-	21, // 13: thresh.v1.Edit.replace:type_name -> thresh.v1.Replace
-	19, // 14: thresh.v1.Edit.reason:type_name -> thresh.v1.Reason
-	22, // 15: thresh.v1.Replace.blocks:type_name -> thresh.v1.BlockPiece
-	35, // 16: thresh.v1.BlockPiece.block:type_name -> thresh.v1.Block
-	24, // 17: thresh.v1.CompressRequest.header:type_name -> thresh.v1.CompressHeader
-	11, // 18: thresh.v1.CompressHeader.call:type_name -> thresh.v1.CallHeader
-	3,  // 19: thresh.v1.CompressHeader.reason:type_name -> thresh.v1.CompressReason
-	26, // 20: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
-	25, // 21: thresh.v1.CompressHeader.model:type_name -> thresh.v1.Model
-	26, // 22: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
-	28, // 23: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
-	29, // 24: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
-	33, // 25: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
-	31, // 26: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
-	32, // 27: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
-	36, // 28: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
-	22, // 29: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
-	4,  // 30: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
-	9,  // 31: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
-	12, // 32: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
-	23, // 33: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
+	18, // 10: thresh.v1.OptimizeResponse.header:type_name -> thresh.v1.OptimizeResult
+	19, // 11: thresh.v1.OptimizeResult.metadata:type_name -> thresh.v1.DensityMetadata
+	22, // 12: thresh.v1.Edit.remove:type_name -> thresh.v1.Remove
+	23, // 13: thresh.v1.Edit.replace:type_name -> thresh.v1.Replace
+	21, // 14: thresh.v1.Edit.reason:type_name -> thresh.v1.Reason
+	35, // 15: thresh.v1.Replace.blocks:type_name -> thresh.v1.BlockPiece
+	25, // 16: thresh.v1.CompressRequest.header:type_name -> thresh.v1.CompressHeader
+	13, // 17: thresh.v1.CompressHeader.call:type_name -> thresh.v1.CallHeader
+	3,  // 18: thresh.v1.CompressHeader.reason:type_name -> thresh.v1.CompressReason
+	27, // 19: thresh.v1.CompressHeader.active_todos:type_name -> thresh.v1.Todo
+	26, // 20: thresh.v1.CompressHeader.model:type_name -> thresh.v1.Model
+	27, // 21: thresh.v1.Todo.subtasks:type_name -> thresh.v1.Todo
+	29, // 22: thresh.v1.CompressResponse.header:type_name -> thresh.v1.CompressResult
+	30, // 23: thresh.v1.CompressResult.metadata:type_name -> thresh.v1.CompressMetadata
+	33, // 24: thresh.v1.CompressMetadata.counts:type_name -> thresh.v1.CompressMetadata.CountsEntry
+	36, // 25: thresh.v1.Piece.keep:type_name -> thresh.v1.KeepRange
+	32, // 26: thresh.v1.Piece.edited:type_name -> thresh.v1.EditedEntry
+	37, // 27: thresh.v1.Piece.entry:type_name -> thresh.v1.Content
+	35, // 28: thresh.v1.EditedEntry.blocks:type_name -> thresh.v1.BlockPiece
+	4,  // 29: thresh.v1.StrategyService.GetInfo:input_type -> thresh.v1.GetInfoRequest
+	9,  // 30: thresh.v1.StrategyService.Configure:input_type -> thresh.v1.ConfigureRequest
+	14, // 31: thresh.v1.StrategyService.Optimize:input_type -> thresh.v1.OptimizeRequest
+	24, // 32: thresh.v1.StrategyService.Compress:input_type -> thresh.v1.CompressRequest
+	11, // 33: thresh.v1.StrategyService.EndSession:input_type -> thresh.v1.EndSessionRequest
 	5,  // 34: thresh.v1.StrategyService.GetInfo:output_type -> thresh.v1.GetInfoResponse
 	10, // 35: thresh.v1.StrategyService.Configure:output_type -> thresh.v1.ConfigureResponse
-	15, // 36: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
-	27, // 37: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
-	34, // [34:38] is the sub-list for method output_type
-	30, // [30:34] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	17, // 36: thresh.v1.StrategyService.Optimize:output_type -> thresh.v1.OptimizeResponse
+	28, // 37: thresh.v1.StrategyService.Compress:output_type -> thresh.v1.CompressResponse
+	12, // 38: thresh.v1.StrategyService.EndSession:output_type -> thresh.v1.EndSessionResponse
+	34, // [34:39] is the sub-list for method output_type
+	29, // [29:34] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_thresh_v1_strategy_proto_init() }
@@ -2693,33 +2649,30 @@ func file_thresh_v1_strategy_proto_init() {
 	}
 	file_thresh_v1_history_proto_init()
 	file_thresh_v1_strategy_proto_msgTypes[4].OneofWrappers = []any{}
-	file_thresh_v1_strategy_proto_msgTypes[8].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[5].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[10].OneofWrappers = []any{
 		(*OptimizeRequest_Header)(nil),
 		(*OptimizeRequest_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[11].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[13].OneofWrappers = []any{
 		(*OptimizeResponse_Header)(nil),
 		(*OptimizeResponse_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[14].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[16].OneofWrappers = []any{
 		(*Edit_Remove)(nil),
 		(*Edit_Replace)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[15].OneofWrappers = []any{}
-	file_thresh_v1_strategy_proto_msgTypes[18].OneofWrappers = []any{
-		(*BlockPiece_Keep)(nil),
-		(*BlockPiece_Block)(nil),
-	}
-	file_thresh_v1_strategy_proto_msgTypes[19].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[17].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[20].OneofWrappers = []any{
 		(*CompressRequest_Header)(nil),
 		(*CompressRequest_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[23].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[24].OneofWrappers = []any{
 		(*CompressResponse_Header)(nil),
 		(*CompressResponse_Chunk)(nil),
 	}
-	file_thresh_v1_strategy_proto_msgTypes[25].OneofWrappers = []any{}
-	file_thresh_v1_strategy_proto_msgTypes[26].OneofWrappers = []any{
+	file_thresh_v1_strategy_proto_msgTypes[26].OneofWrappers = []any{}
+	file_thresh_v1_strategy_proto_msgTypes[27].OneofWrappers = []any{
 		(*Piece_Keep)(nil),
 		(*Piece_Edited)(nil),
 		(*Piece_Entry)(nil),

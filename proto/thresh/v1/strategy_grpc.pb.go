@@ -21,17 +21,19 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	StrategyService_GetInfo_FullMethodName   = "/thresh.v1.StrategyService/GetInfo"
-	StrategyService_Configure_FullMethodName = "/thresh.v1.StrategyService/Configure"
-	StrategyService_Optimize_FullMethodName  = "/thresh.v1.StrategyService/Optimize"
-	StrategyService_Compress_FullMethodName  = "/thresh.v1.StrategyService/Compress"
+	StrategyService_GetInfo_FullMethodName    = "/thresh.v1.StrategyService/GetInfo"
+	StrategyService_Configure_FullMethodName  = "/thresh.v1.StrategyService/Configure"
+	StrategyService_Optimize_FullMethodName   = "/thresh.v1.StrategyService/Optimize"
+	StrategyService_Compress_FullMethodName   = "/thresh.v1.StrategyService/Compress"
+	StrategyService_EndSession_FullMethodName = "/thresh.v1.StrategyService/EndSession"
 )
 
 // StrategyServiceClient is the client API for StrategyService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// StrategyService is the one service of a strategy plugin. A plugin owns nothing between calls.
+// StrategyService is the one service of a strategy plugin. A plugin owns nothing between calls; what it mirrors of a
+// history is a cache.
 type StrategyServiceClient interface {
 	// GetInfo is part of the handshake: the first call, and the only one before Configure. Its answer must not change
 	// while the binary does not. It must not need the host.
@@ -44,6 +46,9 @@ type StrategyServiceClient interface {
 	Optimize(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[OptimizeRequest, OptimizeResponse], error)
 	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008).
 	Compress(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CompressRequest, CompressResponse], error)
+	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The
+	// host does not wait for the answer, and calls no other plugin.
+	EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error)
 }
 
 type strategyServiceClient struct {
@@ -100,11 +105,22 @@ func (c *strategyServiceClient) Compress(ctx context.Context, opts ...grpc.CallO
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StrategyService_CompressClient = grpc.BidiStreamingClient[CompressRequest, CompressResponse]
 
+func (c *strategyServiceClient) EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(EndSessionResponse)
+	err := c.cc.Invoke(ctx, StrategyService_EndSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // StrategyServiceServer is the server API for StrategyService service.
 // All implementations must embed UnimplementedStrategyServiceServer
 // for forward compatibility.
 //
-// StrategyService is the one service of a strategy plugin. A plugin owns nothing between calls.
+// StrategyService is the one service of a strategy plugin. A plugin owns nothing between calls; what it mirrors of a
+// history is a cache.
 type StrategyServiceServer interface {
 	// GetInfo is part of the handshake: the first call, and the only one before Configure. Its answer must not change
 	// while the binary does not. It must not need the host.
@@ -117,6 +133,9 @@ type StrategyServiceServer interface {
 	Optimize(grpc.BidiStreamingServer[OptimizeRequest, OptimizeResponse]) error
 	// Compress is called when the history is over the threshold, on every strategy (REQ-HD-008).
 	Compress(grpc.BidiStreamingServer[CompressRequest, CompressResponse]) error
+	// EndSession tells a plugin with the feature history_delta that a session has ended, so that it drops its mirror. The
+	// host does not wait for the answer, and calls no other plugin.
+	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	mustEmbedUnimplementedStrategyServiceServer()
 }
 
@@ -138,6 +157,9 @@ func (UnimplementedStrategyServiceServer) Optimize(grpc.BidiStreamingServer[Opti
 }
 func (UnimplementedStrategyServiceServer) Compress(grpc.BidiStreamingServer[CompressRequest, CompressResponse]) error {
 	return status.Error(codes.Unimplemented, "method Compress not implemented")
+}
+func (UnimplementedStrategyServiceServer) EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method EndSession not implemented")
 }
 func (UnimplementedStrategyServiceServer) mustEmbedUnimplementedStrategyServiceServer() {}
 func (UnimplementedStrategyServiceServer) testEmbeddedByValue()                         {}
@@ -210,6 +232,24 @@ func _StrategyService_Compress_Handler(srv interface{}, stream grpc.ServerStream
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StrategyService_CompressServer = grpc.BidiStreamingServer[CompressRequest, CompressResponse]
 
+func _StrategyService_EndSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(EndSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StrategyServiceServer).EndSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: StrategyService_EndSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StrategyServiceServer).EndSession(ctx, req.(*EndSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // StrategyService_ServiceDesc is the grpc.ServiceDesc for StrategyService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -224,6 +264,10 @@ var StrategyService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Configure",
 			Handler:    _StrategyService_Configure_Handler,
+		},
+		{
+			MethodName: "EndSession",
+			Handler:    _StrategyService_EndSession_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

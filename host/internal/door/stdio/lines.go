@@ -42,7 +42,8 @@ func readLine(r *bufio.Reader, longest int) (line, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if l.problem == nil && len(l.text)+len(part) > longest {
-			l = line{problem: &Error{Code: CodeInvalid, Message: fmt.Sprintf("a line of more than %d bytes: send fewer entries at a time", longest)}}
+			l = line{problem: &Error{Code: CodeInvalid,
+				Message: fmt.Sprintf("a line of more than %d bytes: send fewer entries at a time", longest)}}
 		}
 		if l.problem == nil {
 			l.text = append(l.text, part...)

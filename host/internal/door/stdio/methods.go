@@ -30,7 +30,8 @@ const nameOpen = "session.open"
 // Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table.
 func Methods() []Method {
 	return []Method{
-		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}", free: free(initialize),
+		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}",
+			free:    free(initialize),
 			Meaning: "Says what this thresh can do. Calling it is optional."},
 		{Name: nameOpen, Params: "{id?, settings?, system?}", Result: "{session}",
 			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key." +
@@ -43,7 +44,8 @@ func Methods() []Method {
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
 		{Name: "history.add", Params: "{session, entries, opaque?} or {session, messages, format, system?}",
 			Result: "{revision, tokens}", call: now(add),
-			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or none. Never waits for other methods." +
+			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or none." +
+				" Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
 		{Name: "window.prepare", Params: "{session, pendingTokens?, format?}",
 			Result: "{history, system?, tokens, revision, outcome}; with format messages in place of history",

@@ -138,7 +138,8 @@ func decodeParams(raw json.RawMessage, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s", wrong.Field, plainType(wrong.Type), wrong.Value)}
+		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s", wrong.Field,
+			plainType(wrong.Type), wrong.Value)}
 	default:
 		return &Error{Code: CodeParams, Message: "params: " + strings.TrimPrefix(err.Error(), "json: ")}
 	}

@@ -232,7 +232,8 @@ func sessionID(raw json.RawMessage) (string, error) {
 }
 
 func notOpen(id string) error {
-	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id), Data: &ErrorData{Kind: "session"}}
+	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
+		Data: &ErrorData{Kind: "session"}}
 }
 
 func (s *server) reply(id json.RawMessage, result any, err error) {
@@ -253,7 +254,8 @@ func (s *server) write(r response) {
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
 		buf.Reset()
-		_ = enc.Encode(response{Version: "2.0", ID: r.ID, Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
+		_ = enc.Encode(response{Version: "2.0", ID: r.ID,
+			Error: &Error{Code: CodeFailed, Message: "cannot encode the result: " + err.Error()}})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

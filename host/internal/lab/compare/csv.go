@@ -17,11 +17,13 @@ import (
 // csvHead names the columns of [Report.WriteCSV]. New ones come at the end.
 var csvHead = []string{
 	"session", "format", "variant", "strategy", "settings", "price_list", "done", "error",
-	"turns", "sent_tokens", "unpruned_tokens", "saved", "peak_tokens", "peak_unpruned_tokens", "over_limit", "unpruned_over_limit",
+	"turns", "sent_tokens", "unpruned_tokens", "saved", "peak_tokens", "peak_unpruned_tokens", "over_limit",
+	"unpruned_over_limit",
 	"rewrites", "optimized", "held", "compressed", "laddered",
 	"recall", "recall_used", "recall_kept", "recall_results", "recall_results_used", "recall_results_kept",
 	"rereads", "reread_tokens", "pruned_entries", "pruned_tokens",
-	"cost_usd", "model_cost_usd", "nothing_cost_usd", "relative_cost", "cache_read_tokens", "cache_write_tokens", "uncached_tokens",
+	"cost_usd", "model_cost_usd", "nothing_cost_usd", "relative_cost", "cache_read_tokens", "cache_write_tokens",
+	"uncached_tokens",
 	"model_calls", "model_input_tokens", "model_output_tokens", "model_seconds", "host_seconds", "plugin_seconds",
 }
 
@@ -79,7 +81,8 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		list = c.List
 	}
 	row := []string{
-		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done), res.Error,
+		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done),
+		res.Error,
 	}
 	for i := range row {
 		row[i] = harmless(row[i])

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/tools"
 	"github.com/thresh-dev/thresh/sdk/turns"
@@ -93,7 +92,7 @@ func describeBlock(b content.Block, subject func() string) string {
 	case content.ToolResponse:
 		line := tool(b.ToolName, subject()) + " → "
 		if b.Failed() {
-			return line + "error: " + clip(b.Error, longest)
+			return line + "error: " + text.OneLine(b.Error, longest)
 		}
 		return line + quoted(b.ResultText())
 	case content.Text:
@@ -101,49 +100,28 @@ func describeBlock(b content.Block, subject func() string) string {
 	case content.Code:
 		return "code: " + quoted(b.Code)
 	case content.Media:
-		return "attachment " + clip(cmp.Or(b.Filename, b.MimeType), longestName)
+		return "attachment " + text.OneLine(cmp.Or(b.Filename, b.MimeType), longestName)
 	case content.Thinking:
 		return "thinking: " + quoted(b.Thought)
 	case content.Opaque:
-		return "block of unknown kind " + clip(cmp.Or(b.Kind(), "(unnamed)"), longestName)
+		return "block of unknown kind " + text.OneLine(cmp.Or(b.Kind(), "(unnamed)"), longestName)
 	}
 	return "(empty)"
 }
 
 // tool returns a tool's name with the subject of the call. Names come from recordings, so they are clipped as well.
 func tool(name, subject string) string {
-	line := clip(cmp.Or(name, "(unnamed tool)"), longestName)
+	line := text.OneLine(cmp.Or(name, "(unnamed tool)"), longestName)
 	if subject != "" {
-		line += " " + clip(subject, longestName)
+		line += " " + text.OneLine(subject, longestName)
 	}
 	return line
 }
 
 // quoted returns the beginning of a text in quotation marks, which tell it from a description.
-func quoted(text string) string {
-	if text = clip(text, longest); text == "" {
+func quoted(s string) string {
+	if s = text.OneLine(s, longest); s == "" {
 		return "(empty)"
 	}
-	return `"` + text + `"`
-}
-
-// clip returns the beginning of a text on one line, at most most characters long and without characters that a
-// terminal would not print. It looks at a bounded number of bytes: tool results may have many megabytes.
-func clip(text string, most int) string {
-	text = strings.TrimSpace(text[:min(len(text), 1<<20)])
-	cut := false
-	if bytes := utf8.UTFMax * 2 * most; len(text) > bytes {
-		text, cut = text[:bytes], true
-	}
-	words := strings.FieldsFunc(
-		text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' || r == utf8.RuneError },
-	)
-	text = strings.Join(words, " ")
-	if utf8.RuneCountInString(text) > most {
-		text, cut = string([]rune(text)[:most-1]), true
-	}
-	if cut {
-		text = strings.TrimRight(text, " ") + "…"
-	}
-	return text
+	return `"` + s + `"`
 }

@@ -127,7 +127,8 @@ func (d *driver) begin(ctx context.Context) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host.Config(), d.Transcript, d.options.Settings)})
+	s, err := d.host.Session(engine.SessionOptions{Settings: Settings(d.host.Config(), d.Transcript,
+		d.options.Settings)})
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,13 @@ import (
 type gemini struct{}
 
 const (
+	// As for [claudeModel]: no model wrote these.
 	geminiModel    = "scripted"
 	geminiOverhead = 12_000 // tokens of system prompt and tool schemas
 )
 
-// newCall uses the tool names that Gemini CLI and llxprt share, with ids in Gemini CLI's form.
+// newCall uses the tool names that Gemini CLI and llxprt share, with ids in Gemini CLI's form. The id begins with the
+// tool's name, as in Gemini CLI. It is replaced here, because [lxCall] gives none.
 func (gemini) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "file_path", ids)
 	if s.verb == "todo" {
@@ -29,7 +31,8 @@ func (gemini) newCall(ws *workspace, s step, ids *ids) call {
 	return c
 }
 
-// answer words the result of a call. kind is output or error.
+// answer words the result of a call. kind is output or error. Gemini keeps a failure in the response itself, under
+// another key, rather than in a flag.
 func (gemini) answer(root string, c call) (kind, text string) {
 	r := c.result
 	switch {
@@ -39,24 +42,29 @@ func (gemini) answer(root string, c call) (kind, text string) {
 		return "error", "Failed to edit, could not find the string to replace: " + r.failure
 	case r.failure != "":
 		return "error", r.failure
+	// The whole report is one text, failed or not, so that readers can tell a failed command only by its "Exit Code"
+	// line.
 	case c.name == "run_shell_command":
 		command, _ := splitWhy(c.step.arg)
 		out := r.text
 		if out == "" {
 			out = "(empty)"
 		}
-		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: %d\nSignal: "+
+		return "output", fmt.Sprintf("Command: %s\nDirectory: (root)\nOutput: %s\nError: (none)\nExit Code: "+
+			"%d\nSignal: "+
 			"(none)\nBackground PIDs: (none)", command, out, r.exit)
 	}
 	return "output", lxAnswer(root, c)
 }
 
-// write returns the session file. It fails for a compaction, for which the format has no place.
+// write returns the session file. It fails for a compaction, for which the format has no place. The last fields of a
+// message (tokens, model) come after the calls, as the recorder adds them when the answer is complete.
 func (g gemini) write(s session) ([]byte, error) {
 	if len(s.messages) == 0 {
 		return nil, fmt.Errorf("a session without messages")
 	}
 	var messages []object
+	// said grows with each message; sent is what the provider's cache can hold of the next request.
 	said, sent := 0, 0 // bytes of the conversation; tokens of the last request
 	for i, m := range s.messages {
 		o := object{"id", s.ids.uuid(), "timestamp", stamp(m.at)}
@@ -65,18 +73,21 @@ func (g gemini) write(s session) ([]byte, error) {
 			said += len(m.text)
 			o = append(o, "type", m.role, "content", m.text)
 		case "ai":
+			// Responses are in the message of the calls, not in one of their own. Readers must split them off.
 			calls, asked, answered, err := g.calls(s.root, m)
 			if err != nil {
 				return nil, err
 			}
+			// Answers of tools reach the model with the next request, so they count to the input of that one.
 			input, output := geminiOverhead+said/bytesPerToken, (len(m.text)+asked)/bytesPerToken
 			thought := len(m.thought) / bytesPerToken
 			o = append(o, "type", "gemini", "content", m.text)
 			if len(calls) > 0 {
 				o = append(o, "toolCalls", calls)
 			}
-			o = append(o, "thoughts", thoughts(m), "model", geminiModel, "tokens", object{"input", input, "output", output,
-				"cached", sent, "thoughts", thought, "tool", 0, "total", input + output + thought})
+			o = append(o, "thoughts", thoughts(m), "model", geminiModel, "tokens",
+				object{"input", input, "output", output,
+					"cached", sent, "thoughts", thought, "tool", 0, "total", input + output + thought})
 			said += len(m.text) + asked + answered
 			sent = input
 		default:
@@ -106,7 +117,8 @@ func (g gemini) calls(root string, m message) (calls []object, asked, answered i
 	return calls, asked, answered, nil
 }
 
-// status is that of the tool itself: a command that exits with an error was still run successfully.
+// status is that of the tool itself: a command that exits with an error was still run successfully. Gemini CLI shows it
+// as a mark next to the call. Whether the command did what it should is not its concern.
 func (c call) status() string {
 	switch {
 	case c.cancelled():
@@ -117,7 +129,8 @@ func (c call) status() string {
 	return "success"
 }
 
-// thoughts splits a thought "Subject: description".
+// thoughts splits a thought "Subject: description". A thought has a short title in this format. Stories write it in
+// front of a colon; a thought without one gets a title that says nothing.
 func thoughts(m message) []object {
 	if m.thought == "" {
 		return []object{}
@@ -129,12 +142,14 @@ func thoughts(m message) []object {
 	return []object{{"subject", subject, "description", description, "timestamp", stamp(m.at)}}
 }
 
-// lineFile writes {head…, "<name>": [items]} with one item a line, so that a diff of two versions can be read.
+// lineFile writes {head…, "<name>": [items]} with one item a line, so that a diff of two versions can be read. The
+// result is one JSON document all the same: no reader needs to know about the lines.
 func lineFile(head object, name string, items []object) ([]byte, error) {
 	data, err := encode(head)
 	if err != nil {
 		return nil, err
 	}
+	// Without the closing brace, which is written after the list.
 	out := data[:len(data)-1]
 	if len(head) > 0 {
 		out = append(out, ',')

@@ -23,7 +23,8 @@ import (
 	"path/filepath"
 )
 
-// main exits with 1 on any error; files that were written before it stay.
+// main exits with 1 on any error; files that were written before it stay. Ctrl-C cancels the running command of a
+// story, and the workspace is removed on the way out.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -40,6 +41,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("gen", flag.ContinueOnError)
 	out := flags.String("out", "examples/sessions", "directory that gets the session files")
+	// For work on one story: each takes some seconds, as it compiles and tests a real project.
 	only := flags.String("story", "", "make only this story, such as ledger")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,8 +63,9 @@ func run(ctx context.Context, args []string) error {
 
 // sample is one session file and what it is made from.
 type sample struct {
-	file    string // name of the session file
-	story   string // stories/<story>.story and stories/<story>.project
+	file  string // name of the session file
+	story string // stories/<story>.story and stories/<story>.project
+	// A story is told in one dialect only, as tools and formats differ: only Claude Code's has a place for compactions.
 	dialect dialect
 }
 
@@ -89,6 +92,7 @@ func (s sample) make(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Before the file is returned: the file names the workspace only by its fixed path.
 	defer ws.close()
 	p := player{ws: ws, dialect: s.dialect, ids: ids{seed: s.story}, clock: newClock(s.story)}
 	if err := p.play(ctx, steps); err != nil {

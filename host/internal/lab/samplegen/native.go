@@ -8,7 +8,8 @@ import (
 // native keeps sessions in thresh's own format, with the tool names of the preset llxprt.
 type native struct{}
 
-// newCall uses llxprt's tool names with ids in the form of thresh's own importers.
+// newCall uses llxprt's tool names with ids in the form of thresh's own importers. The prefix is what thresh's
+// importers give to calls that come without an id, so that the samples have both forms.
 func (native) newCall(ws *workspace, s step, ids *ids) call {
 	c := lxCall(ws, s, "absolute_path", ids)
 	c.id = "hist_tool_" + ids.hex(12)
@@ -16,7 +17,8 @@ func (native) newCall(ws *workspace, s step, ids *ids) call {
 }
 
 // lxCall uses the names of tools and arguments that Gemini CLI and llxprt share. readKey is the name of read_file's
-// path argument, which differs.
+// path argument, which differs. Some verbs take the path under another name than read_file. This is a property of the
+// tools, not a mistake here: presets must know both.
 func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 	var c call
 	name, span := splitSpan(s.arg)
@@ -26,6 +28,8 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 		c.name, c.args = "read_file", object{readKey, file}
 	case "lines":
 		c.name, c.args = "read_line_range", object{"absolute_path", file, "start_line", span.from, "end_line", span.to}
+	// Paths stay relative here, as the tool accepts both. Strategies must resolve them to see that they name the same
+	// files.
 	case "many":
 		c.name, c.args = "read_many_files", object{"paths", strings.Fields(s.arg)}
 	case "write":
@@ -45,6 +49,7 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 		pattern, dir := splitGrep(s.arg)
 		c.name, c.args = "search_file_content", object{"pattern", pattern}
 		if dir != "" {
+			// An absent directory means the whole project; an empty text would be another call.
 			c.args = append(c.args, "path", dir)
 		}
 	case "sh":
@@ -60,7 +65,8 @@ func lxCall(ws *workspace, s step, readKey string, ids *ids) call {
 	return c
 }
 
-// lxAnswer words the result of a call that succeeded, as llxprt does.
+// lxAnswer words the result of a call that succeeded, as llxprt does. Failures are worded by the dialects, because the
+// two agents report them in different places.
 func lxAnswer(root string, c call) string {
 	name, span := splitSpan(c.step.arg)
 	file := root + "/" + name
@@ -97,9 +103,11 @@ func lxAnswer(root string, c call) string {
 }
 
 // write returns the session file: each message is an entry, followed by one entry per response, in the order in which
-// the answers arrived. The format has no place for compactions and notices.
+// the answers arrived. The format has no place for compactions and notices. The loop ends with the responses of one
+// message before the next message begins, so that pairs are adjacent, as the format asks.
 func (n native) write(s session) ([]byte, error) {
 	var entries []object
+	// The time is in the metadata, where the native form keeps all that it does not interpret.
 	add := func(speaker string, m message, blocks []object) {
 		entries = append(entries, object{
 			"speaker", speaker, "blocks", blocks, "metadata", object{"timestamp", stamp(m.at)},
@@ -134,7 +142,8 @@ func (n native) write(s session) ([]byte, error) {
 }
 
 // response is the block that answers a call. A command that ran and failed has its output as the result and an error
-// too.
+// too. A result and an error together are the native form of a failed command: the error marks the failure, the result
+// keeps the output.
 func (native) response(root string, c call) object {
 	o := object{"type", "tool_response", "callId", c.id, "toolName", c.name}
 	switch r := c.result; {

@@ -27,14 +27,18 @@ var stories embed.FS
 
 // step is one directive of a story.
 type step struct {
+	// Errors name it.
 	line int // in the story file
 	verb string
+	// 0 is a call that must succeed.
 	mark byte // 0, '!' or '?'
+	// arg is the rest of the directive's line, and body the lines up to the next directive.
 	arg  string
 	body string
 }
 
-// directive matches the line of a directive: verb, mark and argument.
+// directive matches the line of a directive: verb, mark and argument. A line of a body that begins with @ and a word
+// would be taken for a directive. The list of verbs makes that an error instead of a silent cut.
 var directive = regexp.MustCompile(`^@([a-z]+)([!?]?)(?: (.*))?$`)
 
 // verbs says of each directive whether it is a tool call.
@@ -58,6 +62,7 @@ func loadStory(name string) ([]step, error) {
 func parseStory(text string) ([]step, error) {
 	var steps []step
 	var body []string
+	// Ends the body of the last step. Before the first step the lines are comments, and are dropped.
 	finish := func() {
 		if len(steps) > 0 {
 			steps[len(steps)-1].body = strings.TrimRight(strings.Join(body, "\n"), "\n")
@@ -67,6 +72,7 @@ func parseStory(text string) ([]step, error) {
 	for i, line := range strings.Split(text, "\n") {
 		m := directive.FindStringSubmatch(line)
 		switch {
+		// A typo in the first directive would otherwise make the story begin later, without notice.
 		case m == nil && len(steps) == 0 && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#"):
 			return nil, fmt.Errorf("line %d: text before the first directive", i+1)
 		case m == nil:
@@ -87,10 +93,12 @@ func parseStory(text string) ([]step, error) {
 	return steps, nil
 }
 
-// file is one file of a project, by its path relative to the project's root.
+// file is one file of a project, by its path relative to the project's root. The paths use slashes on every system.
 type file struct{ path, text string }
 
-// loadProject reads the project's files: in the archive each begins with a line "-- path --".
+// loadProject reads the project's files: in the archive each begins with a line "-- path --". The form is that of
+// golang.org/x/tools/txtar, without comments before the first file. The files are no Go files of this module, so that
+// they are not built and vetted with it.
 func loadProject(name string) ([]file, error) {
 	data, err := stories.ReadFile("stories/" + name + ".project")
 	if err != nil {

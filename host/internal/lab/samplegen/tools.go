@@ -10,12 +10,14 @@ import (
 )
 
 // do runs the tool that a step asks for. An error means that the story is wrong; a tool that fails returns a result
-// with a failure.
+// with a failure. The tools are the common denominator of the agents' own: they find, read and change text. The result
+// has no words yet; the dialect finds those.
 func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	switch s.verb {
 	case "sh":
 		command, _ := splitWhy(s.arg)
 		return ws.shell(ctx, command), nil
+	// The list lives in the agent's program. Nothing on disk changes.
 	case "todo":
 		return result{}, nil
 	case "glob":
@@ -27,6 +29,7 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	}
 	name, span := splitSpan(s.arg)
 	text, err := ws.load(name)
+	// A file that cannot be loaded is new. This comes before the check below, as all other verbs need the file.
 	if s.verb == "write" {
 		return result{isNew: err != nil}, ws.save(name, s.body+"\n")
 	}
@@ -35,6 +38,7 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	}
 	lines := slices.Collect(strings.Lines(text))
 	total := len(lines)
+	// A range beyond the file is a mistake of the story and not something for the agent to stumble over.
 	if span.to > total || span.from > span.to+1 {
 		return result{}, fmt.Errorf("%s has %d lines, not %d-%d", name, total, span.from, span.to)
 	}
@@ -44,6 +48,7 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 	case "lines":
 		return result{text: strings.TrimSuffix(strings.Join(lines[span.from-1:span.to], ""), "\n"), first: span.from,
 			total: total}, nil
+	// Line breaks belong to the lines before them, so that the inserted body ends with one.
 	case "insert":
 		head, tail := strings.Join(lines[:span.from-1], ""), strings.Join(lines[span.from-1:], "")
 		return result{}, ws.save(name, head+s.body+"\n"+tail)
@@ -55,19 +60,22 @@ func (ws *workspace) do(ctx context.Context, s step) (result, error) {
 		if err != nil {
 			return result{}, err
 		}
+		// Agents refuse an ambiguous edit in the same way, and stories use that to show a failed call.
 		switch n := strings.Count(text, old); n {
 		case 1:
 			return result{}, ws.save(name, strings.Replace(text, old, new, 1))
 		case 0:
 			return result{failure: "String to replace not found in file."}, nil
 		default:
-			return result{failure: fmt.Sprintf("Found %d matches of the string to replace, but one was expected.", n)}, nil
+			return result{failure: fmt.Sprintf("Found %d matches of the string to replace, but one was expected.", n)},
+				nil
 		}
 	}
 	return result{}, fmt.Errorf("no tool does @%s", s.verb)
 }
 
-// glob lists the files that match pattern. A leading "**/" means in any directory.
+// glob lists the files that match pattern. A leading "**/" means in any directory. path.Match knows no "**", which is
+// all that stories need beyond it.
 func (ws *workspace) glob(pattern string) (result, error) {
 	names, err := ws.files()
 	if err != nil {
@@ -90,7 +98,9 @@ func (ws *workspace) glob(pattern string) (result, error) {
 	return result{text: strings.Join(found, "\n"), total: len(found)}, nil
 }
 
-// grep finds lines by regular expression, in all files or in those below a directory: "pattern in dir".
+// grep finds lines by regular expression, in all files or in those below a directory: "pattern in dir". Go's regular
+// expressions and the tool's own differ in corners that stories avoid. Each match has its file and line in front, as
+// grep -n prints it.
 func (ws *workspace) grep(arg string) (result, error) {
 	pattern, dir := splitGrep(arg)
 	re, err := regexp.Compile(pattern)
@@ -116,10 +126,12 @@ func (ws *workspace) grep(arg string) (result, error) {
 			}
 		}
 	}
+	// No match is no failure: agents report it as an empty result.
 	return result{text: strings.Join(found, "\n"), total: len(found)}, nil
 }
 
-// many reads several files into one text, each under a heading with its path.
+// many reads several files into one text, each under a heading with its path. The first missing file fails the whole
+// call.
 func (ws *workspace) many(names []string) result {
 	var b strings.Builder
 	for _, name := range names {
@@ -136,8 +148,9 @@ func (ws *workspace) many(names []string) result {
 // span is a range of line numbers, from 1, both ends included.
 type span struct{ from, to int }
 
-// splitSpan splits "path 10-20" and "path 10". Without numbers the span is zero; with one number it is the empty
-// place before that line.
+// splitSpan splits "path 10-20" and "path 10". Without numbers the span is zero; with one number it is the empty place
+// before that line. The empty place is what an insert needs. A malformed range gives zeros, which the check of the
+// range refuses.
 func splitSpan(arg string) (name string, s span) {
 	name, numbers, ok := strings.Cut(arg, " ")
 	if !ok {
@@ -149,7 +162,8 @@ func splitSpan(arg string) (name string, s span) {
 	return name, s
 }
 
-// splitEdit splits the body of an edit at the line "====" into the old and the new text.
+// splitEdit splits the body of an edit at the line "====" into the old and the new text. Line breaks are added around
+// the body, so that the old or the new text may be empty.
 func splitEdit(body string) (old, new string, err error) {
 	old, new, ok := strings.Cut("\n"+body+"\n", "\n====\n")
 	if !ok {

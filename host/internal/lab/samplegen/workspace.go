@@ -12,16 +12,19 @@ import (
 	"strings"
 )
 
-// workspace is the temporary directory in which a story's tools work. In the session it appears as home.
+// workspace is the temporary directory in which a story's tools work. In the session it appears as home. Commands see
+// dir. Every text that leaves the workspace has home in its place ([settle]).
 type workspace struct {
 	dir  string // the real path
 	home string // the path in sessions: /home/dev/<project>
 	temp string // parent of dir; also holds HOME for the commands
-	env  []string
+	// env is the whole environment of commands; nothing of the caller's own is passed on but PATH.
+	env []string
 }
 
 // newWorkspace writes the project's files into a new directory and commits them to git, with fixed dates and names.
 func newWorkspace(ctx context.Context, project string, files []file) (*workspace, error) {
+	// Said at once: a story that fails halfway because git is missing would look like a broken story.
 	for _, tool := range []string{"go", "git", "grep", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return nil, fmt.Errorf("the stories run %s: %w", tool, err)
@@ -33,6 +36,7 @@ func newWorkspace(ctx context.Context, project string, files []file) (*workspace
 	}
 	ws := &workspace{temp: temp, home: "/home/dev/" + project}
 	if err := ws.fill(ctx, project, files); err != nil {
+		// A half-filled directory is of no use.
 		ws.close()
 		return nil, err
 	}
@@ -43,6 +47,7 @@ func newWorkspace(ctx context.Context, project string, files []file) (*workspace
 // time zone, locale and author, no network, no user configuration of Go or git. GOCACHE is the user's, as compiling
 // the standard library for each sample would take minutes.
 func (ws *workspace) fill(ctx context.Context, project string, files []file) error {
+	// Commands print the resolved path, and [settle] replaces what they print.
 	real, err := filepath.EvalSymlinks(ws.temp)
 	if err != nil {
 		return err
@@ -53,21 +58,25 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 			return err
 		}
 	}
+	// Asked before GOENV is switched off, which may be where the user set it.
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOCACHE: %w", err)
 	}
 	ws.env = []string{
+		// TMPDIR is the user's, not the workspace's: what go builds there must not appear in the project.
 		"PATH=" + os.Getenv("PATH"), "HOME=" + real, "TMPDIR=" + os.TempDir(), "LC_ALL=C", "TZ=UTC",
 		"GOCACHE=" + strings.TrimSpace(string(cache)), "GOENV=off", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
 		"CGO_ENABLED=0", "GOTELEMETRY=off",
 		// -p=1 tests one package after the other, so that the output has a fixed order. -trimpath keeps the name of
 		// the temporary directory out of the cache keys, so that the next run reuses what this one compiled.
 		"GOFLAGS=-p=1 -buildvcs=false -trimpath",
+		// Author, committer and dates fixed: commit hashes appear in the output of git.
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_PAGER=cat", "GIT_CEILING_DIRECTORIES=" + real,
 		"GIT_AUTHOR_NAME=Robin Dev", "GIT_AUTHOR_EMAIL=robin@example.com", "GIT_AUTHOR_DATE=2026-03-01T12:00:00Z",
 		"GIT_COMMITTER_NAME=Robin Dev", "GIT_COMMITTER_EMAIL=robin@example.com",
 		"GIT_COMMITTER_DATE=2026-03-01T12:00:00Z",
+		// Short hashes have a length that depends on the number of objects unless it is set.
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.abbrev", "GIT_CONFIG_VALUE_0=7", "GIT_CONFIG_KEY_1=color.ui",
 		"GIT_CONFIG_VALUE_1=never",
 	}
@@ -78,10 +87,12 @@ func (ws *workspace) fill(ctx context.Context, project string, files []file) err
 	return nil
 }
 
+// close removes the directory with all that commands left in it.
 func (ws *workspace) close() { _ = os.RemoveAll(ws.temp) } // a leftover is harmless
 
 // result is what a tool found or did, before a dialect words it.
 type result struct {
+	// text is as the tool has it; agents put line numbers or headings around it.
 	text  string // file content, output, matches
 	first int    // number of the first line of text, for reads of a part
 	total int    // lines of the whole file
@@ -116,7 +127,8 @@ func (ws *workspace) real(name string) string { return filepath.Join(ws.dir, fil
 // shown is the path as an agent that works with absolute paths writes it.
 func (ws *workspace) shown(name string) string { return path.Join(ws.home, name) }
 
-// shell runs command with sh in the workspace. Standard output and error are one stream, as on a terminal.
+// shell runs command with sh in the workspace. Standard output and error are one stream, as on a terminal. A shell that
+// cannot be started is a failure of the tool, as an agent would see it. An exit status above 0 is none.
 func (ws *workspace) shell(ctx context.Context, command string) result {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Env = ws.dir, ws.env
@@ -132,7 +144,8 @@ func (ws *workspace) shell(ctx context.Context, command string) result {
 	return r
 }
 
-// files returns the relative paths of all files, sorted, without those of git.
+// files returns the relative paths of all files, sorted, without those of git. Sorted, so that what glob and grep find
+// stands in the same order on every file system.
 func (ws *workspace) files() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(os.DirFS(ws.dir), ".", func(p string, d fs.DirEntry, err error) error {

@@ -21,6 +21,7 @@ func (s *suite) eachCompressed(ctx context.Context, withLarge bool, judge func(c
 		all = s.all()
 	}
 	for _, sm := range all {
+		// Services of its own for each call, so that the counts of one sample do not mix with those of another.
 		c, err := compress(ctx, st, sm, &services{})
 		if err == nil {
 			err = judge(c)
@@ -36,12 +37,15 @@ func (s *suite) eachCompressed(ctx context.Context, withLarge bool, judge func(c
 // result back as input: in a long session a history is compressed many times, and a strategy that cannot handle its
 // own summaries fails there only, hours in.
 func checkCompressValid(ctx context.Context, s *suite) (string, error) {
+	// How many samples were compressed. A strategy that answers each with a no-op passes, and the report shows the 0.
 	made := 0
 	n, err := s.eachCompressed(ctx, true, func(c compressed) error {
+		// Nothing was made that could be compressed again.
 		if c.noOp != "" {
 			return nil
 		}
 		made++
+		// Asked for again, because a call that hung replaces the plugin's process in between.
 		st, err := s.strategy(ctx)
 		if err != nil {
 			return err
@@ -61,6 +65,7 @@ func checkCompressValid(ctx context.Context, s *suite) (string, error) {
 // must then say so in its metadata: that is how a user learns that an instruction is no longer in the history. The
 // large sample is left out; searching its text for quotes would dominate the run.
 func checkCompressHuman(ctx context.Context, s *suite) (string, error) {
+	// Over all samples, for the report. Each sample is judged by itself: a strategy may not make up in one for another.
 	lostAll, ofAll := 0, 0
 	_, err := s.eachCompressed(ctx, false, func(c compressed) error {
 		lost, of := gone(c)
@@ -94,8 +99,10 @@ func checkCompressTarget(ctx context.Context, s *suite) (string, error) {
 		case after > before, after == before && len(c.after.entries) == len(c.given.entries):
 			return on(&c.given, fmt.Errorf(
 				"the result is not smaller: %d tokens, before %d; answer a no-op with a reason instead", after, before))
+		// Must stand before the size is judged: a miss that is admitted is no fault, however large the result.
 		case c.metadata.TargetMissed:
 			missed++
+		// The target is the one that the call named, so that a strategy cannot misread it.
 		case float64(after) > c.target:
 			return on(&c.given, fmt.Errorf("the result has %d tokens, the target is %.0f "+
 				"(threshold × context limit × 0.6), and target_missed is not set", after, c.target))
@@ -118,6 +125,7 @@ func (s *suite) usingServices(ctx context.Context) (*plugins.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Strategies that only cut need neither the model nor counts of their own.
 	if s.asked.total() == 0 {
 		return nil, skipped("it asks the host for nothing")
 	}
@@ -131,6 +139,7 @@ func checkServicesSlow(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// The delay is per request and per piece of streamed text, so that a call may take many times as long.
 	host := &services{delay: s.bounds.slow}
 	if _, err := compress(ctx, st, s.plain(), host); err != nil {
 		return "", fmt.Errorf("with %v for each answer of the host: %w", s.bounds.slow, err)
@@ -142,6 +151,7 @@ func checkServicesSlow(ctx context.Context, s *suite) (string, error) {
 // but its process may not crash or hang, and the next call must work: one failed model call must not leave the plugin
 // in a bad state for all other sessions of the host.
 func (s *suite) survives(ctx context.Context, st *plugins.Strategy, err error) error {
+	// A crash, a timeout, a broken stream: faults of the process, which no service may cause.
 	if err != nil && !errors.Is(err, plugins.ErrStrategy) {
 		return err
 	}

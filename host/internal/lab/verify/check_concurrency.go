@@ -26,6 +26,7 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	detail := ""
+	// A strategy without an Optimize is still checked with Compress.
 	if st.Info().Trigger.Mode == sdk.ModeContinuous {
 		if err := s.optimizeAtOnce(ctx, st); err != nil {
 			return "", fmt.Errorf("calls of Optimize at once: %w", err)
@@ -39,6 +40,7 @@ func checkConcurrency(ctx context.Context, s *suite) (string, error) {
 		return "", fmt.Errorf("calls of Compress at once: %w", err)
 	}
 	detail += fmt.Sprintf("%d Compress", s.bounds.calls)
+	// A strategy that calls no model cannot wait for one.
 	if s.asked.generations.Load() == 0 {
 		return detail, nil
 	}
@@ -58,9 +60,12 @@ func (s *suite) optimizeAtOnce(ctx context.Context, st *plugins.Strategy) error 
 	}
 	var g errgroup.Group
 	for i := range s.bounds.calls {
+		// Neighbouring calls get different histories, so that a mix-up changes an answer.
 		k := i % len(alone)
 		sm := s.small()[k]
 		g.Go(func() error {
+			// Different session ids: a plugin may serialise the calls of one session, and the fault is between
+			// sessions.
 			a, err := optimize(ctx, st, sm, fmt.Sprint("s", i), 1)
 			if err != nil {
 				return err
@@ -88,6 +93,7 @@ func (s *suite) compressAtOnce(ctx context.Context, st *plugins.Strategy) error 
 // oneHeld blocks the model call of one session and demands that another session is served meanwhile. The call that is
 // held runs in a goroutine of its own, which ends before oneHeld returns: held has room for its result.
 func (s *suite) oneHeld(ctx context.Context, st *plugins.Strategy) error {
+	// Buffered: neither the service nor the goroutine may block when this function has stopped listening.
 	release, reached, held := make(chan struct{}), make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		_, err := compress(ctx, st, s.plain(), &services{hold: release, reached: reached})
@@ -104,10 +110,12 @@ func (s *suite) oneHeld(ctx context.Context, st *plugins.Strategy) error {
 	bounded, cancel := context.WithTimeout(ctx, s.bounds.held)
 	defer cancel()
 	_, err := compress(bounded, st, s.plain(), &services{})
+	// Before the result is judged, or the held call would never end.
 	close(release)
 	if waited := <-held; err == nil {
 		err = waited
 	}
+	// The plugin was too slow, not the user impatient.
 	if bounded.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("while one session waits for the model, another gets no answer for %v", s.bounds.held)
 	}

@@ -26,14 +26,17 @@ func checkMemory(ctx context.Context, s *suite) (string, error) {
 	}
 	defer p.end()
 	for _, op := range operations(p.info.Info) { // other checks judge the answers
+		// The same process for both operations: what the first one keeps counts towards the second.
 		err := p.callIn(ctx, s, rawCall{
 			op: op, sample: s.large(), info: p.info.Info, settings: defaultsOf(p.info.Info),
 		})
+		// An OOM kill shows up as a process that ended, since memory is limited for the process as a whole.
 		if p.Gone(0) {
 			return "", fmt.Errorf("it ended (%s) in %s of the history %q: %w", p.ExitState(), op, s.large().name, err)
 		}
 		s.noticeHang(err)
 	}
+	// Of all processes in the plugin's group: a wrapper script and its interpreter are one plugin.
 	peak, err := peakMemory(p.PID())
 	if errors.Is(err, errNotMeasured) {
 		return "", skipped(err.Error())
@@ -74,6 +77,8 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 			return err
 		}
 		defer p.end()
+		// Fails with the sample's name: the large one takes long to read, and a plugin that is slow there may be fast
+		// elsewhere.
 		d, err := s.cancelOne(ctx, p, op, sm, work)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, on(&sm, err))
@@ -81,6 +86,7 @@ func checkCancellation(ctx context.Context, s *suite) (string, error) {
 		details = append(details, fmt.Sprintf("%s %s", op, d))
 		return nil
 	}
+	// Long enough for a plugin to be at work on the large sample, short enough that it is not done.
 	const begin = 50 * time.Millisecond
 	for _, op := range operations(p.info.Info) {
 		if err := try(op, s.large(), begin); err != nil {
@@ -104,6 +110,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	defer cancel()
 	sent, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
+		// The goroutine ends with the call, which ends with its context at the latest.
 		ended <- p.call(call, rawCall{
 			op: op, sample: sm, info: p.info.Info, settings: defaultsOf(p.info.Info), sent: func() { note(sent) },
 		})
@@ -118,6 +125,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 	where := "cancelled at work"
 	select {
 	case err := <-ended:
+		// Nothing was cancelled: the plugin hung before it had begun.
 		if status.Code(err) == codes.DeadlineExceeded {
 			return "", fmt.Errorf("it did not take the request: %w", err)
 		}
@@ -136,6 +144,7 @@ func (s *suite) cancelOne(ctx context.Context, p ready, op plugins.Op, sm sample
 // not depend on the load of the machine, so a busy CI runner fails no healthy plugin. Where it cannot be measured
 // (systems other than Linux), only requests to the host are judged.
 func (p ready) rests(react time.Duration) error {
+	// used adds up CPU time since the cancellation; elapsed time decides only when to stop looking.
 	start, used := time.Now(), time.Duration(0)
 	for {
 		asked := p.host.tally.total()
@@ -145,6 +154,7 @@ func (p ready) rests(react time.Duration) error {
 		if p.Gone(restTime) {
 			return fmt.Errorf("its process ended (%s)", p.ExitState())
 		}
+		// From then on every request to the host is one too many.
 		late := time.Since(start) > react
 		if n := p.host.tally.total() - asked; n > 0 && late {
 			return fmt.Errorf("it still asks the host for services, %d times", n)
@@ -155,6 +165,7 @@ func (p ready) rests(react time.Duration) error {
 			}
 			continue
 		}
+		// Fails if the process has ended between the two looks; the next round would say so, but the error is as good.
 		after, err := cpuTime(p.PID())
 		if err != nil {
 			return err

@@ -43,6 +43,7 @@ func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 	}
 	all, edits := s.all(), 0
 	for _, sm := range all {
+		// The validator runs inside, and its error names the rule that was broken.
 		o, err := optimize(ctx, st, sm, "valid", 1)
 		if err != nil {
 			return "", err
@@ -53,7 +54,8 @@ func checkOptimizeValid(ctx context.Context, s *suite) (string, error) {
 }
 
 // starts is how many processes must give the same answer. Most languages seed their hash tables per process, so the
-// usual cause of nondeterminism, iteration over a map, shows up across processes rather than within one.
+// usual cause of nondeterminism, iteration over a map, shows up across processes rather than within one. Three, because
+// two processes may have the same order by chance.
 const starts = 3
 
 // checkOptimizeDeterministic demands the same answer from different processes. After a restart of the plugin, a
@@ -64,6 +66,7 @@ func checkOptimizeDeterministic(ctx context.Context, s *suite) (string, error) {
 	}
 	var first []optimized
 	for i := range starts {
+		// A new process each time. Its host is new as well, which does no harm and keeps the code short.
 		st, end, err := s.fresh(ctx)
 		if err != nil {
 			return "", err
@@ -98,6 +101,7 @@ func optimizeAll(ctx context.Context, s *suite, ask func(sm sample, n int) (opti
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, plugins.ErrStrategy), errors.As(err, new(*check.Error)):
+			// The text of the error is compared: an error that differs between calls is a difference too.
 			a = optimized{bytes: "error: " + err.Error()}
 		case err != nil:
 			return nil, err
@@ -130,9 +134,11 @@ func checkOptimizePure(ctx context.Context, s *suite) (string, error) {
 		return "", err
 	}
 	defer end()
+	// The third round repeats the first under the same ids: a cache filled in between would show now.
 	rounds := []func(sm sample, n int) (optimized, error){
 		func(sm sample, _ int) (optimized, error) { return optimize(ctx, st, sm, "a", 1) },
 		func(sm sample, n int) (optimized, error) {
+			// Revisions that jump, as they do when a host is restored from a transcript.
 			return optimize(ctx, st, sm, fmt.Sprint("b", n), uint64(7+n))
 		},
 		func(sm sample, _ int) (optimized, error) { return optimize(ctx, st, sm, "a", 1) },
@@ -169,10 +175,12 @@ func checkOptimizeIdempotent(ctx context.Context, s *suite) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		// Nothing was pruned, so that there is no result of its own to run on.
 		if first.edits == 0 {
 			continue
 		}
 		pruned++
+		// The same session at the next revision, as on the next turn of a host.
 		second, err := optimize(ctx, st, first.after, "again", 2)
 		if err != nil {
 			return "", fmt.Errorf("run on its own result: %w", err)

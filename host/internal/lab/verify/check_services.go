@@ -11,14 +11,16 @@ import (
 )
 
 // failing returns the ways in which host services fail, by a description that completes "when …". Each is something
-// that a real host does: budgets run out, providers break off streams, and models answer off the point.
+// that a real host does: budgets run out, providers break off streams, and models answer off the point. Each run of the
+// check makes new ones, as they count requests.
 func failing() map[string]*services {
 	out := map[string]*services{
 		"the prompt is not found": {promptErr: fmt.Errorf("%w: no such prompt", sdk.ErrNotFound)},
 		"the model breaks off in mid-answer": {
 			generateErr: fmt.Errorf("%w: connection lost", sdk.ErrUnavailable), breakOff: true,
 		},
-		"the model's budget is spent":                {generateErr: fmt.Errorf("%w: no tokens left", sdk.ErrBudgetSpent)},
+		"the model's budget is spent": {generateErr: fmt.Errorf("%w: no tokens left",
+			sdk.ErrBudgetSpent)},
 		"the model is not granted":                   {generateErr: fmt.Errorf("%w: no profile", sdk.ErrNotGranted)},
 		"the model fails":                            {generateErr: errors.New("the model is on fire")},
 		"the model answers nothing but blanks":       {text: " \n"},
@@ -42,6 +44,7 @@ func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 	failed := 0
 	ways := failing()
 	for _, way := range sortedKeys(ways) {
+		// One way at a time. Combinations would multiply the run and have found nothing more.
 		host := ways[way]
 		_, err := compress(ctx, st, s.plain(), host)
 		if err != nil {
@@ -53,6 +56,7 @@ func checkServicesFailing(ctx context.Context, s *suite) (string, error) {
 		if err != nil && panicked(err) {
 			return "", fmt.Errorf("when %s: %w", way, err)
 		}
+		// A Compress that succeeded in spite of the fault has no error, and errors.As is false.
 		var failure *plugins.Error
 		for _, cause := range []error{host.estimateErr, host.generateErr} {
 			if errors.Is(cause, sdk.ErrUnavailable) && errors.As(err, &failure) && !failure.Retryable {
@@ -75,10 +79,12 @@ func checkServicesHuge(ctx context.Context, s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Lines, as text with line breaks and text without them take different paths in most programs.
 	line := strings.Repeat("all of it ", 10_000) + "\n"
 	ways := map[string]*services{
-		"the prompt has 2 MB":          {prompt: strings.Repeat(line, 20)},
-		"the model answers 8 MB":       {text: "<state_snapshot>\n" + strings.Repeat(line, 80) + "</state_snapshot>"},
+		"the prompt has 2 MB":    {prompt: strings.Repeat(line, 20)},
+		"the model answers 8 MB": {text: "<state_snapshot>\n" + strings.Repeat(line, 80) + "</state_snapshot>"},
+		// Added to every count alike, so that comparisons between counts still come out right.
 		"counts are near the limit":    {extra: 1 << 40},
 		"the model answers one letter": {text: strings.Repeat("z", 4<<20)},
 	}

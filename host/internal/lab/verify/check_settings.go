@@ -18,6 +18,7 @@ import (
 // settingsOf returns a plugin's declared defaults as a JSON object, with the value of key replaced unless key is "".
 // Hosts send settings in this form: all declared defaults filled in.
 func settingsOf(info contract.Info, key string, value json.RawMessage) []byte {
+	// encoding/json sorts the keys: equal settings are equal bytes in every run.
 	out := map[string]any{}
 	for _, f := range info.Config {
 		if f.Default != nil {
@@ -51,6 +52,7 @@ func (s *suite) try(ctx context.Context, settings []byte, judge func(*raw, contr
 	if err != nil {
 		return err
 	}
+	// The process is still there while judge looks at it, and ends after that.
 	return judge(p, info.Info, p.configure(ctx, settings))
 }
 
@@ -61,6 +63,7 @@ func (s *suite) declared(ctx context.Context) (*contract.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Only its description is needed.
 	p.end()
 	if len(p.info.Config) == 0 {
 		return &p.info.Info, skipped("it declares no settings")
@@ -85,7 +88,9 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 	}
 	tried := 0
 	for _, f := range info.Config {
+		// One setting at a time, all others at their defaults.
 		for _, value := range edges(f) {
+			// The rest is left out without a word: the count in the report shows it.
 			if tried == mostTried {
 				break
 			}
@@ -110,6 +115,7 @@ func checkSettingsDefaults(ctx context.Context, s *suite) (string, error) {
 // values, and both booleans. Off-by-one checks fail at the bounds.
 func edges(f contract.ConfigField) []json.RawMessage {
 	var out []json.RawMessage
+	// Values are encoded here and never written by hand, so that a default of any type fits.
 	add := func(v any) {
 		if raw, err := json.Marshal(v); err == nil { // fails for infinities, which bound nothing
 			out = append(out, raw)
@@ -131,7 +137,8 @@ func edges(f contract.ConfigField) []json.RawMessage {
 	return out
 }
 
-// broken are settings that are not a JSON object. 10,000 brackets overflow the stack of recursive parsers.
+// broken are settings that are not a JSON object. 10,000 brackets overflow the stack of recursive parsers. In calls
+// they come in place of the whole settings, in Configure too.
 var broken = []string{"{", "[1]", `"x"`, "7", "\x00\xff", strings.Repeat("[", 10_000)}
 
 // garbage are values that no declaration allows: wrong types, a number outside float64's useful range, the largest
@@ -148,10 +155,12 @@ var garbage = []string{
 // Each setting gets one kind of garbage in turn, which keeps the number of starts linear.
 func checkSettingsGarbage(ctx context.Context, s *suite) (string, error) {
 	info, err := s.declared(ctx)
+	// A plugin without declared settings still gets those that are no object, and one that it does not know.
 	if err != nil && !errors.As(err, new(skipped)) || info == nil {
 		return "", err
 	}
 	refused, tried := 0, 0
+	// key is the setting that holds garbage; "" if no setting is to blame.
 	attempt := func(settings, key string) error {
 		tried++
 		return s.try(ctx, []byte(settings), func(p *raw, info contract.Info, err error) error {
@@ -195,6 +204,7 @@ func judgeGarbage(ctx context.Context, p *raw, settings, key string, err error) 
 		if err := want(what, err, codes.InvalidArgument); err != nil {
 			return err
 		}
+		// The exact wording is the author's own.
 		if key != "" && !strings.Contains(status.Convert(err).Message(), key) {
 			return fmt.Errorf("%s was refused, but the message does not name the key %s: %s",
 				what, key, text.OneLine(status.Convert(err).Message(), 200))
@@ -215,6 +225,7 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 		return 0, err
 	}
 	defer p.end()
+	// A copy: broken belongs to all runs.
 	all := append([]string(nil), broken...)
 	for i, f := range info.Config {
 		all = append(all, string(settingsOf(info, f.Key, json.RawMessage(garbage[i%len(garbage)]))))
@@ -224,6 +235,7 @@ func (s *suite) garbageInCalls(ctx context.Context, info contract.Info) (tried i
 		for _, settings := range all {
 			tried++
 			err := p.callIn(ctx, s, rawCall{op: op, sample: sm, info: info, settings: []byte(settings)})
+			// Any other code is an answer that the plugin chose.
 			switch status.Code(err) {
 			case codes.Internal, codes.Unavailable, codes.DeadlineExceeded:
 				return 0, fmt.Errorf("%s with the settings %s: %w; "+
@@ -257,6 +269,7 @@ func (s *suite) order(ctx context.Context, p *raw, info contract.Info) error {
 	if err := p.configure(ctx, defaultsOf(info)); err != nil {
 		return err
 	}
+	// Only strategies with the trigger "threshold" have an Optimize to refuse.
 	if len(operations(info)) == 1 {
 		c.op = plugins.OpOptimize
 		return want("Optimize, without a continuous trigger,", p.callIn(ctx, s, c), codes.Unimplemented)

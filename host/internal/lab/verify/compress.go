@@ -20,12 +20,15 @@ import (
 // must be curated. The context limit is derived from the sample's size and the plugin's own threshold, so that each
 // sample is in need of compression, whatever its size.
 func compressCall(sm sample, info contract.Info) prepare.CompressCall {
+	// Counted after curation, as hosts count what they send.
 	current := sm.tokens()
 	threshold := info.Trigger.DefaultThreshold
 	set := contract.DefaultCompressSettings()
 	// The minimum of 100 tokens keeps the target of tiny samples above zero.
 	set.ContextLimit = max(int(float64(current)/threshold), 100)
+	// Smaller than the default, so that samples of a few thousand tokens have words beyond the budget.
 	set.UserMessageBudget = 2000
+	// One at work and one open: strategies treat finished tasks differently, but need not show them.
 	set.Todos = []contract.Todo{
 		{ID: "1", Content: "mend the parser", Status: "in_progress"},
 		{ID: "2", Content: "run the tests", Status: "pending"},
@@ -45,15 +48,17 @@ type compressed struct {
 	// "": something was done
 	noOp     contract.NoOpReason
 	metadata contract.CompressMetadata
-	given    sample // curated
-	after    sample // as given if nothing was done
-	target   float64
+	// given and after share the entries that stayed, by pointer.
+	given  sample // curated
+	after  sample // as given if nothing was done
+	target float64
 }
 
 // compress makes one Compress and validates the answer with the host's own validator, so that whatever passes here
 // passes in the host too. Errors name the sample.
 func compress(ctx context.Context, st *plugins.Strategy, sm sample, services contract.Host) (compressed, error) {
 	sm = sm.curated()
+	// The call's own target is what the answer is judged by.
 	in := compressCall(sm, st.Info())
 	a, err := st.Compress(ctx, in, services)
 	if err != nil {
@@ -79,6 +84,7 @@ func (s *suite) compressing(ctx context.Context) (*plugins.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first call decides for the whole run, so that a strategy is not half skipped.
 	if s.asked == nil {
 		host := &services{}
 		_, err := compress(ctx, st, s.plain(), host)
@@ -114,6 +120,7 @@ func (s *suite) plain() sample {
 // entry is not lost if it was kept, or if each of its texts is quoted in an entry that the strategy made, whole or as
 // part of a longer text. Entries are compared by identity, as applied keeps the pointers of entries that stay.
 func gone(c compressed) (lost, of int) {
+	// Texts of new entries, for whole quotes; fresh is the same as one text, for parts of longer ones.
 	said := make(map[string]bool)
 	old := make(map[*history.Entry]bool, len(c.given.entries))
 	for _, e := range c.given.entries {
@@ -122,6 +129,7 @@ func gone(c compressed) (lost, of int) {
 	kept := make(map[*history.Entry]bool, len(c.after.entries))
 	var fresh strings.Builder
 	for _, e := range c.after.entries {
+		// An entry that the answer edited is a new pointer, and is looked through like one that it made.
 		if kept[e] = true; old[e] {
 			continue
 		}
@@ -137,6 +145,7 @@ func gone(c compressed) (lost, of int) {
 			continue
 		}
 		of++
+		// Blank texts are contained in any text.
 		missing := func(t string) bool { return !said[t] && !strings.Contains(fresh.String(), t) }
 		if !kept[e] && slices.ContainsFunc(texts(e.Content), missing) {
 			lost++
@@ -153,6 +162,7 @@ const mostQuotes = 256 << 10
 // count may be the one that covers human entries. The check is about silence, not about bookkeeping.
 func announced(c compressed) int {
 	m, most := c.metadata, 0
+	// The counts are those of the protocol's metadata; a strategy sets the ones that fit it.
 	if m.MiddleCompressed != nil {
 		most = *m.MiddleCompressed
 	}

@@ -9,6 +9,7 @@ import (
 // The part of JUnit's XML format that CI systems read. There is no schema that all of them follow; this subset is
 // understood by Jenkins, GitLab and the common GitHub actions.
 type (
+	// One suite, as each run judges one plugin.
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`
 		Suites  []junitSuite `xml:"testsuite"`
@@ -53,6 +54,7 @@ func (r *Report) WriteJUnit(out io.Writer) error {
 		case Skip:
 			c.Skipped = &junitMessage{Message: result.Detail}
 		default:
+			// Shown by CI systems on demand; failures are shown at once.
 			c.Output = result.Detail
 		}
 		suite.Cases = append(suite.Cases, c)

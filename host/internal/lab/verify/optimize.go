@@ -19,7 +19,7 @@ import (
 )
 
 // taxonomy is the tool taxonomy that hosts send by default, as JSON. The samples use tools of several agents, so all
-// presets are in it.
+// presets are in it. Once per program: the same bytes travel with every call.
 var taxonomy = sync.OnceValue(func() []byte {
 	t, err := tools.ForPresets(tools.PresetNames(), nil)
 	if err != nil {
@@ -52,6 +52,7 @@ func callOf(sm sample, session string, revision uint64) prepare.Call {
 // optimized is the outcome of one Optimize. If the strategy returned an error, bytes holds that error (see
 // optimizeAll).
 type optimized struct {
+	// Two answers are equal if and only if these are.
 	bytes string // the answer as it travels, to be compared
 	edits int
 	after sample
@@ -75,6 +76,7 @@ func optimize(
 	if err != nil {
 		return optimized{}, on(&sm, fmt.Errorf("the host refuses the answer: %w", err))
 	}
+	// After validation, so that an answer which the host refuses is never compared.
 	encoded, err := encodeEdits(a.Edits, a.Metadata)
 	if err != nil {
 		return optimized{}, on(&sm, err)
@@ -107,12 +109,14 @@ func applied(sm sample, parts []check.Part) sample {
 		switch {
 		case p.Index < 0:
 			out.entries[i] = &history.Entry{
+				// Ids need to be unique only within the sample; i is the position in the result.
 				ID: fmt.Sprint("new", i), Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
 			}
 		case p.Edited:
 			out.entries[i] = &history.Entry{
 				ID: sm.entries[p.Index].ID, Count: history.Count{Tokens: tokens(p.Content)}, Content: p.Content,
 			}
+		// An entry that stays keeps its count as well, as in the host.
 		default:
 			out.entries[i] = sm.entries[p.Index]
 		}

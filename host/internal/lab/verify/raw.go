@@ -20,9 +20,10 @@ import (
 // sandbox would hide some faults and cause others that the author cannot see.
 type raw struct {
 	*process.Process
-	rpc          *client.Raw
-	host         *services // what the plugin can ask for; nil before Configure
-	stopServices func()    // ends the services
+	rpc  *client.Raw
+	host *services // what the plugin can ask for; nil before Configure
+	// Nil before Configure.
+	stopServices func() // ends the services
 }
 
 // spawn starts the plugin and completes the handshake. The caller must call end. After a failure the suite is marked
@@ -31,6 +32,7 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 	if s.broken {
 		return nil, errNoStart
 	}
+	// The deadline is the host's own for a start.
 	ctx, cancel := client.WithTimeout(ctx, s.bounds.start)
 	defer cancel()
 	proc, err := s.spawner.Start(ctx, process.Spec{
@@ -41,6 +43,7 @@ func (s *suite) spawn(ctx context.Context) (*raw, error) {
 		return nil, withStderr(err)
 	}
 	p := &raw{Process: proc, rpc: client.NewRaw(proc)}
+	// go-plugin has accepted the line by now; this is about what the thresh protocol asks in addition.
 	if !handshakeLine.MatchString(proc.HandshakeLine()) {
 		p.end()
 		s.broken = true
@@ -70,6 +73,7 @@ func withStderr(err error) error {
 	if !errors.As(err, &failure) {
 		return err
 	}
+	// One line is enough to recognise the cause, and a report has one line per check.
 	lines := strings.Split(strings.TrimSpace(failure.Stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return fmt.Errorf("%w; last line of its standard error: %q", failure.Err, text.OneLine(last, 200))
@@ -98,6 +102,7 @@ func (p *raw) configureWith(ctx context.Context, settings []byte, host *services
 	}
 	p.host, p.stopServices = host, stop
 	return answered("Configure", p.rpc.Configure(ctx, wire.Configuration{
+		// Little logging: these checks provoke errors by the hundred.
 		HostServiceID: id, Config: settings, LogLevel: "error",
 	}))
 }

@@ -25,7 +25,8 @@ func answered(what string, err error) error {
 	return &callError{what, status.Convert(err)}
 }
 
-// callError is a gRPC error that reads as a sentence: gRPC's own text ("rpc error: code = …") buries the message.
+// callError is a gRPC error that reads as a sentence: gRPC's own text ("rpc error: code = …") buries the message. what
+// is the method as the protocol names it.
 type callError struct {
 	what   string
 	status *status.Status
@@ -50,9 +51,10 @@ func operations(info contract.Info) []plugins.Op {
 
 // rawCall is one call whose answer is discarded: the checks that use it look at the process or at the error code.
 type rawCall struct {
-	op       plugins.Op
-	sample   sample
-	info     contract.Info // says what a Compress is told
+	op     plugins.Op
+	sample sample
+	info   contract.Info // says what a Compress is told
+	// Sent as they are, valid or not.
 	settings []byte
 	// sent is called once the request is complete, on the goroutine that makes the call; nil: no one is told. From
 	// then on the plugin has all it needs, and whatever it does is its own work.
@@ -69,6 +71,7 @@ func (p *raw) call(ctx context.Context, c rawCall) error {
 
 // header returns the first message of the request, as the host would send it for revision 1 of a history.
 func (c rawCall) header(in prepare.Call) wire.Call {
+	// In place of what the host would send: its settings are always an object.
 	in.Config = c.settings
 	return wire.Call{CallParams: in.CallParams, Entries: len(in.Entries), Tools: in.Tools}
 }

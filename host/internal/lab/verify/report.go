@@ -39,13 +39,15 @@ type Report struct {
 	// lock' would record, so that a report can be matched with a lock file.
 	Binary string `json:"binary"`
 	SHA256 string `json:"sha256"`
-	Name   string `json:"name"`
+	// The strategy's name, as the file name gives it.
+	Name string `json:"name"`
 	// Version, Trigger and RequiresLLM are the plugin's own claims; empty if it never started.
 	Version     string          `json:"version,omitempty"`
 	Trigger     sdk.TriggerMode `json:"trigger,omitempty"`
 	RequiresLLM bool            `json:"requiresLLM"`
-	Results     []Result        `json:"results"`
-	Duration    time.Duration   `json:"durationNs"`
+	// Never nil in a report that Run returns.
+	Results  []Result      `json:"results"`
+	Duration time.Duration `json:"durationNs"`
 }
 
 // Count returns the number of checks with the given outcome.

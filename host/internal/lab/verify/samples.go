@@ -11,7 +11,8 @@ import (
 )
 
 // sample is a history that plugins are tried on, with the ids and token counts that a host would have given its
-// entries. Checks share samples and must not change them.
+// entries. Checks share samples and must not change them. The name is what errors say: an author finds the history in
+// package samples by it.
 type sample struct {
 	name    string
 	entries []*history.Entry
@@ -78,8 +79,10 @@ func tokens(c content.Content) int {
 			n += len(b.Thought)
 		case content.Code:
 			n += len(b.Code)
+		// 4000 bytes stand for 1,000 tokens, whatever the size of the data.
 		case content.Media:
 			n += 4000
+		// As JSON, since what a model reads of it is not known.
 		case content.Opaque:
 			n += len(b.JSON)
 		}

@@ -28,6 +28,7 @@ const scriptedPrompt = "Write a summary of the session that lets the agent go on
 // and without delay; the fields make it slow, wrong or broken. Set them before use: methods run concurrently, on
 // goroutines of the gRPC server, and only the tally may change meanwhile.
 type services struct {
+	// 0 answers at once.
 	delay  time.Duration // before each answer, and between the pieces of a generated text
 	prompt string        // "": the scripted one
 	text   string        // what the model answers; "": the scripted answer
@@ -83,6 +84,7 @@ func (s *services) EstimateTokens(ctx context.Context, entries []sdk.Content) ([
 // counted in tally.open until the plugin cancels it or the answer is complete.
 func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText func(string)) (sdk.Completion, error) {
 	s.tally.generations.Add(1)
+	// Before the wait: a call that was held and never cancelled is what [ready.stillWaits] looks for.
 	s.tally.open.Add(1)
 	defer s.tally.open.Add(-1)
 	if s.hold != nil {
@@ -93,6 +95,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 			return sdk.Completion{}, ctx.Err()
 		}
 	}
+	// With breakOff the error comes in the middle of the answer instead.
 	if s.generateErr != nil && !s.breakOff {
 		return sdk.Completion{}, s.generateErr
 	}
@@ -102,6 +105,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 	}
 	sent := 0
 	for line := range strings.Lines(answer) {
+		// Also with no delay, so that a cancelled call ends here as it would with a real model.
 		if err := pause(ctx, s.delay); err != nil {
 			return sdk.Completion{}, err
 		}
@@ -111,6 +115,7 @@ func (s *services) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 			return sdk.Completion{}, s.generateErr
 		}
 	}
+	// The size of the request in tokens, for the account of what was spent.
 	in := 0
 	for _, e := range req.Entries {
 		in += tokens(e)

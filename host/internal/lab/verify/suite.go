@@ -22,10 +22,11 @@ import (
 
 // bounds are the limits that a plugin must keep. Tests shorten them; see defaultBounds for the real ones.
 type bounds struct {
-	start  time.Duration // from the process to the accepted Configure
-	call   time.Duration // one Optimize or Compress, of the largest history
-	react  time.Duration // to a cancellation, and to the end of the host
-	stop   time.Duration // to SIGTERM
+	start time.Duration // from the process to the accepted Configure
+	call  time.Duration // one Optimize or Compress, of the largest history
+	react time.Duration // to a cancellation, and to the end of the host
+	stop  time.Duration // to SIGTERM
+	// Larger than any call of a healthy plugin on these samples.
 	held   time.Duration // one call while another waits for its model
 	slow   time.Duration // what a slow host service takes for one request
 	memory int64         // bytes of memory at most, for the large history
@@ -50,6 +51,7 @@ type suite struct {
 	binary  *discover.Binary
 	spawner *process.Spawner // of the raw processes
 	bounds  bounds
+	plugins config.Plugins // see Options
 	log     hclog.Logger
 
 	info sdk.Info // of the first process that came up
@@ -57,6 +59,7 @@ type suite struct {
 	running *plugins.Strategy
 	// all hosts of this run, to be closed at its end
 	managers []*plugins.Manager
+	lacking  error    // the fault of the machine that ends the run; nil: there was none
 	broken   bool     // the plugin does not start, which some check has reported
 	asked    *tally   // requests of the first Compress; nil: there was none yet
 	unusable error    // why the plugin cannot use the scripted model's answer; nil: it can
@@ -74,6 +77,9 @@ func (s *suite) judge(ctx context.Context, c Check) Result {
 	switch {
 	case errors.As(err, &skip):
 		r.Outcome, r.Detail = Skip, string(skip)
+	// The machine's fault, such as a full disk: the run ends without a verdict on the plugin.
+	case errors.Is(err, plugins.ErrHost):
+		s.lacking = err
 	case err != nil:
 		r.Outcome, r.Detail = Fail, sentence(err)
 		s.noticeHang(err)
@@ -89,6 +95,7 @@ func (s *suite) noticeHang(err error) (hung bool) {
 		return false
 	}
 	s.bounds.call = min(s.bounds.call, hurry)
+	// The old process stays with its manager until the end of the run.
 	s.running = nil // its host still has the old limit: start a new one
 	return true
 }
@@ -118,7 +125,7 @@ func (s *suite) strategy(ctx context.Context) (*plugins.Strategy, error) {
 }
 
 // fresh returns the plugin in a process of its own, under a host of its own. end stops both; close does it otherwise.
-// Only the directory of the binary is searched, with no lock file and no isolation: trust is not what is checked.
+// Only the directory of the binary is searched, with no lock file: trust is not what is checked.
 func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), err error) {
 	if s.broken {
 		return nil, nil, errNoStart
@@ -127,9 +134,11 @@ func (s *suite) fresh(ctx context.Context) (st *plugins.Strategy, end func(), er
 		Plugins: config.Plugins{
 			Dirs: []string{filepath.Dir(s.binary.Path)}, StartTimeout: s.bounds.start, StopTimeout: s.bounds.stop,
 			OptimizeTimeout: s.bounds.call, CompressTimeout: s.bounds.call,
+			Isolation: s.plugins.Isolation, Grants: s.plugins.Grants, MaxMemoryBytes: s.plugins.MaxMemoryBytes,
 		},
 		Logger: s.log, HostVersion: "verify",
 	})
+	// Before the start, so that a plugin that fails to start is cleaned up as well.
 	s.managers = append(s.managers, m)
 	if st, err = m.Strategy(ctx, s.binary.Name); err != nil {
 		s.broken = true

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 )
@@ -22,6 +24,9 @@ type Options struct {
 	Only []string
 	// Logger gets events in the life of the plugin's processes and the plugin's own log. Nil discards them.
 	Logger hclog.Logger
+	// Plugins are settings, of which those about isolation count: Isolation, Grants and MaxMemoryBytes. The zero value
+	// isolates as well as the machine can, and grants nothing.
+	Plugins config.Plugins
 	// Progress is called before each check, on the goroutine of [Run], with the check's name, the number of checks
 	// that are done, and the number of checks to run. It may be nil.
 	Progress func(check string, done, of int)
@@ -35,11 +40,11 @@ var ErrBadBinary = errors.New("not a strategy plugin")
 var ErrUnknownCheck = errors.New("unknown check")
 
 // Run checks the plugin in the file binary, whose name must be thresh-strategy-<name>, as in a plugin directory. The
-// plugin is started many times, without isolation and with the permissions of the caller: do not run it on a binary
-// that you would not execute. When Run returns, all processes are stopped and all files removed.
+// plugin is started many times, also without isolation and with the permissions of the caller: do not run it on a
+// binary that you would not execute. When Run returns, all processes are stopped and all files removed.
 //
 // Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
-// [ErrUnknownCheck], a temporary directory that cannot be created, or ctx's error. A run takes some seconds; with a
+// [ErrUnknownCheck], a fault of the machine such as a temporary directory that cannot be created, or ctx's error. A run takes some seconds; with a
 // plugin that hangs about a minute, since every call has a time limit, which is shortened once a call has hung.
 func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
@@ -60,7 +65,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 	if err != nil {
 		return nil, fmt.Errorf("creating a directory for the plugin: %w", err)
 	}
-	s := &suite{binary: b, spawner: spawner, bounds: limits, log: o.Logger}
+	s := &suite{binary: b, spawner: spawner, bounds: limits, plugins: o.Plugins, log: o.Logger}
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}
@@ -74,7 +79,7 @@ func run(ctx context.Context, binary string, o Options, limits bounds) (*Report,
 		}
 		result := s.judge(ctx, c)
 		// A check that was interrupted looks like a failure of the plugin, so no report at all is returned.
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), s.lacking); err != nil {
 			return nil, err
 		}
 		r.Results = append(r.Results, result)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,7 +55,11 @@ type answer[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	header wire.Result[M]
 	parts  []P
 	took   time.Duration // without the start of a process
+	digest wire.Digest   // of what the plugin holds now
 }
+
+// errResync is returned by exchange when the plugin does not hold what the call built on.
+var errResync = errors.New("the plugin asks for the whole history")
 
 // ask makes one call, from the header of the request to the last part of the answer. depth measures how deeply the JSON
 // of a part is nested; too deep parts are refused. serve, if not nil, lets the plugin use the host's services until the
@@ -74,15 +79,34 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if in.Config == nil {
 		in.Config = p.config
 	}
-	stream, err := open(ctx, wire.Call{
-		CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Entries: len(in.Entries), Tools: in.Tools,
-	})
+	var known held
+	if p.mirrors() {
+		known = p.sessions.take(in.SessionID)
+	}
+	send := func(u update) (a answer[M, P], err error) {
+		stream, err := open(ctx, wire.Call{
+			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools,
+			Held: uint64(len(u.held.entries)), Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
+		})
+		if err != nil {
+			return a, err
+		}
+		p.traffic.count(u)
+		a, err = exchange(stream, p.opts.Plugins, in, u, depth)
+		a.digest = stream.Digest()
+		p.traffic.bytes.Add(a.digest.Bytes - u.held.digest.Bytes)
+		return a, err
+	}
+	a, err := send(known.update(in))
+	if errors.Is(err, errResync) {
+		p.traffic.resyncs.Add(1)
+		a, err = send(held{}.update(in))
+	}
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
-	a, err := exchange(stream, p.opts.Plugins, in, depth)
-	if err != nil {
-		return answer[M, P]{}, call.failed(ctx, err)
+	if p.mirrors() {
+		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest})
 	}
 	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)
@@ -90,16 +114,22 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	return a, nil
 }
 
-// exchange sends the history and receives the answer. Sending ends before receiving begins: a strategy needs the whole
+// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a strategy needs the whole
 // history anyway, and the plugin's SDK reads all of it first, so neither side can block the other.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
-	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, depth func(P) int,
+	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
-	if err := stream.Send(entriesOf(in.Entries)); err != nil {
+	if err := stream.Send(u.pieces, entriesOf(u.entries)); err != nil {
 		return a, err
 	}
 	if a.header, err = stream.Result(); err != nil {
 		return a, err
+	}
+	if a.header.Resync && len(u.held.entries) > 0 {
+		if err := stream.Drain(); err != nil {
+			return a, err
+		}
+		return a, errResync
 	}
 	if err := checkResult(stream.Of(), a.header, in); err != nil {
 		return a, err

@@ -31,7 +31,8 @@ type Spec struct {
 // of it. On failure nothing of the process is left. The Plugin is returned in any case, for what is known of it then.
 func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec) (*Plugin, error) {
 	p := &Plugin{
-		opts: o, binary: spec.Binary, sandbox: spec.Sandbox, log: o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
+		opts: o, binary: spec.Binary, sandbox: spec.Sandbox,
+		log:    o.Logger.Named("plugin").With("strategy", spec.Binary.Name),
 		health: func(bool, string) {},
 	}
 	p.life.ctx, p.life.end = context.WithCancelCause(context.Background())
@@ -80,6 +81,7 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	if err != nil {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
+	p.reported.delta = wire.HistoryDelta(answer)
 	if p.reported.info, err = checkInfo(p.binary.Name, info); err != nil {
 		return p.Failure(fault.OpGetInfo, err, "")
 	}
@@ -117,9 +119,13 @@ func (p *Plugin) configure(ctx context.Context, settings Settings) error {
 		return p.setupFailed(ctx, fault.OpConfigure, err)
 	}
 
-	err = p.remote.configure(
-		ctx, wire.Configuration{HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger)},
-	)
+	mirrors := uint64(p.opts.MirrorBytes)
+	if p.opts.NoMirrors {
+		mirrors = 0
+	}
+	err = p.remote.configure(ctx, wire.Configuration{
+		HostServiceID: id, Config: config, LogLevel: logLevel(p.opts.Logger), MirrorBytes: &mirrors,
+	})
 	switch {
 	case err == nil:
 		return nil
@@ -143,6 +149,11 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
+	}
+	if lack := p.proc.Lacking(err); lack != nil {
+		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
+	}
+	switch {
 	case cause != nil:
 		return p.Failure(
 			op, fmt.Errorf("%w: no answer within %v of the start", fault.ErrTimeout, p.opts.StartTimeout),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,8 @@ type Options struct {
 	Logger hclog.Logger
 	// Settings looks up the strategies' own settings; nil: they have their defaults.
 	Settings Settings
+	// NoMirrors makes every call send the whole history, as to a plugin that keeps no mirror.
+	NoMirrors bool
 	// Spawn runs f in a goroutine that the host waits for when it closes; it returns false if the host is closed.
 	Spawn func(f func()) bool
 }
@@ -52,14 +55,18 @@ type Plugin struct {
 	config   contract.Config // the strategy's settings, with defaults filled in
 	remote   remote
 	calls    calls
+	sessions sessions // what the process holds of them
+	traffic  traffic
 	life     life
 	health   func(healthy bool, reason string) // set by OnHealth
+	use      func()                            // set by OnFirstUse; nil: nothing to do
 }
 
 // reported is what the plugin says about itself.
 type reported struct {
 	info   contract.Info
 	record json.RawMessage // info as [trust.Record] writes it; nil: it was not accepted
+	delta  bool            // it mirrors histories (Features.history_delta)
 }
 
 // calls numbers the calls and counts timeouts.
@@ -106,6 +113,16 @@ func (p *Plugin) Alive() bool { return p.life.ctx.Err() == nil && !p.proc.Gone(0
 // OnHealth sets the function that is called when a call timed out and the plugin is being probed (healthy is false),
 // and when the probe was answered. It runs on the probe's goroutine. Set it before the first call.
 func (p *Plugin) OnHealth(f func(healthy bool, reason string)) { p.health = f }
+
+// OnFirstUse makes [Plugin.Use] call f, once. Call it before the plugin is handed to anyone.
+func (p *Plugin) OnFirstUse(f func()) { p.use = sync.OnceFunc(f) }
+
+// Use records that a session uses the plugin. A plugin that was started only to be listed is not used.
+func (p *Plugin) Use() {
+	if p.use != nil {
+		p.use()
+	}
+}
 
 // End makes running and later calls fail with why, and [Plugin.Wait] return. Only the first reason counts. The process
 // lives on until Close.

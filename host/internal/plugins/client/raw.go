@@ -119,7 +119,7 @@ func (r *Raw) Compress(
 func drain[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], entries iter.Seq[wire.Entry], sent func(),
 ) error {
-	if err := stream.Send(entries); err != nil {
+	if err := stream.Send(nil, entries); err != nil {
 		return err
 	}
 	if sent != nil {

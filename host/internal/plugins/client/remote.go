@@ -39,6 +39,12 @@ func (r *remote) configure(ctx context.Context, c wire.Configuration) error {
 	return err
 }
 
+// endSession tells the plugin that it may drop what it holds of a session.
+func (r *remote) endSession(ctx context.Context, id string) error {
+	_, err := r.strategy.EndSession(ctx, &threshv1.EndSessionRequest{SessionId: id})
+	return err
+}
+
 // serve offers the host's services on the process's broker, under the returned id, until stop.
 func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err error) {
 	id, listener, err := p.Accept(ctx)

@@ -26,10 +26,12 @@ func specs(fields []contract.ConfigField) []config.Spec {
 // spec converts one declared setting. Its key is relative to strategies.<name>.
 func spec(f contract.ConfigField) config.Spec {
 	types := map[contract.ConfigType]config.Type{
-		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number, contract.String: config.String,
+		contract.Boolean: config.Boolean, contract.Integer: config.Integer, contract.Number: config.Number,
+		contract.String: config.String,
 	}
 	return config.Spec{
-		Key: f.Key, Type: types[f.Type], Default: f.Default, Allowed: f.Allowed, Min: f.Minimum, Max: f.Maximum, Meaning: f.Description,
+		Key: f.Key, Type: types[f.Type], Default: f.Default, Allowed: f.Allowed, Min: f.Minimum, Max: f.Maximum,
+		Meaning: f.Description,
 	}
 }
 

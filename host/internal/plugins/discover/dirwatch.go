@@ -23,11 +23,12 @@ const identityTime = 30 * time.Second
 // dirWatch watches directories, including those that do not exist yet: for each of these it watches the nearest
 // existing parent until the directory appears. Only one goroutine may use it.
 type dirWatch struct {
-	*fsnotify.Watcher // a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
-	log               hclog.Logger
-	wanted            []string            // absolute paths
-	armed             map[string]sighting // what was to be watched when arm was called
-	warned            map[string]bool     // directories for which a warning was logged
+	// a new one each time arm is called: a watch stays with a directory, even if its path leads elsewhere now
+	*fsnotify.Watcher
+	log    hclog.Logger
+	wanted []string            // absolute paths
+	armed  map[string]sighting // what was to be watched when arm was called
+	warned map[string]bool     // directories for which a warning was logged
 }
 
 // sighting identifies the directory that a path led to. Two sightings are equal if it is the same directory.

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -43,6 +45,8 @@ type Candidate struct {
 	Name, Path string
 	// Problem says why the file cannot be a plugin. ShadowedBy is the path of the file that is used instead.
 	Problem, ShadowedBy string
+	// Lack is set if Problem is the fault of the host's environment: the file may be a good plugin.
+	Lack error
 	// Attached is set if Path is the socket of a process that a developer started by hand (--attach).
 	Attached bool
 }
@@ -56,8 +60,11 @@ func (c Candidate) Failure(op fault.Op, err error, hint string) *fault.Error {
 }
 
 // HostFailure returns an error about the candidate that is not the plugin's fault, so that it does not count as a
-// crash.
+// crash. Where the host's environment is to blame, it says so instead of hint.
 func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error {
+	if fault.IsHost(err) {
+		return fault.Host(c.Name, c.Path, op, err)
+	}
 	failure := c.Failure(op, err, hint)
 	failure.Blameless = true
 	return failure
@@ -67,6 +74,9 @@ func (c Candidate) HostFailure(op fault.Op, err error, hint string) *fault.Error
 type Catalog struct {
 	Dirs       []Directory
 	Candidates []Candidate
+	// Lack is set if the fault of the host's environment kept the scan from seeing everything: what was not found may
+	// exist.
+	Lack error
 }
 
 // Scan searches the directories in order, without recursion. The first usable file with a name wins. A broken file
@@ -88,10 +98,12 @@ func Scan(dirs []string, g Guard) Catalog {
 			continue
 		}
 		seen[real] = true
-		d, found := scanOne(dir, g)
+		d, found, lack := scanOne(dir, g)
+		c.Lack = cmp.Or(c.Lack, lack)
 		for i := range found {
 			f := &found[i]
 			if f.Problem != "" {
+				c.Lack = cmp.Or(c.Lack, f.Lack)
 				continue
 			}
 			if first, taken := owner[f.Name]; taken {
@@ -141,8 +153,12 @@ func (c Catalog) Find(name string) (Candidate, bool) {
 const maxListed = 2000
 
 // Unknown returns the error for a name that Find does not know: a [fault.ErrUnknownStrategy] that lists what was found
-// and where, since the usual causes are a typing error and a wrong directory.
+// and where, since the usual causes are a typing error and a wrong directory. If the scan could not see everything, it
+// is a [fault.ErrHost].
 func (c Catalog) Unknown(name string) error {
+	if c.Lack != nil {
+		return fault.Host(name, c.where(), fault.OpStart, c.Lack)
+	}
 	var names, broken []string
 	for _, f := range c.Candidates {
 		switch {
@@ -178,24 +194,32 @@ func (c Catalog) Unknown(name string) error {
 		b.WriteString("; not usable: " + strings.Join(broken, ", "))
 	}
 	guess := ""
-	if near := text.Nearest(name, names); near != "" {
+	if near := nearest.One(name, names); near != "" {
 		guess = fmt.Sprintf(", did you mean %q?", near)
 	}
 	return fmt.Errorf("%w %q%s: %s", fault.ErrUnknownStrategy, name, guess, b.String())
 }
 
-// scanOne searches one directory.
-func scanOne(dir string, g Guard) (Directory, []Candidate) {
-	d := Directory{Path: dir}
+// where names the directories, for an error that is about none in particular.
+func (c Catalog) where() string {
+	var dirs []string
+	for _, d := range c.Dirs {
+		dirs = append(dirs, d.Path)
+	}
+	return strings.Join(dirs, ", ")
+}
+
+// scanOne searches one directory. lack is set if the host's environment kept it from doing so.
+func scanOne(dir string, g Guard) (d Directory, found []Candidate, lack error) {
+	d = Directory{Path: dir}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		d.Problem = fault.System(err).Error()
-		return d, nil
+		return d, nil, lacking(err)
 	}
 	if g != nil {
 		d.Problem = g.Directory(dir)
 	}
-	var found []Candidate
 	for _, e := range entries {
 		name, ok := StrategyName(e.Name())
 		if !ok {
@@ -203,41 +227,54 @@ func scanOne(dir string, g Guard) (Directory, []Candidate) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		problem := inspect(name, path)
+		problem, lack := inspect(name, path)
 		switch {
 		case problem == "" && d.Problem != "":
 			problem = "is not trusted: " + d.Problem
 		case problem == "" && g != nil:
 			problem = g.File(dir, path)
 		}
-		found = append(found, Candidate{Name: name, Path: path, Problem: problem})
+		found = append(found, Candidate{Name: name, Path: path, Problem: problem, Lack: lack})
 	}
-	return d, found
+	return d, found, nil
 }
 
-// inspect returns why the file cannot be a plugin; "" if it may be one. It reads only the first bytes, and executes
-// nothing.
-func inspect(name, path string) string {
+// inspect returns why the file cannot be a plugin; "" if it may be one. lack is set if that is the fault of the host's
+// environment. It reads only the first bytes, and executes nothing.
+func inspect(name, path string) (problem string, lack error) {
 	if !contract.ValidName(name) {
 		return fmt.Sprintf("has no valid strategy name (%q must be lower-case letters, digits and single hyphens)",
-			text.Printable(name, 100))
+			text.Printable(name, 100)), nil
 	}
 	info, err := os.Stat(path) // follows a symbolic link, which is as good as the file itself
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "is a symbolic link to nothing"
+		return "is a symbolic link to nothing", nil
 	case err != nil:
-		return "cannot be read: " + fault.System(err).Error()
+		return unreadable(err)
 	case info.IsDir():
-		return "is a directory"
+		return "is a directory", nil
 	case !info.Mode().IsRegular():
-		return "is not a regular file"
+		return "is not a regular file", nil
 	case info.Size() == 0:
-		return "is empty"
+		return "is empty", nil
 	case info.Mode().Perm()&0o111 == 0:
-		return "is not executable (chmod +x)"
+		return "is not executable (chmod +x)", nil
 	}
 	return inspectHead(path)
+}
+
+// unreadable is what inspect returns for a file that cannot be read.
+func unreadable(err error) (problem string, lack error) {
+	return "cannot be read: " + fault.System(err).Error(), lacking(err)
+}
+
+// lacking returns err if it is the fault of the host's environment.
+func lacking(err error) error {
+	if fault.IsHost(err) {
+		return err
+	}
+	return nil
 }
 
 // programHeads are the first bytes of files that the supported kernels execute: ELF, Mach-O (thin and universal),
@@ -246,22 +283,22 @@ var programHeads = [][]byte{
 	[]byte("\x7fELF"), []byte("\xcf\xfa\xed\xfe"), []byte("\xca\xfe\xba\xbe"), []byte("#!"),
 }
 
-// inspectHead returns the problem with a file's first bytes, "" if there is none.
-func inspectHead(path string) string {
+// inspectHead returns the problem with a file's first bytes, as inspect does.
+func inspectHead(path string) (problem string, lack error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "cannot be read: " + fault.System(err).Error()
+		return unreadable(err)
 	}
 	defer f.Close()
 	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return "cannot be read: " + fault.System(err).Error()
+		return unreadable(err)
 	}
 	for _, h := range programHeads {
 		if bytes.HasPrefix(head[:n], h) {
-			return ""
+			return "", nil
 		}
 	}
-	return "is neither a program nor a script that begins with #!"
+	return "is neither a program nor a script that begins with #!", nil
 }

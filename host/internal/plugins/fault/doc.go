@@ -5,5 +5,5 @@
 // and what to do about it. Its text is what operators read and search for, so every sentinel's text is a fixed
 // phrase.
 //
-// The package imports nothing of thresh, so that every other room of the plugin runtime can import it.
+// The package imports nothing of thresh but package text, so that every other room of the plugin runtime can import it.
 package fault

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // What can go wrong, for errors.Is. They arrive inside an [*Error], except for [ErrUnknownStrategy] and [ErrClosed],
@@ -39,6 +41,9 @@ var (
 	ErrNotGranted = errors.New("not granted")
 	// ErrNotIsolated: plugins.isolation is strict, and this machine cannot enforce every measure.
 	ErrNotIsolated = errors.New("cannot be isolated")
+	// ErrHost: the host's environment lacks what a start needs: descriptors, space, memory, processes, the run directory.
+	// The plugin is not at fault, nothing is counted, and the next call tries again.
+	ErrHost = errors.New("host environment fault")
 	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place:
 	// the error belongs to the agent (REQ-HD-013.4).
 	ErrStrategy = errors.New("strategy failed")
@@ -80,11 +85,7 @@ type Error struct {
 
 // Error is [Error.Sentence], followed by the end of the plugin's standard error if there is any.
 func (e *Error) Error() string {
-	excerpt := stderrExcerpt(e.Stderr)
-	if excerpt == "" {
-		return e.Sentence()
-	}
-	return e.Sentence() + "\nlast lines of its standard error:\n" + excerpt
+	return e.Sentence() + Excerpt(e.Stderr)
 }
 
 // Sentence is the error in one line, without the plugin's standard error.
@@ -129,12 +130,17 @@ func System(err error) error {
 	return err
 }
 
-// excerptLines is how many lines of a plugin's standard error an error's text shows.
-const excerptLines = 12
+const (
+	// excerptLines is how many lines of a plugin's standard error an error's text shows.
+	excerptLines = 12
+	// excerptWidth is where each of them is cut, in bytes.
+	excerptWidth = 500
+)
 
-// stderrExcerpt picks the lines that explain why a process died: those from a Go panic on if there was one, else the
-// last ones.
-func stderrExcerpt(stderr string) string {
+// Excerpt is what a text that ends with an error's sentence goes on with: the lines of a plugin's standard error that
+// explain why it died, safe for a terminal. They are those from a Go panic on if there was one, else the last ones; ""
+// if there are none.
+func Excerpt(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	from := max(0, len(lines)-excerptLines)
 	for i, line := range lines {
@@ -147,7 +153,8 @@ func stderrExcerpt(stderr string) string {
 	if len(lines) == 1 && lines[0] == "" {
 		return ""
 	}
-	return "  " + strings.Join(lines, "\n  ")
+	shown := text.Lines(strings.Join(lines, "\n"), excerptWidth)
+	return "\nlast lines of its standard error:\n  " + strings.ReplaceAll(shown, "\n", "\n  ")
 }
 
 // IsPanic reports whether a line of a plugin's standard error begins the output of a Go program that dies.

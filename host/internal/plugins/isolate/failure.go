@@ -13,6 +13,10 @@ import (
 // stepExec is the step in which a launcher becomes the program. Its failures are about the program, not the isolation.
 const stepExec = "exec"
 
+// ErrLauncher begins the errors of a launcher that did not report what became of it. It is the host's own program, so
+// no plugin is to blame.
+var ErrLauncher = errors.New("the launcher")
+
 // Error names the failed step. For exec it is the system's error alone, as if the program had been started directly.
 func (f *Failure) Error() string {
 	if f.Step == stepExec {
@@ -21,9 +25,12 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("isolating it (%s): %s", f.Step, f.Text)
 }
 
-// Unwrap returns the [syscall.Errno] if the program itself could not be run.
+// IsSetup reports whether the isolation failed, and not the program itself.
+func (f *Failure) IsSetup() bool { return f.Step != stepExec }
+
+// Unwrap returns the [syscall.Errno] of the step that failed.
 func (f *Failure) Unwrap() error {
-	if f.Step == stepExec && f.Errno != 0 {
+	if f.Errno != 0 {
 		return syscall.Errno(f.Errno)
 	}
 	return nil
@@ -40,21 +47,21 @@ func newFailure(step string, err error) *Failure {
 }
 
 // Await reads from the other end of [Spec.Status] until the launcher has become the program, which closes the pipe. It
-// returns a [*Failure] if the launcher reports one, and another error if limit passes or the report is unreadable.
+// returns a [*Failure] if the launcher reports one, and an [ErrLauncher] if limit passes or the report is unreadable.
 func Await(status *os.File, limit time.Duration) error {
 	if err := status.SetReadDeadline(time.Now().Add(limit)); err != nil {
 		return err
 	}
 	text, err := io.ReadAll(io.LimitReader(status, 64<<10))
 	if err != nil {
-		return fmt.Errorf("waiting for the launcher: %w", err)
+		return fmt.Errorf("%w did not answer: %w", ErrLauncher, err)
 	}
 	if len(text) == 0 {
 		return nil
 	}
 	f := new(Failure)
 	if err := json.Unmarshal(text, f); err != nil {
-		return fmt.Errorf("the launcher said %q", text)
+		return fmt.Errorf("%w said %q", ErrLauncher, text)
 	}
 	return f
 }

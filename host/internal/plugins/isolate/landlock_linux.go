@@ -53,8 +53,10 @@ const signalsABI = 6
 var (
 	systemTrees = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"}
 	systemReads = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/localtime", "/etc/alternatives",
-		"/proc/self",                                                               // what runtimes ask about their own process; others' are not in it
-		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"} // programs with OpenSSL end where it cannot be read
+		// what runtimes ask about their own process; others' are not in it
+		"/proc/self",
+		// programs with OpenSSL end where it cannot be read
+		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"}
 	// networkReads are for programs that may use the network: names and certificates.
 	networkReads = []string{
 		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/services", "/etc/gai.conf", "/etc/ssl/certs",

@@ -52,7 +52,8 @@ func become(spec Spec) *Failure {
 	}
 	// The order matters: the filter of system calls comes last, as it may forbid what the others need.
 	steps := map[Measure]func(Spec) error{
-		Limits: setLimits, Memory: limitMemory, Files: limitFiles, Privileges: dropPrivileges, Network: filterCalls, Processes: filterCalls,
+		Limits: setLimits, Memory: limitMemory, Files: limitFiles, Privileges: dropPrivileges, Network: filterCalls,
+		Processes: filterCalls,
 	}
 	wanted := make(map[Measure]bool)
 	for _, m := range spec.Apply {

@@ -37,7 +37,8 @@ var forbidden = []uint32{
 
 // namespaces are the flags of clone that create namespaces. In its own user namespace a process is root and reaches
 // much more of the kernel. (CLONE_NEWTIME is not among clone's flags.)
-const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // Where things stand in what a filter sees of a call (struct seccomp_data).
 const (

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -45,7 +46,11 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 	if spec.Binary.Attached {
 		p.child.attach()
 	}
-	if err := p.connect(ctx, s.run.path); err != nil {
+	dir, err := s.ready()
+	if err != nil {
+		return nil, spec.Binary.HostFailure(fault.OpStart, err, "")
+	}
+	if err := p.connect(ctx, dir); err != nil {
 		p.Close(0)
 		return nil, p.AddStderr(err) // all of it, now that the process is gone
 	}

@@ -13,9 +13,11 @@ func (c *child) endedHint() string {
 	const byHand = "run it by hand to see what it is"
 	switch {
 	case c.binary.Script && filepath.Base(c.binary.Interpreter()) == "env":
-		return "its #! line has env look for a program in PATH, which plugins do not get: name the program by its absolute path"
+		return "its #! line has env look for a program in PATH, which plugins do not get: name the program by its " +
+			"absolute path"
 	case c.isolated():
-		return byHand + "; if it works there, isolation keeps something from it: see plugins.grants." + c.binary.Name + " and 'thresh doctor'"
+		return byHand + "; if it works there, isolation keeps something from it: see plugins.grants." + c.binary.Name +
+			" and 'thresh doctor'"
 	}
 	return byHand
 }

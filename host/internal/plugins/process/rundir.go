@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 )
 
 const (
@@ -46,7 +48,7 @@ func newRunDir(base string) (*runDir, error) {
 	sweepRunDirs(base)
 	path, err := mkdirRandom(base)
 	if err != nil {
-		return nil, fmt.Errorf("making a run directory: %w", err)
+		return nil, fmt.Errorf("%w: making a run directory in %s: %w", fault.ErrHost, base, fault.System(err))
 	}
 	// The lock file gets its name only once it is locked. Otherwise another host could take the directory for an
 	// abandoned one.
@@ -55,7 +57,9 @@ func newRunDir(base string) (*runDir, error) {
 		err = os.Rename(lock.Name(), filepath.Join(path, hostLock))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locking the run directory: %w", err), os.RemoveAll(path))
+		return nil, errors.Join(
+			fmt.Errorf("%w: locking the run directory %s: %w", fault.ErrHost, path, fault.System(err)), os.RemoveAll(path),
+		)
 	}
 	return &runDir{path: path, lock: lock}, nil
 }
@@ -68,6 +72,17 @@ func mkdirRandom(base string) (string, error) {
 			return path, err
 		}
 	}
+}
+
+// gone reports whether the directory, or the lock that tells other hosts that it is in use, is no longer there.
+// Programs that clean up temporary directories remove what was not touched for some days.
+func (d *runDir) gone() bool {
+	ours, err := d.lock.Stat()
+	if err != nil {
+		return true
+	}
+	there, err := os.Stat(filepath.Join(d.path, hostLock))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(ours, there)
 }
 
 // remove deletes the directory and releases the lock.

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -11,24 +13,55 @@ import (
 // Spawner starts processes. It owns what they share: a run directory, and the thread from which all are started. It
 // is safe for concurrent use. Close it when every process has ended.
 type Spawner struct {
-	run     *runDir
+	base    string // what run directories are made in
 	starter *starter
+
+	mu sync.Mutex
+	// runs are the run directories that were made, the one in use last. Others are gone, but processes may still have
+	// sockets there, and something may be left of them.
+	runs []*runDir
 }
 
 // NewSpawner makes a spawner with a private run directory below base; "" is the system's temporary directory. base
 // must be a short path, since sockets are made in it.
 func NewSpawner(base string) (*Spawner, error) {
+	if err := descriptorsFree(); err != nil {
+		return nil, err // a directory that is half made could not be removed either
+	}
 	run, err := newRunDir(base)
 	if err != nil {
 		return nil, err
 	}
-	return &Spawner{run: run, starter: newStarter()}, nil
+	return &Spawner{base: base, runs: []*runDir{run}, starter: newStarter()}, nil
+}
+
+// ready checks that the host has what a start needs, and returns the run directory. If that is gone, it makes another.
+func (s *Spawner) ready() (dir string, err error) {
+	if err := descriptorsFree(); err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run := s.runs[len(s.runs)-1]
+	if run.gone() {
+		if run, err = newRunDir(s.base); err != nil {
+			return "", err
+		}
+		s.runs = append(s.runs, run)
+	}
+	return run.path, nil
 }
 
 // Close removes the run directory. A start after it fails.
 func (s *Spawner) Close() error {
 	s.starter.close()
-	return s.run.remove()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, run := range s.runs {
+		errs = append(errs, run.remove())
+	}
+	return errors.Join(errs...)
 }
 
 // Spec says what to start and how.

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -20,7 +21,8 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 	running := c.started()
 	dying := dyingTime
 	if !h.complete() {
-		dying = killTime // its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+		// its standard output has ended, so it is about to be gone: only a busy machine makes that take long
+		dying = killTime
 	}
 	if running && err != nil && c.gone(dying) && c.killedByOthers() {
 		return p.Killed(fault.OpStart)
@@ -37,6 +39,11 @@ func (p *Process) startFailed(ctx context.Context, err error) error {
 			err = cause
 		}
 		return p.spec.NotAttached(fault.OpStart, err)
+	}
+	if lack := p.Lacking(err); lack != nil {
+		return fault.Host(p.spec.Binary.Name, p.spec.Binary.Path, fault.OpStart, lack)
+	}
+	switch {
 	case !running && err != nil:
 		return p.cannotRun(err)
 	case h.complete():
@@ -87,6 +94,10 @@ func (p *Process) noConnection(err error) error {
 
 // cannotRun explains why the system did not start the file.
 func (p *Process) cannotRun(err error) error {
+	if launcher := (*isolate.Failure)(nil); errors.As(err, &launcher) && launcher.IsSetup() {
+		return p.spec.Binary.HostFailure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotIsolated, err),
+			"'thresh doctor' shows what this machine can enforce")
+	}
 	failure := p.Failure(fault.OpStart, fmt.Errorf("%w: %w", fault.ErrNotPlugin, fault.System(err)), "")
 	if hidden, grant := p.child.hiddenInterpreter(); hidden != "" {
 		failure.Err = fmt.Errorf(

@@ -38,6 +38,7 @@ type coming struct {
 	starting  bool // the first process, or one after a crash
 	replacing bool // a new version, next to the current process
 	lookAgain bool // the file changed meanwhile
+	retry     bool // the host's environment kept a new version from starting: try again at the next call
 	drop      bool // end the process when it is ready, unless it is needed then
 }
 
@@ -88,7 +89,7 @@ func (o *owner) to(state State, reason string) {
 	})
 	level := hclog.Debug
 	switch state {
-	case StateSuspect, StateBroken:
+	case StateSuspect, StateBroken, StateHostFault:
 		level = hclog.Warn
 	case StateCrashed, StateQuarantined:
 		level = hclog.Error
@@ -109,6 +110,10 @@ func (o *owner) acquire(answer chan lease) {
 		answer <- lease{err: fault.ErrClosed}
 	case o.current != nil && o.current.Alive():
 		o.grant(answer)
+		if o.coming.retry {
+			o.coming.retry = false
+			o.s.host.Rescan()
+		}
 	case o.current != nil,
 		o.coming.starting,
 		o.coming.replacing: // it is dead and that is about to be noticed, or one is being started

@@ -164,6 +164,9 @@ func (o *owner) failed(state State, err error) {
 		return
 	}
 	o.failure = err
+	if errors.Is(err, fault.ErrHost) {
+		state = StateHostFault
+	}
 	reason := fault.Sentence(err)
 	if blamed(err) && o.crashes.add(time.Now(), jitter()) {
 		state = StateQuarantined

@@ -71,6 +71,7 @@ func (o *owner) notReplaced(err error) {
 	if errors.Is(err, ErrSame) || o.closing {
 		return
 	}
+	o.coming.retry = errors.Is(err, fault.ErrHost)
 	reason := fault.Sentence(err)
 	o.log.Warn("new version of the plugin failed to start, the old one stays in use", "reason", reason)
 	if state, _ := o.s.State(); state == StateReady && o.current != nil {

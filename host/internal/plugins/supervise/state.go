@@ -5,6 +5,7 @@ package supervise
 //	discovered → verified → starting → described → ready ⇄ suspect
 //	ready, suspect → crashed → (after a delay, when it is needed) discovered …
 //	crashed too often → quarantined
+//	verified, starting → host-fault, when the environment lacks something → (at the next call) discovered …
 //	ready → draining → stopped
 type State string
 
@@ -30,6 +31,9 @@ const (
 	StateDraining State = "draining"
 	// StateStopped: its process was ended because it was no longer needed.
 	StateStopped State = "stopped"
+	// StateHostFault: the host's environment kept it from being started; the next call tries again. Reason says what is
+	// lacking.
+	StateHostFault State = "host-fault"
 	// StateBroken: the file is no plugin, or did not become ready; Reason says why.
 	StateBroken State = "broken"
 )

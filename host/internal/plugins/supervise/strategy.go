@@ -135,10 +135,23 @@ func (s *Strategy) Compress(
 	return l.Plugin().Compress(ctx, in, services)
 }
 
+// EndSession tells the current process, if there is one, that a session has ended. It starts nothing and does not wait
+// for the process.
+func (s *Strategy) EndSession(id string) {
+	s.do(func(o *owner) {
+		if o.current != nil {
+			o.current.EndSession(id)
+		}
+	})
+}
+
 // Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
+	if err == nil {
+		i.Use()
+	}
 	return Lease{i}, err
 }
 
@@ -150,6 +163,7 @@ func (s *Strategy) Need(ctx context.Context) error {
 		o.acquire(answer)
 	})
 	if err == nil {
+		i.Use()
 		i.release()
 	}
 	return err

@@ -5,6 +5,7 @@
 // not fit is first shortened, and then left out, the least important column first. The user can choose columns by
 // name with --columns (see [Check]); programs read -o json, which has everything.
 //
-//   - table.go has the table and prints it, fit.go decides which columns are shown and how wide, width.go asks the terminal.
+//   - table.go has the table and prints it, fit.go decides which columns are shown and how wide, width.go asks the
+//     terminal.
 //   - number.go formats numbers, shares, money and durations, so that all tables show them alike.
 package table

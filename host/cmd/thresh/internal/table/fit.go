@@ -17,7 +17,8 @@ type placed struct {
 	least int // the width down to which the column may be shortened
 }
 
-// shorten returns a cell in the width of its column.
+// shorten returns a cell in the width of its column. Widths are counted in characters, which is right for Latin text; a
+// terminal may draw some characters wider.
 func (p placed) shorten(cell string) string {
 	switch {
 	case utf8.RuneCountInString(cell) <= p.width:
@@ -36,15 +37,18 @@ func (t *Table) fit(o Options) []placed {
 		limit = DefaultWidth
 	}
 	shown := t.chosen(o.Columns)
+	// Columns that the user chose are all shown, even empty ones: a script may count on their positions.
 	if len(o.Columns) == 0 {
 		shown = slices.DeleteFunc(shown, func(p placed) bool { return t.empty(p.index) })
 		for total(shown, least) > limit {
+			// The last column of the highest rank, as the loop goes on at equality.
 			worst := 0
 			for i := range shown {
 				if shown[i].Rank >= shown[worst].Rank {
 					worst = i
 				}
 			}
+			// What is left is always shown, and the lines get too long.
 			if shown[worst].Rank == 0 {
 				break
 			}
@@ -58,6 +62,7 @@ func (t *Table) fit(o Options) []placed {
 // chosen returns the columns that were asked for, in that order.
 func (t *Table) chosen(names []string) []placed {
 	var out []placed
+	// Several columns may have the name, such as one cost for each price list.
 	add := func(name string) {
 		for i, c := range t.columns {
 			if name == All || c.Name == name {
@@ -93,6 +98,7 @@ func (t *Table) place(index int) placed {
 	return p
 }
 
+// A table without rows keeps all its columns, so that its head is whole.
 func (t *Table) empty(index int) bool {
 	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[index] != "" })
 }
@@ -109,7 +115,7 @@ func total(shown []placed, width func(placed) int) int {
 }
 
 // stretch gives what room there is to the elastic columns, in proportion to their Min, until their cells are shown
-// whole.
+// whole. One character at a time: tables have a dozen columns and lines a few hundred characters.
 func stretch(shown []placed, limit int) {
 	for i := range shown {
 		shown[i].width = shown[i].least
@@ -117,6 +123,7 @@ func stretch(shown []placed, limit int) {
 	for room := limit - total(shown, least); room > 0; room-- {
 		next := -1
 		for i, p := range shown {
+			// Compares width/Min without a division; columns without Min are at their full width already.
 			if p.width < p.full && (next < 0 || p.width*shown[next].Min < shown[next].width*p.Min) {
 				next = i
 			}

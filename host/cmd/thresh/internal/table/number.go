@@ -32,11 +32,13 @@ func Short(n int) string {
 		return Int(n)
 	}
 	v, unit := float64(n), 0
+	// 999.5, not 1000: what would be rounded to 1000 gets the next unit.
 	for math.Abs(v) >= 999.5 && unit < len(units)-1 {
 		v, unit = v/1000, unit+1
 	}
 	digits := 2
 	switch a := math.Abs(v); {
+	// The bounds are where rounding adds a digit.
 	case a >= 99.95:
 		digits = 0
 	case a >= 9.995:
@@ -45,6 +47,7 @@ func Short(n int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + units[unit]
 }
 
+// Up to 10^18, which an int can hold.
 var units = []string{"", "k", "M", "G", "T", "P", "E"}
 
 // Percent is a part of a whole, from "0.0 %"; "-" if the whole is nothing.
@@ -60,7 +63,7 @@ func Percentage(v float64) string {
 	return fmt.Sprintf("%.1f %%", math.Round(v*10)/10+0) // + 0: nothing is not "-0.0 %"
 }
 
-// Duration is a duration with two or three digits.
+// Duration is a duration with two or three digits. Rounding keeps columns narrow. Zero is "0s".
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 100*time.Second:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/thresh-dev/thresh/internal/nearest"
 	"github.com/thresh-dev/thresh/internal/text"
 )
 
@@ -37,7 +38,8 @@ func (c Column) head() string {
 // Table is a table that is being filled. Make one with [New].
 type Table struct {
 	columns []Column
-	rows    [][]string
+	// Cells are ready for a terminal; each row has as many as there are columns.
+	rows [][]string
 }
 
 // New returns an empty table with the given columns.
@@ -68,7 +70,8 @@ type Options struct {
 // gap separates columns.
 const gap = 2
 
-// Write prints the table. A column without any content is left out, unless it was chosen.
+// Write prints the table. A column without any content is left out, unless it was chosen. It makes one write, so that a
+// table is not cut by other output.
 func (t *Table) Write(w io.Writer, o Options) error {
 	if err := Check(t.columns, o.Columns); err != nil {
 		return err
@@ -108,6 +111,7 @@ func heads(shown []placed) [][]string {
 	return lines
 }
 
+// Blanks at the end of a line are left out: they would wrap in a narrow terminal.
 func writeLine(out *strings.Builder, shown []placed, cells []string) {
 	var line strings.Builder
 	for i, s := range shown {
@@ -125,7 +129,8 @@ func writeLine(out *strings.Builder, shown []placed, cells []string) {
 	out.WriteByte('\n')
 }
 
-// Check reports a name in chosen that no column has. A command calls it before it begins to work.
+// Check reports a name in chosen that no column has. A command calls it before it begins to work. The error is one of
+// usage.
 func Check(columns []Column, chosen []string) error {
 	names := Names(columns)
 	for _, name := range chosen {
@@ -133,7 +138,7 @@ func Check(columns []Column, chosen []string) error {
 			continue
 		}
 		guess := ""
-		if near := text.Nearest(name, names); near != "" {
+		if near := nearest.One(name, names); near != "" {
 			guess = fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		return fmt.Errorf("--columns: no column %.80q%s; columns are %s", name, guess, strings.Join(names, ", "))

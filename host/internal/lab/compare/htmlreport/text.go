@@ -8,22 +8,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // short shortens a name that comes from a session or from settings and may have any length, and replaces characters
 // that HTML cannot contain.
-func short(text string) string { return shorten(text, maxName) }
+func short(s string) string { return shorten(s, maxName) }
 
-// shorten cuts text to at most most bytes, at the boundary of a character, and cleans it.
-func shorten(text string, most int) string {
-	if len(text) > most {
-		for most > 0 && !utf8.RuneStart(text[most]) {
-			most--
-		}
-		text = text[:most] + "…"
-	}
-	return clean(text)
-}
+// shorten cuts s to at most most bytes, and cleans it.
+func shorten(s string, most int) string { return clean(text.Clip(s, most)) }
 
 // clean replaces control characters and non-characters by U+FFFD: HTML forbids them, and browsers differ in what they
 // do with them. Escaping is the template's job.

@@ -1,4 +1,8 @@
-package text
+// Package nearest finds what a misspelt name was meant to be, for "did you mean …?".
+//
+// It is apart from package text because of its library: strategies show text too, and the programs of their authors
+// should not depend on more modules than they need.
+package nearest
 
 import (
 	"iter"
@@ -13,18 +17,18 @@ import (
 // the lengths, and what is longer is no spelling mistake.
 const maxGuess = 100
 
-// Nearest returns the candidate that given was most likely meant to be, for "did you mean …?"; "" if none is near.
+// One returns the candidate that given was most likely meant to be, for "did you mean …?"; "" if none is near.
 // Upper and lower case are the same.
-func Nearest(given string, candidates []string) string {
-	if near := NearestAll(given, slices.Values(candidates), 1); len(near) > 0 {
+func One(given string, candidates []string) string {
+	if near := Some(given, slices.Values(candidates), 1); len(near) > 0 {
 		return near[0]
 	}
 	return ""
 }
 
-// NearestAll returns up to most candidates that given may have been meant to be, the nearest first, each once.
+// Some returns up to most candidates that given may have been meant to be, the nearest first, each once.
 // Candidates at the same distance stand in the order of their letters, so that a message is the same each time.
-func NearestAll(given string, candidates iter.Seq[string], most int) []string {
+func Some(given string, candidates iter.Seq[string], most int) []string {
 	if given == "" || len(given) > maxGuess {
 		return nil
 	}

@@ -1,0 +1,74 @@
+package history_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Views build on earlier views. Whatever happened in between, each is as if it were made from nothing, and no earlier
+// one changes.
+func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
+	type taken struct {
+		view history.View
+		was  []content.Content
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		h := history.New()
+		var views []taken
+		marks := []history.Mark{h.Mark()}
+		for _, e := range gen.History(gen.Options{Malformed: true}).Draw(t, "history") {
+			add(h, e)
+			switch rapid.IntRange(0, 4).Draw(t, "then") {
+			case 0:
+				marks = append(marks, h.Mark())
+			case 1: // what may not be removed is refused
+				s := h.Snapshot()
+				at := rapid.IntRange(0, len(s.Entries)-1).Draw(t, "removed")
+				if plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{{Index: at, Remove: true}}, counts); err == nil {
+					if _, err := h.Apply(plan); err != nil {
+						t.Fatal(err)
+					}
+				}
+			default:
+				m := rapid.SampledFrom(append(marks, h.Mark())).Draw(t, "mark")
+				v := h.ViewAt(&m, count)
+				if diff := cmp.Diff(fresh(h.SnapshotAt(&m)), shape(v)); diff != "" {
+					t.Fatalf("made from nothing it differs:\n%s", diff)
+				}
+				views = append(views, taken{v, slices.Clone(v.Contents())})
+			}
+		}
+		for i, v := range views {
+			for k, c := range v.view.Contents() {
+				if !c.Equal(v.was[k]) || !c.Equal(v.view.Entries[k].Content) {
+					t.Fatalf("entry %d of view %d changed later", k, i)
+				}
+			}
+		}
+	})
+}
+
+// shape is a view without what is kept for the next.
+func shape(v history.View) []any {
+	var ids []string
+	for _, e := range v.Entries {
+		ids = append(ids, e.ID)
+	}
+	return []any{ids, sketch(v.Contents()), v.Tokens, v.Pending, v.Problems, v.Owned, v.OwnedTokens}
+}
+
+func fresh(s history.Snapshot) []any {
+	h := history.New()
+	for _, e := range s.Entries {
+		h.AppendAs([]string{e.ID}, []content.Content{e.Content}, []history.Count{e.Count})
+	}
+	return shape(h.View(count))
+}

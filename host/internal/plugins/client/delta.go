@@ -1,0 +1,181 @@
+package client
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// held is what the process's mirror of a session holds, as far as the host knows. The plugin may have dropped it; then
+// it answers with resync.
+type held struct {
+	// entries are those of the last call. Entries are immutable and a history only grows within an epoch, so that this
+	// is no copy but the beginning of the session's own list.
+	entries []*history.Entry
+	epoch   uint64
+	digest  wire.Digest
+}
+
+// sessions knows what the process holds of each session. It is safe for concurrent use.
+//
+// A call takes what is known and puts back what is known after it. So of two concurrent calls of one session the second
+// sends everything; and after a call that failed, whose effect on the mirror is unknown, the next one does. Both sides
+// follow this rule, see package sdk.
+type sessions struct {
+	mu    sync.Mutex
+	known map[string]held
+}
+
+// take returns what is known of a session and forgets it. Without entries, nothing is.
+func (s *sessions) take(id string) held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.known[id]
+	delete(s.known, id)
+	return h
+}
+
+// put remembers what the process holds after a call.
+func (s *sessions) put(id string, h held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]held{}
+	}
+	s.known[id] = h
+}
+
+// Traffic counts how histories were sent to a process.
+type Traffic struct {
+	// Full are calls that sent the whole history, Delta those that sent what was new, Resyncs those of Delta that the
+	// plugin answered by asking for the whole history, which was sent then.
+	Full, Delta, Resyncs uint64
+	// Bytes are those of entries and pieces, without headers.
+	Bytes uint64
+}
+
+// traffic is a Traffic that is being counted.
+type traffic struct{ full, delta, resyncs, bytes atomic.Uint64 }
+
+// count counts a call that is about to send u.
+func (t *traffic) count(u update) {
+	if len(u.held.entries) > 0 {
+		t.delta.Add(1)
+	} else {
+		t.full.Add(1)
+	}
+}
+
+// Traffic returns what was sent to the process so far.
+func (p *Plugin) Traffic() Traffic {
+	t := &p.traffic
+	return Traffic{Full: t.full.Load(), Delta: t.delta.Load(), Resyncs: t.resyncs.Load(), Bytes: t.bytes.Load()}
+}
+
+// update is what a call sends: pieces that say what became of what the process holds, and the entries behind them.
+type update struct {
+	held    held // without entries: the whole history is sent
+	pieces  []wire.MirrorPiece
+	entries []*history.Entry
+}
+
+// update returns what must be sent so that a process which holds h has the history of a call. Within an epoch that is
+// what was added, found without looking at anything else.
+func (h held) update(in prepare.Call) update {
+	n := len(h.entries)
+	if n == 0 {
+		return update{entries: in.Entries}
+	}
+	// Compress gets the history without blank entries, Optimize all of it. Both are in the order of one list, so that
+	// the same entry at the same position means that all before it are the same too.
+	if h.epoch == in.Epoch && n <= len(in.Entries) && h.entries[n-1] == in.Entries[n-1] {
+		return update{held: h, entries: in.Entries[n:]}
+	}
+	pieces, rest := difference(h.entries, in.Entries)
+	if len(pieces) == 0 { // nothing stayed
+		return update{entries: in.Entries}
+	}
+	return update{held: h, pieces: pieces, entries: rest}
+}
+
+// difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them. No
+// pieces: nothing of the old one is in the new one.
+//
+// What stays at both ends is found by comparing pointers, which is fast however long the list is. Only what is between
+// is looked up by its id, and compared where a rewrite made a new entry with that id.
+func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*history.Entry) {
+	begin, limit := 0, min(len(old), len(now))
+	for begin < limit && old[begin] == now[begin] {
+		begin++
+	}
+	end := 0
+	for end < limit-begin && old[len(old)-1-end] == now[len(now)-1-end] {
+		end++
+	}
+	var d differ
+	d.keep(0, begin)
+	at := make(map[string]int, len(old)-end-begin)
+	for i, e := range old[begin : len(old)-end] {
+		at[e.ID] = begin + i
+	}
+	next := begin // the first old entry that may still be named
+	for _, e := range now[begin : len(now)-end] {
+		i, ok := at[e.ID]
+		switch {
+		case !ok || i < next || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
+			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}})
+			continue
+		case old[i] == e:
+			d.keep(i, i+1)
+		default:
+			edited := rewrite.Edited{Index: i, Blocks: rewrite.BlockPieces(old[i].Content.Blocks, e.Content.Blocks)}
+			d.pieces = append(d.pieces, wire.MirrorPiece{Edited: &edited, Tokens: e.Tokens})
+		}
+		next = i + 1
+	}
+	d.keep(len(old)-end, len(old))
+	pieces = d.pieces
+	for len(pieces) > 0 && pieces[len(pieces)-1].Entry != nil {
+		pieces = pieces[:len(pieces)-1]
+	}
+	return pieces, now[len(now)-(len(d.pieces)-len(pieces)):]
+}
+
+// differ collects pieces and joins runs of kept entries.
+type differ struct{ pieces []wire.MirrorPiece }
+
+// keep adds the entries [from, to).
+func (d *differ) keep(from, to int) {
+	if from >= to {
+		return
+	}
+	if n := len(d.pieces); n > 0 {
+		if last := &d.pieces[n-1]; last.Entry == nil && last.Edited == nil && last.Kept.To == from {
+			last.Kept.To = to
+			return
+		}
+	}
+	d.pieces = append(d.pieces, wire.MirrorPiece{Kept: rewrite.Keep{From: from, To: to}})
+}
+
+// mirrors reports whether the process keeps mirrors and the host uses them.
+func (p *Plugin) mirrors() bool { return p.reported.delta && !p.opts.NoMirrors }
+
+// EndSession tells the process that a session has ended, so that it drops what it holds of it. It does not wait for
+// that: a plugin that misses it drops the mirror when it needs the memory.
+func (p *Plugin) EndSession(id string) {
+	if len(p.sessions.take(id).entries) == 0 {
+		return
+	}
+	p.opts.Spawn(func() {
+		ctx, cancel := WithTimeout(p.life.ctx, probeTimeout)
+		defer cancel()
+		if err := p.remote.endSession(ctx, id); err != nil && p.life.ctx.Err() == nil {
+			p.log.Debug("plugin was not told that a session ended", "session", id, "error", message(err))
+		}
+	})
+}

@@ -1,0 +1,263 @@
+package bpe
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Compile returns the table of a vocabulary in the form that [Load] reads. ranks maps the bytes of every token to its
+// rank. The ranks must be distinct and may have gaps, and every single byte must be a token.
+//
+// It returns an error if merging the bytes of a token, lowest rank first, does not give that token: counting relies on
+// this. It holds for every vocabulary that was made by byte-pair training.
+func Compile(ranks map[string]int) ([]byte, error) {
+	c := compiler{ranks: ranks}
+	for token, rank := range ranks {
+		if rank < 0 || rank >= maxTokens || token == "" || len(token) > maxTokenLength {
+			return nil, fmt.Errorf("token %q of rank %d: want 1 to %d bytes and a rank below %d",
+				token, rank, maxTokenLength, maxTokens)
+		}
+		c.tokens = append(c.tokens, make([]string, max(0, rank+1-len(c.tokens)))...)
+		if c.tokens[rank] != "" {
+			return nil, fmt.Errorf("tokens %q and %q have the same rank", token, c.tokens[rank])
+		}
+		c.tokens[rank] = token
+	}
+	for b := range 256 {
+		if _, ok := ranks[string([]byte{byte(b)})]; !ok {
+			return nil, fmt.Errorf("byte %#02x is no token", b)
+		}
+	}
+	trie, err := c.trie()
+	if err != nil {
+		return nil, err
+	}
+	out := binary.LittleEndian.AppendUint32(nil, magic)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(c.tokens)))
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(trie.ids)))
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(trie.entries)))
+	for _, e := range trie.entries {
+		out = binary.LittleEndian.AppendUint32(out, uint32(e))
+	}
+	for _, id := range trie.ids {
+		out = append24(out, uint32(id))
+	}
+	for id, token := range c.tokens {
+		if token == "" {
+			out = append(out, make([]byte, record)...)
+			continue
+		}
+		left, right, err := c.split(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, byte(len(token)))
+		out = append24(append24(append24(out, left), right), c.prefix(token))
+	}
+	return out, nil
+}
+
+type compiler struct {
+	ranks  map[string]int
+	tokens []string // by rank; "" where there is none
+}
+
+// split returns the two tokens that a token is merged from. A single byte is its own two halves.
+func (c *compiler) split(id int) (left, right uint32, err error) {
+	token := c.tokens[id]
+	if len(token) == 1 {
+		return uint32(id), uint32(id), nil
+	}
+	ends := make([]int, len(token)) // of the parts
+	for i := range ends {
+		ends[i] = i + 1
+	}
+	for len(ends) > 2 {
+		best, at, from := len(c.tokens), -1, 0
+		for i := range len(ends) - 1 {
+			if rank, ok := c.ranks[token[from:ends[i+1]]]; ok && rank < best {
+				best, at = rank, i
+			}
+			from = ends[i]
+		}
+		if at < 0 || best >= id {
+			return 0, 0, fmt.Errorf("token %q of rank %d is not what merging its bytes gives", token, id)
+		}
+		ends = slices.Delete(ends, at, at+1)
+	}
+	return uint32(c.ranks[token[:ends[0]]]), uint32(c.ranks[token[ends[0]:]]), nil
+}
+
+// prefix returns the longest token that token begins with, other than itself; for a single byte, none.
+func (c *compiler) prefix(token string) uint32 {
+	for n := len(token) - 1; n > 0; n-- {
+		if id, ok := c.ranks[token[:n]]; ok {
+			return uint32(id)
+		}
+	}
+	return none
+}
+
+// trie is what [Table.longest] walks.
+type trie struct {
+	entries []entry
+	ids     []int // of the tokens, in the order of their entries
+}
+
+// node is a state of the trie while it is built.
+type node struct {
+	id       int // of the token that ends here, or -1
+	children []edge
+	slot     int
+}
+
+type edge struct {
+	label byte
+	to    *node
+}
+
+// trie places the nodes of a trie in one array so that the child of a node for a byte b stands at base XOR b. No two
+// nodes have the same base. So the byte that leads to an entry identifies its parent, and one comparison per step is
+// enough.
+func (c *compiler) trie() (trie, error) {
+	root := c.nodes()
+	// Nodes with many children are placed first, while there is room for them.
+	parents := collect(root, nil)
+	slices.SortStableFunc(parents, func(a, b *node) int { return cmp.Compare(len(b.children), len(a.children)) })
+	parents = slices.Insert(slices.DeleteFunc(parents, func(n *node) bool { return n == root }), 0, root)
+	p := placement{next: []int{0}}
+	p.grow()
+	p.take(0) // the root
+	bases := map[*node]int{}
+	for _, n := range parents {
+		base := p.place(n.children)
+		bases[n] = base
+		for _, e := range n.children {
+			e.to.slot = base ^ int(e.label)
+		}
+	}
+	if len(p.based) > maxEntries {
+		return trie{}, errors.New("the trie is too large for the format")
+	}
+	t := trie{entries: make([]entry, len(p.based))}
+	for i := range t.entries {
+		t.entries[i] = emptyEntry
+	}
+	leaf := len(p.based) // an entry without children points behind the end
+	ends := make([]int, len(p.based))
+	for i := range ends {
+		ends[i] = -1
+	}
+	var fill func(n *node, label int)
+	fill = func(n *node, label int) {
+		base, ok := bases[n]
+		if !ok {
+			base = leaf
+		}
+		t.entries[n.slot] = newEntry(label, base, n.id >= 0)
+		ends[n.slot] = n.id
+		for _, e := range n.children {
+			fill(e.to, int(e.label))
+		}
+	}
+	fill(root, noLabel)
+	for range 256 {
+		t.entries = append(t.entries, emptyEntry)
+	}
+	for _, id := range ends {
+		if id >= 0 {
+			t.ids = append(t.ids, id)
+		}
+	}
+	return t, nil
+}
+
+// nodes builds the trie as a tree of pointers, with the edges of each node ascending.
+func (c *compiler) nodes() *node {
+	order := slices.Sorted(maps.Values(c.ranks))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.tokens[a], c.tokens[b]) })
+	root := &node{id: -1}
+	for _, id := range order {
+		n := root
+		for _, b := range []byte(c.tokens[id]) {
+			if last := len(n.children) - 1; last < 0 || n.children[last].label != b {
+				n.children = append(n.children, edge{b, &node{id: -1}})
+			}
+			n = n.children[len(n.children)-1].to
+		}
+		n.id = id
+	}
+	return root
+}
+
+// collect appends all nodes with children, parents first.
+func collect(n *node, to []*node) []*node {
+	for queue := []*node{n}; len(queue) > 0; queue = queue[1:] {
+		if n := queue[0]; len(n.children) > 0 {
+			to = append(to, n)
+			for _, e := range n.children {
+				queue = append(queue, e.to)
+			}
+		}
+	}
+	return to
+}
+
+// placement tells which entries of the trie and which bases are taken.
+type placement struct {
+	based []bool
+	// next and previous link the free entries in a ring, each shifted by one: 0 is the ring's head. An entry that is
+	// taken points to itself.
+	next, previous []int
+}
+
+// grow adds a block of entries, as many as a node can have children.
+func (p *placement) grow() {
+	if p.previous == nil {
+		p.previous = []int{0}
+	}
+	for range 256 {
+		at, last := len(p.next), p.previous[0]
+		p.based = append(p.based, false)
+		p.next, p.previous = append(p.next, 0), append(p.previous, last)
+		p.next[last], p.previous[0] = at, at
+	}
+}
+
+func (p *placement) taken(slot int) bool { return p.next[slot+1] == slot+1 }
+
+func (p *placement) take(slot int) {
+	at := slot + 1
+	before, after := p.previous[at], p.next[at]
+	p.next[before], p.previous[after] = after, before
+	p.next[at], p.previous[at] = at, at
+}
+
+// place takes the first base at which all the entries of the edges are free.
+func (p *placement) place(edges []edge) int {
+	first := int(edges[0].label)
+	occupied := func(base int) bool {
+		return p.based[base] || slices.ContainsFunc(edges[1:], func(e edge) bool { return p.taken(base ^ int(e.label)) })
+	}
+	at := p.next[0]
+	for at == 0 || occupied((at-1)^first) {
+		if at == 0 || p.next[at] == 0 {
+			at = len(p.next)
+			p.grow()
+			continue
+		}
+		at = p.next[at]
+	}
+	base := (at - 1) ^ first
+	p.based[base] = true
+	for _, e := range edges {
+		p.take(base ^ int(e.label))
+	}
+	return base
+}
+
+func append24(b []byte, v uint32) []byte { return append(b, byte(v), byte(v>>8), byte(v>>16)) }

@@ -1,0 +1,226 @@
+package bpe
+
+import "context"
+
+// maxRemembered is the length in bytes of the longest piece whose count is remembered.
+const maxRemembered = 16
+
+// piece is a short piece as a key: its bytes, and their number.
+type piece struct {
+	low, high uint64
+	length    uint8
+}
+
+// Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
+// only.
+type Work struct {
+	stack []uint32               // the tokens found so far
+	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
+	run   struct{ from, to int } // a run of one byte, in which the search is
+	// pieces remembers the counts of short pieces: most words of a text are seldom new.
+	pieces [1 << 12]struct {
+		piece
+		tokens uint8
+	}
+	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
+	// takes as many steps for each token as there are such tokens.
+	memo [1 << 10]struct{ left, token, fits uint32 } // left is one higher: 0 is none
+}
+
+// Count returns how many tokens the piece s[from:to] is: exactly as many as merging its bytes, lowest rank first, would
+// leave. It takes time proportional to the length of the piece. The only error is that of ctx, which Count looks at now
+// and then.
+func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int, error) {
+	if to-from > maxRemembered {
+		return t.search(ctx, s[from:to], w)
+	}
+	p := piece{length: uint8(to - from)}
+	p.low, p.high = load16(s, from, to)
+	r := &w.pieces[(p.low*0x9e3779b97f4a7c15^p.high*0xc2b2ae3d27d4eb4f)>>52]
+	if r.piece != p {
+		n, err := t.search(ctx, s[from:to], w)
+		if err != nil {
+			return 0, err
+		}
+		r.piece, r.tokens = p, uint8(n)
+	}
+	return int(r.tokens), nil
+}
+
+// load16 returns s[from:to], at most 16 bytes, as two numbers.
+func load16(s string, from, to int) (low, high uint64) {
+	n := to - from
+	if from+16 <= len(s) { // read past the piece, then mask
+		low, high = load8(s[from:]), load8(s[from+8:])
+		if n < 8 {
+			return low & (1<<(8*n) - 1), 0
+		}
+		return low, high & (1<<(8*(n-8)) - 1)
+	}
+	for i := range n {
+		if i < 8 {
+			low |= uint64(s[from+i]) << (8 * i)
+		} else {
+			high |= uint64(s[from+i]) << (8 * (i - 8))
+		}
+	}
+	return low, high
+}
+
+func load8(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// search counts the tokens of s. Merging leaves the one sequence of tokens in which every two that are adjacent stay as
+// they are. search looks for it from the left: it takes the longest token, or else the longest prefix of it, that stays
+// after the one before. If none does, it goes back by one token. A place from which it went back is never tried again.
+func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	token := t.longest(s)
+	if t.sizes[token].length() == len(s) {
+		return 1, nil
+	}
+	w.reset(len(s))
+	at := 0
+	for {
+		if last := len(w.stack) - 1; last >= 0 {
+			token = t.fitting(w.stack[last], token, w)
+		}
+		if token == none {
+			// No token fits here: take back the last one and try its prefix.
+			w.kill(at)
+			last := len(w.stack) - 1
+			token = w.stack[last]
+			w.stack = w.stack[:last]
+			at -= t.sizes[token].length()
+			token = t.sizes[token].prefix()
+			continue
+		}
+		end := at + t.sizes[token].length()
+		if w.isDead(end) {
+			token = t.sizes[token].prefix()
+			continue
+		}
+		w.stack = append(w.stack, token)
+		if at = end; at == len(s) {
+			return len(w.stack), nil
+		}
+		if len(w.stack)%(16<<10) == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		token = t.longestAt(s, at, w)
+	}
+}
+
+// longestAt is longest for s[at:]. In a run of one byte that is longer than any token of this byte, it need not look.
+func (t *Table) longestAt(s string, at int, w *Work) uint32 {
+	if at < w.run.from || at >= w.run.to {
+		w.run.from, w.run.to = at, at+1
+		for w.run.to < len(s) && s[w.run.to] == s[at] {
+			w.run.to++
+		}
+	}
+	if r := t.runs[s[at]]; w.run.to-at > r.depth {
+		return r.token
+	}
+	return t.longest(s[at:])
+}
+
+// fitting returns the longest of token and its prefixes that stays as it is after left, or none.
+func (t *Table) fitting(left, token uint32, w *Work) uint32 {
+	if token == none {
+		return none
+	}
+	m := &w.memo[hash(left, token)%uint32(len(w.memo))]
+	if m.left == left+1 && m.token == token {
+		return m.fits
+	}
+	fits := token
+	for fits != none && !t.stay(left, fits) {
+		fits = t.sizes[fits].prefix()
+	}
+	m.left, m.token, m.fits = left+1, token, fits
+	return fits
+}
+
+// longest returns the longest token that s begins with.
+func (t *Table) longest(s string) uint32 {
+	var at, found uint32
+	e := t.entry(0)
+	for i := 0; i < len(s); i++ {
+		b := uint32(s[i])
+		next := e.base() ^ b
+		e = t.entry(next)
+		if e.label() != b {
+			break
+		}
+		if at = next; e&ends != 0 {
+			found = at
+		}
+	}
+	return t.ids[found]
+}
+
+// stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
+// they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
+// that place would have been merged before.
+func (t *Table) stay(left, right uint32) bool {
+	limit := uint32(none)
+	for {
+		if t.merge(left, right) < limit {
+			return false
+		}
+		if left > right {
+			limit = left
+			if left = t.parts[left].right; left == limit {
+				limit = right + 1
+				if right = t.parts[right].left; right+1 == limit {
+					return true
+				}
+			}
+		} else {
+			limit = right + 1
+			if right = t.parts[right].left; right+1 == limit {
+				limit = left
+				if left = t.parts[left].right; left == limit {
+					return true
+				}
+			}
+		}
+	}
+}
+
+// merge returns the token that two tokens are merged to, or none, which is above all tokens.
+func (t *Table) merge(left, right uint32) uint32 {
+	h := hash(left, right)
+	if t.maybe[h/64&uint32(len(t.maybe)-1)]&(1<<(h%64)) == 0 {
+		return none
+	}
+	for slot := h >> 3 & t.mask; ; slot = (slot + 1) & t.mask {
+		id := t.pairs[slot] - 1
+		if id == 1<<32-1 {
+			return none
+		}
+		if p := &t.parts[id]; p.left == left && p.right == right {
+			return id
+		}
+	}
+}
+
+func (w *Work) reset(n int) {
+	words := n/64 + 1
+	if cap(w.dead) < words {
+		w.dead = make([]uint64, words)
+	}
+	w.dead = w.dead[:words]
+	clear(w.dead)
+	w.stack = w.stack[:0]
+	w.run.from, w.run.to = 0, 0
+}
+
+func (w *Work) isDead(i int) bool { return w.dead[i/64]&(1<<(i%64)) != 0 }
+func (w *Work) kill(i int)        { w.dead[i/64] |= 1 << (i % 64) }

@@ -1,0 +1,36 @@
+// Command compile writes the vocabularies that package tokens embeds. It is run by "make generate", in the directory of
+// that package, whenever the library that publishes the vocabularies has another version.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	loader "github.com/pkoukk/tiktoken-go-loader"
+
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/host/internal/tokens/bpe"
+)
+
+func main() {
+	for _, encoding := range tokens.Encodings() {
+		if err := compile(encoding); err != nil {
+			fmt.Fprintf(os.Stderr, "compile: %s: %v\n", encoding, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func compile(encoding string) error {
+	// The loader knows a vocabulary by the last element of the address where it is published.
+	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe(encoding + ".tiktoken")
+	if err != nil {
+		return err
+	}
+	data, err := bpe.Compile(ranks)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("vocabulary", encoding+".bpe"), data, 0o644)
+}

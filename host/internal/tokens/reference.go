@@ -1,0 +1,105 @@
+package tokens
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	tiktoken "github.com/pkoukk/tiktoken-go"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Reference counts with tiktoken-go instead of our own code, so that anyone can check our counts on their own data. It
+// is 20 to 100 times slower. Get one from [Counter.Reference].
+type Reference struct {
+	counter *Counter
+	codec   *tiktoken.Tiktoken
+	split   splitter
+}
+
+// longestPiece is the length in bytes of the longest piece that the library is given. It takes quadratic time.
+const longestPiece = 8 << 10
+
+// Reference returns the library's counter for the same encoding. The error is that of [Counter.Load].
+//
+// The library gets its vocabulary from our compiled form, which a test compares with the one that the library's own
+// loader has; so the program need not contain both.
+func (c *Counter) Reference() (*Reference, error) {
+	v, err := c.vocabulary.load()
+	if err != nil {
+		return nil, err
+	}
+	// No special tokens: in a history, a special string is text like any other.
+	core, err := tiktoken.NewCoreBPE(v.table.Ranks(), nil, pattern(c.Encoding()))
+	if err != nil {
+		return nil, err
+	}
+	return &Reference{counter: c, codec: tiktoken.NewTiktoken(core, nil, nil), split: v.split}, nil
+}
+
+// Entry counts e as [Counter.Entry] does. A text with an unbroken piece of more than 8 KiB is left out, because the
+// library would take seconds or hours for it: skipped is the length of such texts in bytes, and tokens has our own
+// count of them. The only error is that of ctx.
+func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipped int, err error) {
+	tokens = entryFrame
+	for _, b := range e.Blocks {
+		cost := costOf(b)
+		tokens += cost.tokens
+		for _, text := range cost.texts {
+			if err := ctx.Err(); err != nil {
+				return 0, 0, err
+			}
+			if r.isSlow(text) {
+				skipped += len(text)
+				tokens += r.counter.Text(text)
+				continue
+			}
+			// EncodeOrdinary is the library's only method that is safe on untrusted text: the others drop text or panic at
+			// special strings.
+			tokens += len(r.codec.EncodeOrdinary(text))
+		}
+	}
+	return tokens, skipped, nil
+}
+
+func (r *Reference) isSlow(text string) bool {
+	if !utf8.ValidString(text) {
+		text = replaceInvalid(text)
+	}
+	for at := 0; at < len(text); {
+		end := r.split(text, at)
+		if end-at > longestPiece {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+// pattern returns the expression with which the library splits a text into pieces. The alternatives are tried in order.
+// The splitters in split.go do the same: change both together.
+func pattern(encoding string) string {
+	const (
+		otherRun    = ` ?[^\s\p{L}\p{N}]+`
+		spaceRun    = `\s+(?!\S)|\s+`
+		lines       = `\s*[\r\n]+`
+		digits      = `\p{N}{1,3}`
+		prefix      = `[^\r\n\p{L}\p{N}]?`
+		upper       = `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
+		lower       = `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
+		contraction = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
+	)
+	alternatives := []string{`'s|'t|'re|'ve|'m|'ll|'d`, ` ?\p{L}+`, ` ?\p{N}+`, otherRun, spaceRun} // p50k and r50k
+	switch encoding {
+	case o200k:
+		alternatives = []string{
+			prefix + upper + `*` + lower + `+` + contraction + `?`,
+			prefix + upper + `+` + lower + `*` + contraction + `?`,
+			digits, otherRun + `[\r\n/]*`, lines, spaceRun,
+		}
+	case cl100k:
+		alternatives = []string{contraction, prefix + `\p{L}+`, digits, otherRun + `[\r\n]*`, lines, spaceRun}
+	}
+	return strings.Join(alternatives, "|")
+}

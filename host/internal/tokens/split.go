@@ -1,0 +1,257 @@
+package tokens
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A splitter returns where the piece that begins at s[i] ends. Tokens never cross pieces. s must be valid UTF-8, and i
+// the end of the piece before. Each splitter does by hand what the encoding's pattern (see [pattern]) does as a regular
+// expression: the alternatives in their order, with the longest match and what it gives back again. No splitter looks
+// at a character more than a fixed number of times, so splitting is linear in the length of s whatever s contains.
+type splitter func(s string, i int) (end int)
+
+// splitO200k:
+//
+//	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
+func splitO200k(s string, i int) int {
+	c, width := classAt(s, i)
+	if end := wordO200k(s, i, c, width); end > 0 {
+		return contraction(s, end)
+	}
+	switch {
+	case c == number:
+		return numbers(s, i+width, 2)
+	case c&space != 0:
+		if end := symbols(s, i, c, true, "\r\n/"); end > 0 {
+			return end
+		}
+		return spaces(s, i, true)
+	}
+	return symbols(s, i, c, true, "\r\n/")
+}
+
+// wordO200k returns the end of the word of o200k at s[i], whose class and width are given, without a contraction; 0 if
+// there is none. The pattern's two kinds of words begin with an optional prefix; the first kind is tried with it and
+// without it before the second.
+func wordO200k(s string, i int, c class, width int) int {
+	if c&letter != 0 {
+		first, second := halves(s, i)
+		return firstOf(first, second)
+	}
+	if !c.isPrefix() {
+		return 0
+	}
+	first, second := halves(s, i+width)
+	if first == 0 && c == mark { // without a prefix, the mark is part of the word
+		first, _ = halves(s, i)
+	}
+	return firstOf(first, second)
+}
+
+func firstOf(a, b int) int {
+	if a > 0 {
+		return a
+	}
+	return b
+}
+
+// halves returns where a word that begins at s[i] ends: of the first kind (upper*lower+) and of the second
+// (upper+lower*), 0 if it is not of that kind.
+func halves(s string, i int) (first, second int) {
+	at, both := i, 0 // both: behind the last character that can stand in either half
+	var c class
+	width := 0
+	for at < len(s) {
+		if c, width = classAt(s, at); c&upper == 0 {
+			break
+		}
+		at += width
+		if c&lower != 0 {
+			both = at
+		}
+	}
+	if at < len(s) && c&lower != 0 && c&upper == 0 {
+		for at < len(s) {
+			if b := s[at]; 'a' <= b && b <= 'z' {
+				at++
+				continue
+			}
+			if c, width = classAt(s, at); c&lower == 0 {
+				break
+			}
+			at += width
+		}
+		both = at
+	}
+	if at > i {
+		second = at
+	}
+	// The first half gives back what the second half needs: one character that can stand in either.
+	return both, second
+}
+
+// splitCL100k:
+//
+//	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}
+//	 ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+func splitCL100k(s string, i int) int {
+	c, width := classAt(s, i)
+	switch {
+	case c&letter != 0:
+		return letters(s, i+width)
+	case c == number:
+		return numbers(s, i+width, 2)
+	case s[i] == '\'':
+		if end := contraction(s, i); end > i {
+			return end
+		}
+	}
+	if c.isPrefix() {
+		if end := letters(s, i+width); end > i+width {
+			return end
+		}
+	}
+	if end := symbols(s, i, c, true, "\r\n"); end > 0 {
+		return end
+	}
+	return spaces(s, i, true)
+}
+
+// splitR50k is for r50k and p50k:
+//
+//	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+func splitR50k(s string, i int) int {
+	if s[i] == '\'' {
+		if end := contraction(s, i); end > i && s[i+1] >= 'a' && s[end-1] >= 'a' {
+			return end
+		}
+	}
+	c, width := classAt(s, i)
+	at := i
+	if s[i] == ' ' && i+1 < len(s) {
+		at++
+		c, width = classAt(s, at)
+	}
+	switch {
+	case c&letter != 0:
+		return letters(s, at+width)
+	case c == number:
+		return numbers(s, at+width, len(s))
+	}
+	if end := symbols(s, at, c, false, ""); end > 0 {
+		return end
+	}
+	return spaces(s, i, false)
+}
+
+// letters returns the end of the letters at s[i:].
+func letters(s string, i int) int {
+	for i < len(s) {
+		if b := s[i] | 0x20; 'a' <= b && b <= 'z' {
+			i++
+			continue
+		}
+		c, width := classAt(s, i)
+		if c&letter == 0 {
+			break
+		}
+		i += width
+	}
+	return i
+}
+
+// numbers returns the end of up to most numbers at s[i:].
+func numbers(s string, i, most int) int {
+	for ; most > 0 && i < len(s); most-- {
+		c, width := classAt(s, i)
+		if c != number {
+			break
+		}
+		i += width
+	}
+	return i
+}
+
+// symbols returns the end of the symbols at s[i:], where a character of class c stands, and of the characters of then
+// that follow; 0 if there are no symbols. If spaced, the symbols may have one space before them.
+func symbols(s string, i int, c class, spaced bool, then string) int {
+	if spaced && s[i] == ' ' && i+1 < len(s) {
+		i++
+		c, _ = classAt(s, i)
+	}
+	if !c.isSymbol() {
+		return 0
+	}
+	for i < len(s) {
+		c, width := classAt(s, i)
+		if !c.isSymbol() {
+			break
+		}
+		i += width
+	}
+	for i < len(s) && strings.IndexByte(then, s[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// spaces returns the end of the piece of space at s[i:]. If lines is set, that is the last line break in it. Otherwise,
+// and if there is no line break, it is all of it, except that the last character is left for what follows.
+func spaces(s string, i int, lines bool) int {
+	at, last, lineEnd := i, i, 0
+	for at < len(s) {
+		c, width := classAt(s, at)
+		if c&space == 0 {
+			break
+		}
+		last = at
+		at += width
+		if c&newline != 0 {
+			lineEnd = at
+		}
+	}
+	switch {
+	case lines && lineEnd > 0:
+		return lineEnd
+	case at < len(s) && last > i:
+		return last
+	}
+	return at
+}
+
+// contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at s[i:], in any case; i if there is none.
+func contraction(s string, i int) int {
+	if i+1 >= len(s) || s[i] != '\'' {
+		return i
+	}
+	switch s[i+1] | 0x20 {
+	case 's', 't', 'm', 'd':
+		return i + 2
+	case 'r', 'v':
+		if i+2 < len(s) && s[i+2]|0x20 == 'e' {
+			return i + 3
+		}
+	case 'l':
+		if i+2 < len(s) && s[i+2]|0x20 == 'l' {
+			return i + 3
+		}
+	}
+	return i
+}
+
+// safeCut returns a place at or after s[i:] where s can be cut so that the counts of the parts add up to that of the
+// whole, in every encoding; len(s) if there is none. It is between a letter and a line break or a space: a piece goes
+// on after a letter only with letters, marks and contractions, and no pattern looks back.
+func safeCut(s string, i int) int {
+	for ; i < len(s); i++ {
+		if b := s[i]; b == ' ' || b == '\n' {
+			if i > 0 && s[i-1] < utf8.RuneSelf && ascii[s[i-1]]&letter != 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Digest identifies the state of a mirror by the bytes that made it: everything that was sent in chunks since, and
+// including, the last whole history. Both sides extend it by what is new, so that it costs the same for any history.
+//
+// It compares two ends of one connection that ran apart, by a lost call or an eviction. It is no protection against
+// forgery: whoever can speak to a plugin can send it any history. Hence a checksum that every language has, and not a
+// cryptographic hash, which would cost more than decoding the history.
+//
+// The zero value is that of no bytes.
+type Digest struct {
+	Bytes uint64 // how many
+	CRC   uint32 // IEEE, as in zlib
+}
+
+// digestSize is the length of an encoded digest, in bytes.
+const digestSize = 12
+
+// add extends the digest by the bytes of a chunk. How bytes are cut into chunks does not matter.
+func (d *Digest) add(chunk []byte) {
+	d.Bytes += uint64(len(chunk))
+	d.CRC = crc32.Update(d.CRC, crc32.IEEETable, chunk)
+}
+
+// encode returns the digest as it travels: the number of bytes, then the CRC-32, both big-endian.
+func (d Digest) encode() []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, d.Bytes), d.CRC)
+}
+
+// decodeDigest reads a digest. ok is false for one of another length, as a newer host may send: it fits no mirror.
+func decodeDigest(b []byte) (d Digest, ok bool) {
+	if len(b) != digestSize {
+		return Digest{}, false
+	}
+	return Digest{Bytes: binary.BigEndian.Uint64(b), CRC: binary.BigEndian.Uint32(b[8:])}, true
+}

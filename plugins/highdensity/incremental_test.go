@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+	"github.com/thresh-dev/thresh/internal/testkit/vectors"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// session is calls that share a memo, as the SDK makes them.
+type session struct {
+	in   sdk.OptimizeInput
+	seen []sdk.Content // the history of the call before
+}
+
+func newSession(d sdk.DensityConfig, root string, taxonomy *tools.Taxonomy) *session {
+	s := &session{}
+	s.in.Log = slog.New(slog.DiscardHandler)
+	s.in.Density, s.in.WorkspaceRoot, s.in.Tools, s.in.Memo = d, root, taxonomy, new(sdk.Memo)
+	return s
+}
+
+// testable is *testing.T or *rapid.T.
+type testable interface {
+	rapid.TB
+	Context() context.Context
+}
+
+// compared calls Optimize with the memo and without, and fails the test if the answers differ. Of the entries that are
+// unchanged, the call is told fewer by less.
+func (s *session) compared(t testable, history []sdk.Content, less int) sdk.DensityResult {
+	t.Helper()
+	got := s.optimize(t, history, less)
+	full := s.in
+	full.Memo, full.Unchanged = nil, 0
+	want, err := Strategy{}.Optimize(t.Context(), full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := slices.Equal(got.Removals, want.Removals) && got.Metadata == want.Metadata &&
+		maps.EqualFunc(got.Replacements, want.Replacements, sdk.Content.Equal) &&
+		maps.EqualFunc(got.Reasons, want.Reasons, func(a, b sdk.Reason) bool {
+			return a.Rule == b.Rule && *a.SupersededBy == *b.SupersededBy
+		})
+	if !same {
+		t.Fatalf("%d entries, %d of them unchanged (-without a memo +with):\n%s", len(history), s.in.Unchanged,
+			cmp.Diff(want, got, cmp.Comparer(sdk.Content.Equal), cmpopts.EquateEmpty()))
+	}
+	return got
+}
+
+func (s *session) optimize(t testable, history []sdk.Content, less int) sdk.DensityResult {
+	t.Helper()
+	s.in.History, s.in.Unchanged = history, 0
+	for i := range min(len(history), len(s.seen)) {
+		if !history[i].Equal(s.seen[i]) {
+			break
+		}
+		s.in.Unchanged++
+	}
+	s.in.Unchanged = max(s.in.Unchanged-less, 0)
+	s.seen = history
+	got, err := Strategy{}.Optimize(t.Context(), s.in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// applied is the history after the edits of an answer.
+func applied(history []sdk.Content, r sdk.DensityResult) (out []sdk.Content) {
+	for i, entry := range history {
+		if _, gone := slices.BinarySearch(r.Removals, i); gone {
+			continue
+		}
+		if edited, ok := r.Replacements[i]; ok {
+			entry = edited
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+// However a session grows and whatever is rewritten in it, what a call remembers of the calls before changes nothing in
+// its answer.
+func TestAMemoChangesNoAnswer(t *testing.T) {
+	seeds := seedTools(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newSession(densities().Draw(rt, "density"), "/w", seeds)
+		pool := histories().Draw(rt, "pool")
+		var history []sdk.Content
+		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
+			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 7).Draw(rt, "step") {
+			case 0: // the end is rewritten
+				history = slices.Clone(history[:at])
+			case 1: // an entry goes
+				if at < len(history) {
+					history = slices.Delete(slices.Clone(history), at, at+1)
+				}
+			case 2:
+				s.in.Density = densities().Draw(rt, "density")
+			case 3: // the edits of the last call are applied
+				history = applied(history, s.compared(rt, history, 0))
+			case 4:
+				pool = histories().Draw(rt, "pool")
+			}
+			n := rapid.IntRange(0, len(pool)).Draw(rt, "new")
+			history = append(slices.Clone(history), pool[:n]...)
+			pool = pool[n:]
+			s.compared(rt, history, rapid.SampledFrom([]int{0, 0, 0, 1, 5}).Draw(rt, "less"))
+		}
+	})
+}
+
+func TestAMemoChangesNoAnswerOfTheVectors(t *testing.T) {
+	type vector struct {
+		ID      string
+		History []sdk.Content
+		Config  struct {
+			ReadWritePruning, FileDedupe, RecencyPruning bool
+			RecencyRetention                             float64
+			WorkspaceRoot                                string
+		}
+	}
+	seeds := seedTools(t)
+	for _, v := range vectors.Decode[vector](t, "optimize.jsonl") {
+		c := v.Config
+		d := sdk.DensityConfig{ReadWritePruning: c.ReadWritePruning, FileDedupe: c.FileDedupe,
+			RecencyPruning: c.RecencyPruning, RecencyRetention: int(c.RecencyRetention)}
+		for split := range v.History {
+			s := newSession(d, c.WorkspaceRoot, seeds)
+			s.compared(t, v.History[:split], 0)
+			s.compared(t, v.History, 0)
+			s.compared(t, v.History[:split], 0)
+		}
+	}
+}
+
+// Recorded sessions are played entry by entry: once with the edits held back, once with each applied at once.
+func TestAMemoChangesNoAnswerOfRecordedSessions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(repo.Shared(t, "sessions", "normalized"), "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no recorded sessions", err)
+	}
+	taxonomy, err := tools.ForPresets(tools.PresetNames(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var recorded struct{ History []sdk.Content }
+		if err := json.Unmarshal(data, &recorded); err != nil {
+			t.Fatal(err)
+		}
+		for _, apply := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/applied=%v", filepath.Base(file), apply), func(t *testing.T) {
+				t.Parallel()
+				s := newSession(sdk.DensityConfig{ReadWritePruning: true, FileDedupe: true, RecencyPruning: true,
+					RecencyRetention: 3}, "/w", taxonomy)
+				var history []sdk.Content
+				sample := max(len(recorded.History)/40, 1) // a full run for each entry would take quadratic time
+				for i, entry := range recorded.History {
+					history = append(history[:len(history):len(history)], entry)
+					optimize := s.optimize
+					if i%sample == 0 || i == len(recorded.History)-1 {
+						optimize = s.compared
+					}
+					if r := optimize(t, history, 0); apply {
+						history = applied(history, r)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package sdk
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/wire"
+	"github.com/thresh-dev/thresh/sdk/tools"
+)
+
+// mirror is a session's history as this process holds it between calls, so that the host sends only what changes. It
+// belongs to one call at a time: mirrors.take hands it out, and mirrors.keep gets it back after the call. A call that
+// fails gives nothing back. The host forgets what it sent then, too, so that both sides start again with everything.
+type mirror struct {
+	session string
+	digest  wire.Digest
+	// entries are what authors see, without a copy. A change that an author makes here by mistake would stay, hence
+	// marks. Entries know their own position ([Content.Origin]).
+	entries []Content
+	sums    []int // sums[i] is what the entries before i count, in tokens
+	bytes   int   // roughly what entries, sums and marks take in memory
+
+	// marks are fingerprints of the entries as they came. The check compares some of them after each Optimize.
+	marks   []uint64
+	checked int    // the next entry whose turn it is
+	scratch []byte // for fingerprints
+
+	newer, older *mirror // neighbours in mirrors, in the order of use
+
+	memo    Memo
+	memoLen int // how many entries at the beginning are still those that the memo was stored for
+	memoFor memoKey
+}
+
+// memoKey is everything beside the history that an Optimize may depend on. A memo does not outlive a change of it.
+type memoKey struct {
+	root    string
+	config  Config
+	tools   *tools.Taxonomy // the parsed one: taxonomies shares it between calls
+	density DensityConfig
+}
+
+func (k memoKey) equal(l memoKey) bool {
+	return k.root == l.root && k.tools == l.tools && k.density == l.density && bytes.Equal(k.config, l.config)
+}
+
+// newMirror returns an empty mirror.
+func newMirror(session string) *mirror { return &mirror{session: session, sums: []int{0}} }
+
+// fits reports whether a request builds on exactly what m holds.
+func (m *mirror) fits(c wire.Call) bool {
+	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest
+}
+
+// apply takes in what a request sent. It returns the position of the first entry that is not as it was. After an error
+// the mirror is useless.
+func (m *mirror) apply(up wire.Update) (fresh int, err error) {
+	fresh = len(m.entries)
+	if len(up.Pieces) > 0 {
+		if fresh, err = m.rewrite(up.Pieces); err != nil {
+			return 0, err
+		}
+	}
+	n := len(m.entries) + len(up.Entries)
+	if m.entries == nil { // a whole history: no room behind it, which a history that is compressed next never uses
+		m.entries, m.sums, m.marks = make([]Content, 0, n), append(make([]int, 0, n+1), 0), make([]uint64, 0, n)
+	}
+	for _, e := range up.Entries {
+		m.add(e.Content, e.Tokens)
+	}
+	m.digest = up.Digest
+	m.memoLen = min(m.memoLen, fresh)
+	if m.memoLen == 0 {
+		m.memo = Memo{}
+	}
+	return fresh, nil
+}
+
+// add appends an entry.
+func (m *mirror) add(c Content, tokens int) {
+	m.put(c, tokens, m.fingerprint(&c))
+}
+
+// put appends an entry whose fingerprint is known.
+func (m *mirror) put(c Content, tokens int, mark uint64) {
+	m.entries = append(m.entries, c.WithOrigin(len(m.entries)))
+	m.sums = append(m.sums, m.sums[len(m.sums)-1]+tokens)
+	m.marks = append(m.marks, mark)
+	m.bytes += sizeOf(&c)
+}
+
+// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time is
+// that of what follows them.
+func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
+	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
+		same, pieces = p.Kept.To, pieces[1:]
+	}
+	old, sums, marks := slices.Clone(m.entries[same:]), slices.Clone(m.sums[same:]), slices.Clone(m.marks[same:])
+	m.truncate(same)
+	next := same // the first entry that a piece may still name
+	for i, p := range pieces {
+		switch {
+		case p.Entry != nil:
+			m.add(p.Entry.Content, p.Entry.Tokens)
+		case p.Edited != nil:
+			at := p.Edited.Index
+			if at < next || at-same >= len(old) {
+				return 0, badPiece(i, fmt.Sprintf("edits entry %d", at))
+			}
+			c := old[at-same]
+			if c.Blocks, err = applyBlocks(c.Blocks, p.Edited.Blocks); err != nil {
+				return 0, badPiece(i, err.Error())
+			}
+			m.add(c, p.Tokens)
+			next = at + 1
+		default:
+			from, to := p.Kept.From, p.Kept.To
+			if from < next || to < from || to-same > len(old) {
+				return 0, badPiece(i, fmt.Sprintf("keeps [%d, %d)", from, to))
+			}
+			for at := from; at < to; at++ {
+				m.put(old[at-same], sums[at-same+1]-sums[at-same], marks[at-same])
+			}
+			next = to
+		}
+	}
+	return same, nil
+}
+
+// badPiece is the error for a piece that the entries do not allow.
+func badPiece(i int, what string) error {
+	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i, what)
+}
+
+// applyBlocks returns the blocks that the pieces make of an entry's blocks.
+func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
+	out := make([]Block, len(pieces))
+	next := 0
+	for i, p := range pieces {
+		switch {
+		case p.Block != nil:
+			out[i] = p.Block
+		case p.Keep < next || p.Keep >= len(old):
+			return nil, fmt.Errorf("keeps block %d", p.Keep)
+		default:
+			out[i], next = old[p.Keep], p.Keep+1
+		}
+	}
+	return out, nil
+}
+
+// truncate drops the entries from n on.
+func (m *mirror) truncate(n int) {
+	for i := range m.entries[n:] {
+		m.bytes -= sizeOf(&m.entries[n+i])
+	}
+	clear(m.entries[n:]) // the garbage collector would keep what is behind the end
+	m.entries, m.sums, m.marks = m.entries[:n], m.sums[:n+1], m.marks[:n]
+}
+
+// view returns the history for one call. Room behind it is cut off, so that an append of the author copies.
+func (m *mirror) view() *history {
+	return &history{entries: slices.Clip(m.entries), sums: m.sums}
+}
+
+// prepareMemo returns the memo for a call with key k, and what of the history it still fits.
+func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
+	if !m.memoFor.equal(k) {
+		m.memo, m.memoLen, m.memoFor = Memo{}, 0, k
+	}
+	return &m.memo, m.memoLen
+}
+
+// settleMemo notes what the memo fits after an Optimize that succeeded.
+func (m *mirror) settleMemo() {
+	if m.memo.Stored() {
+		m.memoLen = len(m.entries)
+	}
+	if m.memo.value == nil {
+		m.memoLen = 0
+	}
+}
+
+// perCheck is how many entries are checked after each Optimize beside the new ones. At 4 KB an entry this takes some
+// 50 µs in the worst case, and 10,000 entries have all been checked after 160 calls.
+const perCheck = 64
+
+// untouched returns an error if the author changed an entry in place: in one of the entries from fresh on, which came
+// with this call, or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place
+// would be lost silently, and the next call would see it. The check of a part in turn keeps the cost of a call
+// independent of the history; package sdktest and `thresh plugins verify` compare everything.
+func (m *mirror) untouched(fresh int) error {
+	for i := fresh; i < len(m.entries); i++ {
+		if m.fingerprint(&m.entries[i]) != m.marks[i] {
+			return changedInPlace(i, "")
+		}
+	}
+	for range min(perCheck, fresh) {
+		if m.checked >= fresh {
+			m.checked = 0
+		}
+		if i := m.checked; m.fingerprint(&m.entries[i]) != m.marks[i] {
+			return changedInPlace(i, " in this call or an earlier one of the session")
+		}
+		m.checked++
+	}
+	return nil
+}
+
+// changedInPlace is the error for an author who wrote to in.History.
+func changedInPlace(entry int, when string) error {
+	return fmt.Errorf("%w: Optimize changed entry %d of in.History in place%s; put a changed copy into Replacements",
+		rewrite.ErrBadResult, entry, when)
+}
+
+// seed is the process's own; fingerprints never leave it.
+var seed = maphash.MakeSeed()
+
+// fingerprint covers every byte of an entry but its origin.
+func (m *mirror) fingerprint(c *Content) uint64 {
+	m.scratch = wire.AppendContent(m.scratch[:0], *c)
+	return maphash.Bytes(seed, m.scratch)
+}
+
+// sizeOf returns about how many bytes an entry takes in memory: its texts, and what Go needs around them.
+func sizeOf(c *Content) int {
+	const (
+		entry = 96 + 8 + 8 // a Content, its sum, its mark
+		block = 16 + 72    // an interface, and the struct behind it
+	)
+	return entry + block*len(c.Blocks) + wire.SizeContent(*c)
+}
