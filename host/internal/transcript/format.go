@@ -11,7 +11,9 @@ type Format string
 
 // The formats that can be read. [Native], [OpenAIChat], [OpenAIResponses] and [AnthropicMessages] can be written too.
 const (
-	Native            Format = "native"
+	// Native is this project's own form, also that of transcript logs.
+	Native Format = "native"
+	// The next three are what an agent records on disk, the two after them what is sent to a provider's API.
 	ClaudeCode        Format = "claude-code"
 	Codex             Format = "codex"
 	GeminiCLI         Format = "gemini-cli"
@@ -47,6 +49,7 @@ func Formats() []FormatInfo {
 // ParseFormat returns the format of that name. The short names "openai", "responses" and "anthropic" are known too.
 func ParseFormat(name string) (Format, error) {
 	switch name {
+	// What people type; files and outputs have the full names.
 	case "openai":
 		return OpenAIChat, nil
 	case "responses":
