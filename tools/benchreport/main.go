@@ -40,11 +40,10 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 	if plotFile == "" {
 		return nil
 	}
-	svg := plot(all)
-	if svg == "" {
-		return errors.New("no BenchmarkTurn to draw")
+	if svg := plot(all); svg != "" { // not all runs measure turns
+		return os.WriteFile(plotFile, []byte(svg), 0o644)
 	}
-	return os.WriteFile(plotFile, []byte(svg), 0o644)
+	return nil
 }
 
 // benchmark is what one benchmark measured, in its most telling unit.
