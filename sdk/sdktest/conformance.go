@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -16,7 +17,8 @@ import (
 // 10,000 entries. It takes a second or so.
 //
 // It is the part of `thresh plugins verify` that needs no process: [CheckInfo]; the rules of [Optimize] and [Compress];
-// a result that is smaller and reaches its target, unless it says that it does not. What is not set in c is as for
+// an Optimize that answers the same with a memo as without, while a session grows, is rewritten and loses its memo; a
+// result that is smaller and reaches its target, unless it says that it does not. What is not set in c is as for
 // those two, but that a strategy with RequiresLLM gets a model whose every answer is one short state snapshot, unless
 // c.Generate is another, and a prompt "compression". ContextLimit is set for each history so that the threshold is just
 // reached.
@@ -31,11 +33,13 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		c.Prompts = map[string]string{"compression": "Write a summary. Answer with one <state_snapshot> … " +
 			"</state_snapshot>."}
 	}
-	_, continuous := s.(sdk.Optimizer)
-	for _, sample := range samples.All() {
+	optimizer, continuous := s.(sdk.Optimizer)
+	for i, sample := range samples.All() {
 		if continuous && info.Trigger.Mode == sdk.ModeContinuous {
 			_, err := c.Optimize(tb.Context(), s, sample.History)
 			complain(tb, sample.Name, err)
+			rnd := rand.New(rand.NewPCG(uint64(i), 1)) // the same in every run
+			complain(tb, sample.Name, c.session(tb.Context(), optimizer, info, sample.History, rnd))
 		}
 		complain(tb, sample.Name, c.compressSample(tb.Context(), s, info, curated(sample.History)))
 	}

@@ -3,6 +3,7 @@ package sdktest_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,52 @@ func (c *complaints) Helper()                      {}
 func (c *complaints) Error(args ...any)            { c.said = append(c.said, fmt.Sprint(args...)) }
 func (c *complaints) Errorf(f string, args ...any) { c.said = append(c.said, fmt.Sprintf(f, args...)) }
 
+// remembering removes repeated texts of the AI. It looks at new entries only.
+type remembering struct{ stale, scribbles bool }
+
+func (remembering) Info() sdk.Info {
+	return sdk.Info{Name: "remembering", Version: "1.0.0", Trigger: sdk.Continuous(0.8)}
+}
+
+func (s remembering) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
+	type known struct {
+		first    map[string]int // where a text stands for the first time
+		removals []int
+		next     int
+	}
+	k, _ := in.Memo.Load().(*known)
+	if k == nil || !s.stale && in.Unchanged < k.next {
+		k = &known{first: map[string]int{}}
+	}
+	for ; k.next < len(in.History); k.next++ {
+		e := in.History[k.next]
+		if e.Speaker != sdk.AI || len(e.Blocks) != 1 {
+			continue
+		}
+		text, ok := e.Blocks[0].(sdk.Text)
+		if _, repeated := k.first[text.Text]; !ok || e.Pinned() {
+			continue
+		} else if repeated {
+			k.removals = append(k.removals, k.next)
+		} else {
+			k.first[text.Text] = k.next
+		}
+	}
+	if s.scribbles && in.Unchanged > 1 {
+		in.History[0].Blocks = nil
+	}
+	in.Memo.Store(k)
+	return sdk.DensityResult{Removals: slices.Clone(k.removals)}, nil
+}
+
+func (remembering) Compress(context.Context, sdk.Host, sdk.CompressInput) (sdk.CompressResult, error) {
+	return sdk.NoOp(sdk.NoOpNoGain), nil
+}
+
+func TestConformanceAcceptsAMemoThatFollowsTheHistory(t *testing.T) {
+	sdktest.Conformance(t, remembering{}, sdktest.Config{})
+}
+
 func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 	for name, tc := range map[string]struct {
 		strategy sdk.Strategy
@@ -52,6 +99,8 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 	}{
 		"a response without its call": {suffix{carelessly: true}, "lost its call"},
 		"a target that was missed":    {suffix{silently: true}, "TargetMissed is not set"},
+		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
+		"a change of what was seen":   {remembering{scribbles: true}, "changed entry 0 of its input, which later calls"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &complaints{TB: t}

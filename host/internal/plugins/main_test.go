@@ -22,8 +22,8 @@ import (
 )
 
 // Plugins for all tests, built once: faulty speaks the protocol by itself, and what it does wrong depends on the name
-// that it is linked to; honest is made with the SDK.
-var faulty, honest string
+// that it is linked to; honest and mirror are made with the SDK.
+var faulty, honest, mirror string
 
 // builtEnv names a directory with the plugins where they were built already.
 const builtEnv = "THRESH_TEST_BUILT"
@@ -45,14 +45,14 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		if built := os.Getenv(builtEnv); built != "" {
-			faulty, honest = filepath.Join(built, "faulty"), filepath.Join(built, "honest")
+			locate(built)
 			return m.Run()
 		}
-		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
 			return 1
 		}
-		faulty, honest = filepath.Join(dir, "faulty"), filepath.Join(dir, "honest")
+		locate(dir)
 		if code := m.Run(); code != 0 {
 			return code
 		}
@@ -64,14 +64,25 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// pluginDir is a directory with a plugin of each name, all but "honest" faulty.
+// locate says where the built plugins are.
+func locate(dir string) {
+	faulty, honest, mirror = filepath.Join(dir, "faulty"), filepath.Join(dir, "honest"), filepath.Join(dir, "mirror")
+}
+
+// rapidContext is that of calls in property tests, whose own ends with each draw.
+var rapidContext = context.Background()
+
+// pluginDir is a directory with a plugin of each name, all but "honest" and "mirror" faulty.
 func pluginDir(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
 		binary := faulty
-		if name == "honest" {
+		switch name {
+		case "honest":
 			binary = honest
+		case "mirror":
+			binary = mirror
 		}
 		plugintest.Install(t, binary, filepath.Join(dir, FilePrefix+name))
 	}

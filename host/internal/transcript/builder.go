@@ -12,7 +12,8 @@ import (
 // builder assembles a transcript: the readers of all formats add entries and notes to it. It is used by one goroutine
 // and for one file. A reader calls finish at the end.
 type builder struct {
-	t     Transcript
+	t Transcript
+	// match pairs while entries are added, so that no second walk is needed.
 	match turns.Matcher
 	names map[string]string // the tool that the latest call with an id called
 	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
@@ -149,6 +150,7 @@ func (b *builder) finish() *Transcript {
 // inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
 // should know why an entry is never pruned.
 func (b *builder) inspect(i int, c content.Content) {
+	// In every note, as users look for the place in the file.
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
 		b.oddity(
@@ -191,6 +193,7 @@ func (b *builder) inspect(i int, c content.Content) {
 // them, and those that come after the AI spoke again. It only reports. A replay must show what was recorded; [Write]
 // repairs the order for providers.
 func (b *builder) inspectPairs() {
+	// Paired once more over the whole, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
 		for j, block := range c.Blocks {

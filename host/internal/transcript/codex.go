@@ -29,9 +29,11 @@ func isCodexType(t string) bool {
 // entry at hand.
 type codex struct {
 	b     *builder
-	calls int  // made so far, for ids of calls that have none
-	ai    int  // the entry of the model that is being added to; -1: the next item begins one
-	tool  int  // the same for the tool
+	calls int // made so far, for ids of calls that have none
+	ai    int // the entry of the model that is being added to; -1: the next item begins one
+	tool  int // the same for the tool
+	// reply, done and told find the entry that a report of usage belongs to: reports come after the answer, and name no
+	// request.
 	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
 	done  bool // that request was answered: what the model says next answers another
 	told  int  // the last entry that has usage; -1: none
@@ -76,12 +78,14 @@ func (c *codex) record(r record) error {
 	if payload == nil {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", clip([]byte(r.text("type"))))
 	}
+	// Of the envelope: items have no time of their own.
 	stamp := r.raw("timestamp")
 	switch t := r.text("type"); t {
 	case "session_meta":
 		c.session(r.line, stamp, payload)
 	case "response_item":
 		c.item(r.line, stamp, payload)
+	// Newer versions list the context, older ones have only a summary.
 	case "compacted":
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
@@ -159,6 +163,7 @@ func (c *codex) meta(stamp []byte) metadata {
 // one that usage will be attached to.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
+	// Items of one answer share an entry until something else comes between.
 	if c.ai >= 0 {
 		c.b.extend(c.ai, blocks)
 	} else {
@@ -204,6 +209,7 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 // output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
 // with code 1". Interpreting that is left to the tool taxonomy, which knows the tool.
 func (c *codex) output(line int, stamp []byte, item object) {
+	// A result ends the answer of the model: what it says next belongs to another request.
 	c.ai, c.done = -1, true
 	raw := item.raw("output")
 	if raw == nil {
@@ -244,6 +250,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool = -1, -1
 	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
 	c.after = true
+	// An empty list is a context that was emptied, and differs from none.
 	list, ok := elements(payload.raw("replacement_history"))
 	for _, raw := range list {
 		if item := asObject(raw); item != nil {
@@ -261,6 +268,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 		)
 	}
 	c.after = false
+	// What the model says next is no part of the old context.
 	c.ai, c.tool, c.reply = -1, -1, -1
 }
 
@@ -280,6 +288,7 @@ func (c *codex) usage(payload object) {
 	c.told = reply
 	entry := &c.b.t.Entries[reply]
 	var meta metadata
+	// Metadata is raw JSON; it is written again with the usage behind it.
 	for _, f := range asObject(entry.Metadata) {
 		meta.raw(f.name, f.value)
 	}
@@ -317,6 +326,7 @@ func codexReasoning(item object) content.Block {
 // codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch. The
 // text is wrapped as {"input": …}, so that parameters are an object for every tool.
 func codexArguments(item object) json.RawMessage {
+	// Already a JSON string, so that it can be put into the object as it is.
 	if input := item.raw("input"); input != nil {
 		return append(append([]byte(`{"input":`), input...), '}')
 	}

@@ -11,7 +11,9 @@ type Format string
 
 // The formats that can be read. [Native], [OpenAIChat] and [AnthropicMessages] can be written too.
 const (
-	Native            Format = "native"
+	// Native is this project's own form, also that of transcript logs.
+	Native Format = "native"
+	// The next three are what an agent records on disk, the two after them what is sent to a provider's API.
 	ClaudeCode        Format = "claude-code"
 	Codex             Format = "codex"
 	GeminiCLI         Format = "gemini-cli"
@@ -45,6 +47,7 @@ func Formats() []FormatInfo {
 // ParseFormat returns the format of that name. The short names "openai" and "anthropic" are known too.
 func ParseFormat(name string) (Format, error) {
 	switch name {
+	// What people type; files and outputs have the full names.
 	case "openai":
 		return OpenAIChat, nil
 	case "anthropic":

@@ -14,6 +14,7 @@ import (
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
+		// Before the messages, as its entry is the first.
 		m.system(d.line, d.top)
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
@@ -35,7 +36,8 @@ func readMessages(name string) documentReader {
 	}
 }
 
-// messageLines reads one message per line.
+// messageLines reads one message per line. The builder is handed over with each record, as format detection makes this
+// reader before it.
 type messageLines struct {
 	b *builder
 	m messages
@@ -62,6 +64,7 @@ type messages struct {
 // own.
 func isMessageField(name string) bool {
 	switch name {
+	// Those without content of their own are counters, names and states of recorders.
 	case "role",
 		"content",
 		"tool_calls",
@@ -122,6 +125,7 @@ func (m *messages) learn(o object) {
 	for _, raw := range list {
 		switch asObject(raw).text("type") {
 		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
+			// Both flags may be set, in files that mix the forms.
 			m.anthropic = true
 		case "image_url", "input_audio":
 			m.openAI = true
@@ -141,6 +145,7 @@ func (m *messages) metadata(o object) []byte {
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
 	meta.raw("model", firstOf(o.raw("model"), o.object("modelInfo").raw("id"), response.raw("model")))
 	meta.raw("usage", firstOf(o.raw("usage"), o.raw("metrics"), response.raw("usage")))
+	// Nil for a message about which nothing is known but its content.
 	return meta.json()
 }
 
@@ -175,6 +180,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		blocks = append(blocks, content.Thinking{Thought: thought})
 	}
 	calls := m.b.openAICalls(line, o.raw("tool_calls"))
+	// The form that OpenAI used before tool calls; an answer has at most one.
 	if call := o.object("function_call"); call != nil {
 		m.made++
 		id := fmt.Sprintf("function_%d", m.made)
@@ -182,6 +188,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		parameters, _ := argumentsOf(call.raw("arguments"))
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
+	// An empty text block would be refused by providers when it is sent back.
 	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
 		body = nil // next to calls, recorders write "" where the API has null
 	}
@@ -193,6 +200,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
+	// In order, as such a conversation has one call at a time.
 	if r.CallID == "" && len(m.legacy) > 0 {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
 	}
@@ -205,6 +213,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
+		// A text or a list of blocks; anything else is some other field of that name.
 		if k := kind(raw); k != '"' && k != '[' {
 			continue
 		}

@@ -17,6 +17,7 @@ func openAIPart(o object) (block content.Block, ok bool) {
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return content.Text{Text: text, Extra: o.without("type", "text", "annotations", "logprobs")}, true
 		}
+	// Without data it is no media, and is carried unchanged by the caller.
 	case "image_url", "input_image", "file":
 		if m, ok := openAIMedia(o); ok {
 			return m, true
@@ -43,6 +44,7 @@ func openAIMedia(o object) (content.Media, bool) {
 		m.Filename = file.text("filename")
 		m.Extra = file.without("file_data", "filename")
 	}
+	// For a link, only the kind is known.
 	m.Data, m.Encoding, m.MimeType = link, "url", "image/*"
 	if head, data, ok := strings.Cut(link, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		m.Data, m.Encoding, m.MimeType = data, "base64", strings.TrimPrefix(head, "data:")
@@ -65,6 +67,7 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
 		}
+		// Absent for a custom tool, whose input is plain text.
 		arguments := function.raw("arguments")
 		if input := function.raw("input"); input != nil {
 			arguments = input

@@ -17,7 +17,8 @@ const (
 	roleAssistant = "assistant"
 )
 
-// turn is one message in the form that providers accept, directly followed by the responses to its calls.
+// turn is one message in the form that providers accept, directly followed by the responses to its calls. Two turns of
+// one role may follow each other; the writers join them where a provider demands it.
 type turn struct {
 	entry   int // the entry that it was made from
 	role    string
@@ -36,7 +37,7 @@ type call struct {
 	done  bool   // it has a response
 }
 
-// answer is a tool response and the media that belong to it.
+// answer is a tool response and the media that belong to it. It is written behind its call, wherever it was recorded.
 type answer struct {
 	content.ToolResponse
 	call  *call
@@ -62,6 +63,7 @@ const missingResult = "[no result was recorded]"
 func plan(t *Transcript) *planner {
 	p := &planner{}
 	for i, c := range t.Entries {
+		// Also for entries that are left out below, as what they hold is lost in any case.
 		p.metadata(i, c)
 		switch {
 		case !c.Speaker.Known():
@@ -72,6 +74,7 @@ func plan(t *Transcript) *planner {
 			p.entry(i, c)
 		}
 	}
+	// After the last entry, when no further response can come.
 	p.close()
 	if n := len(t.Boundaries); n > 0 {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
@@ -119,6 +122,7 @@ func (p *planner) entry(i int, c content.Content) {
 			}
 			t.calls = append(t.calls, &call{ToolCall: block, turn: len(p.turns)})
 		case content.ToolResponse:
+			// As text of a person: a provider refuses a response without its call, and the model should still see it.
 			if last = p.answer(i, block); last == nil {
 				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" +
 					resultText(block)})
@@ -132,6 +136,7 @@ func (p *planner) entry(i int, c content.Content) {
 		case content.Code:
 			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
 				strings.TrimSuffix(block.Code, "\n") + "\n```"})
+		// Texts, thoughts and unknown blocks are up to the writer.
 		default:
 			t.blocks = append(t.blocks, block)
 		}
@@ -156,6 +161,7 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 		return nil
 	}
 	c := p.calls[at.Block]
+	// Its call is in an earlier turn than the last one.
 	if c.turn != len(p.turns)-1 {
 		p.tally.count(0, entry, "result moved up to directly follow its call")
 	}
@@ -170,6 +176,8 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
+		// If one of several parallel calls is answered, the others will not be: agents add the results of a turn
+		// together.
 		running := i == len(p.turns)-1 && len(t.answers) == 0
 		for _, c := range t.calls {
 			switch {
@@ -212,6 +220,7 @@ func (p *planner) uniqueIDs(everywhere bool) {
 				id = "call"
 			}
 			base := id
+			// Ends, as each round tries a larger number.
 			for used[id] {
 				suffix[base] = max(suffix[base], 1) + 1
 				id = fmt.Sprintf("%s_%d", base, suffix[base])

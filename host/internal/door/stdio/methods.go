@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Method is one JSON-RPC method.
+// Method is one JSON-RPC method. A method has either call or free, except for session.open, which has neither.
 type Method struct {
 	Name string
 	// Params and Result describe the objects that are sent and returned; "?" marks an optional member.
@@ -27,7 +27,8 @@ type Method struct {
 // nameOpen is the method that opens a session.
 const nameOpen = "session.open"
 
-// Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table.
+// Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table. The
+// names and members are the contract with agents: they are added to, and never changed.
 func Methods() []Method {
 	return []Method{
 		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}",
@@ -68,7 +69,8 @@ func Methods() []Method {
 	}
 }
 
-// find returns the method with a name.
+// find returns the method with a name. The list is short, so that a map would gain nothing. The error lists all
+// methods: an agent's author sees it once.
 func find(name string) (Method, error) {
 	var known []string
 	for _, m := range Methods() {

@@ -56,6 +56,11 @@ func Checks() []Check {
 		},
 		{"optimize-idempotent", "Optimize finds nothing to do in what it made itself", checkOptimizeIdempotent},
 		{
+			"optimize-delta",
+			"Optimize answers the same whether the plugin is sent what is new or the whole history",
+			checkOptimizeDelta,
+		},
+		{
 			"compress-valid",
 			"the host accepts what Compress makes of every history, the largest included",
 			checkCompressValid,

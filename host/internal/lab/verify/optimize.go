@@ -45,7 +45,7 @@ func callOf(sm sample, session string, revision uint64) prepare.Call {
 		CallParams: contract.CallParams{
 			SessionID: session, Revision: revision, CallSettings: contract.CallSettings{WorkspaceRoot: workspace},
 		},
-		Entries: sm.entries, Tools: taxonomy(),
+		Epoch: sm.epoch, Entries: sm.entries, Tools: taxonomy(),
 	}
 }
 
@@ -104,7 +104,7 @@ func encodeEdits(edits []rewrite.Edit, m contract.DensityMetadata) (string, erro
 // applied returns the history that results from an answer, as the host would build it. Entries that stay are the same
 // pointers with the same ids, edited entries keep their ids, and new ones get ids of their own.
 func applied(sm sample, parts []check.Part) sample {
-	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts))}
+	out := sample{name: sm.name, entries: make([]*history.Entry, len(parts)), epoch: sm.epoch + 1}
 	for i, p := range parts {
 		switch {
 		case p.Index < 0:

@@ -16,6 +16,7 @@ import (
 type sample struct {
 	name    string
 	entries []*history.Entry
+	epoch   uint64 // how often it was rewritten
 }
 
 // newSample returns the sample as a host would hold it after the entries were added: ids e0, e1, … in order.
@@ -39,7 +40,7 @@ func contentsOf(entries []*history.Entry) []content.Content {
 // curated returns the sample as a Compress gets it: without entries that a provider would refuse, such as calls
 // without a response. The host curates by the same function.
 func (sm sample) curated() sample {
-	return sample{name: sm.name, entries: history.Curate(sm.entries)}
+	return sample{name: sm.name, entries: history.Curate(sm.entries), epoch: sm.epoch}
 }
 
 // sent returns the entries in the form in which they go over the wire.

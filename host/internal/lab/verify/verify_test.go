@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 	start := []string{"handshake", "stdout", "getinfo", "getinfo-stable"}
 	settings := []string{"getinfo", "settings-defaults", "settings-garbage"}
 	optimize := []string{"optimize-valid", "optimize-deterministic", "optimize-pure", "optimize-idempotent"}
+	optimizes := append(slices.Clone(optimize), "optimize-delta")
 	compress := []string{"compress-valid", "compress-human", "compress-target"}
 	services := []string{"compress-valid", "services-slow", "services-failing", "services-huge", "concurrency"}
 	load := []string{"compress-valid", "cancellation", "memory"}
@@ -52,33 +54,35 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		fails  []string
 		detail string // in the first of them
 	}{
-		"good":                  {nil, nil, ""},
-		"summarises":            {nil, nil, ""},
-		"slow-start":            {start, []string{"handshake"}, "no handshake line within 1s"},
-		"dies":                  {start, []string{"handshake"}, "cannot find my licence"},
-		"chatty":                {start, []string{"stdout"}, "loading tables"},
-		"prints-in-calls":       {start, []string{"stdout"}, "optimising"},
-		"changes-getinfo":       {start, []string{"getinfo-stable"}, "version was"},
-		"panics-on-garbage":     {settings, []string{"settings-garbage"}, "INVALID_ARGUMENT"},
-		"names-no-key":          {settings, []string{"settings-garbage"}, "does not name the key"},
-		"edits-in-place":        {optimize[:3], []string{"optimize-valid"}, "in place"},
-		"removes-people":        {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
-		"throws-dice":           {optimize[:2], []string{"optimize-deterministic"}, "another process"},
-		"remembers":             {optimize[:3], []string{"optimize-pure"}, "after other calls"},
-		"looks-at-the-session":  {optimize, []string{"optimize-pure"}, "after other calls"},
-		"never-done":            {optimize, []string{"optimize-idempotent"}, "more edits"},
-		"orphans":               {compress[:1], []string{"compress-valid"}, check.ErrOrphaned.Error()},
-		"drops-people":          {compress, []string{"compress-human"}, "entries of people are gone"},
-		"misses-the-target":     {compress, []string{"compress-target"}, "target_missed is not set"},
-		"achieves-nothing":      {compress, []string{"compress-target"}, "not smaller"},
-		"panics-without-prompt": {services, []string{"services-failing"}, "panic in Compress"},
-		"hides-the-code":        {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
-		"one-at-a-time":         {services, []string{"concurrency"}, "another gets no answer"},
-		"hoards":                {load, []string{"memory"}, "at most 256 MiB"},
-		"ignores-cancellation":  {load[1:2], []string{"cancellation"}, "still computes"},
-		"dies-of-sigint":        {end, []string{"sigint"}, "on SIGINT"},
-		"ignores-sigterm":       {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
-		"survives-the-host":     {end, []string{"lifeline"}, "outlives its host"},
+		"good":                     {nil, nil, ""},
+		"summarises":               {nil, nil, ""},
+		"slow-start":               {start, []string{"handshake"}, "no handshake line within 1s"},
+		"dies":                     {start, []string{"handshake"}, "cannot find my licence"},
+		"chatty":                   {start, []string{"stdout"}, "loading tables"},
+		"prints-in-calls":          {start, []string{"stdout"}, "optimising"},
+		"changes-getinfo":          {start, []string{"getinfo-stable"}, "version was"},
+		"panics-on-garbage":        {settings, []string{"settings-garbage"}, "INVALID_ARGUMENT"},
+		"names-no-key":             {settings, []string{"settings-garbage"}, "does not name the key"},
+		"edits-in-place":           {optimize[:3], []string{"optimize-valid"}, "in place"},
+		"removes-people":           {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
+		"throws-dice":              {optimize[:2], []string{"optimize-deterministic"}, "another process"},
+		"remembers":                {optimize[:3], []string{"optimize-pure"}, "after other calls"},
+		"looks-at-the-session":     {optimize, []string{"optimize-pure"}, "after other calls"},
+		"trusts-its-memo":          {optimizes, []string{"optimize-delta"}, "a memo must not change the result"},
+		"changes-what-it-has-seen": {optimizes, []string{"optimize-delta"}, "changed entry 0 of in.History in place"},
+		"never-done":               {optimize, []string{"optimize-idempotent"}, "more edits"},
+		"orphans":                  {compress[:1], []string{"compress-valid"}, check.ErrOrphaned.Error()},
+		"drops-people":             {compress, []string{"compress-human"}, "entries of people are gone"},
+		"misses-the-target":        {compress, []string{"compress-target"}, "target_missed is not set"},
+		"achieves-nothing":         {compress, []string{"compress-target"}, "not smaller"},
+		"panics-without-prompt":    {services, []string{"services-failing"}, "panic in Compress"},
+		"hides-the-code":           {services, []string{"services-failing"}, "not passed on as UNAVAILABLE"},
+		"one-at-a-time":            {services, []string{"concurrency"}, "another gets no answer"},
+		"hoards":                   {load, []string{"memory"}, "at most 256 MiB"},
+		"ignores-cancellation":     {load[1:2], []string{"cancellation"}, "still computes"},
+		"dies-of-sigint":           {end, []string{"sigint"}, "on SIGINT"},
+		"ignores-sigterm":          {end, []string{"sigterm"}, "still running 2s after SIGTERM"},
+		"survives-the-host":        {end, []string{"lifeline"}, "outlives its host"},
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

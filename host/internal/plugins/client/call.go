@@ -80,7 +80,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		in.Config = p.config
 	}
 	var known held
-	if p.mirrors() {
+	if p.Mirrors() {
 		known = p.sessions.take(in.SessionID)
 	}
 	send := func(u update) (a answer[M, P], err error) {
@@ -105,7 +105,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if err != nil {
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
-	if p.mirrors() {
+	if p.Mirrors() {
 		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest})
 	}
 	// Any complete answer proves that the plugin is responsive.

@@ -162,8 +162,8 @@ func (d *differ) keep(from, to int) {
 	d.pieces = append(d.pieces, wire.MirrorPiece{Kept: rewrite.Keep{From: from, To: to}})
 }
 
-// mirrors reports whether the process keeps mirrors and the host uses them.
-func (p *Plugin) mirrors() bool { return p.reported.delta && !p.opts.NoMirrors }
+// Mirrors reports whether the process keeps mirrors of histories and the host sends it what is new.
+func (p *Plugin) Mirrors() bool { return p.reported.delta && !p.opts.NoMirrors }
 
 // EndSession tells the process that a session has ended, so that it drops what it holds of it. It does not wait for
 // that: a plugin that misses it drops the mirror when it needs the memory.

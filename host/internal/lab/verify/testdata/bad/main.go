@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -116,6 +117,15 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 	case s.fault == "prints-in-calls":
 		_, _ = os.NewFile(1, "stdout").WriteString("optimising\n")
 	}
+	if s.fault == "trusts-its-memo" {
+		return trusting(in), nil
+	}
+	if s.fault == "changes-what-it-has-seen" {
+		if in.Memo.Load() != nil && len(in.History[0].Blocks) > 0 {
+			in.History[0].Blocks[0] = sdk.Text{Text: "it was something else"}
+		}
+		in.Memo.Store(true)
+	}
 	for i, e := range in.History {
 		if idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
 			out.Removals = append(out.Removals, i)
@@ -128,6 +138,26 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 		in.History[0].Speaker = sdk.Tool
 	}
 	return out, nil
+}
+
+// trusting removes idle entries and looks at new ones only. It takes no heed of a history that was rewritten.
+func trusting(in sdk.OptimizeInput) sdk.DensityResult {
+	type known struct {
+		seen     int
+		removals []int
+	}
+	k, _ := in.Memo.Load().(*known)
+	if k == nil {
+		k = &known{}
+	}
+	for i := k.seen; i < len(in.History); i++ {
+		if idle(in.History[i]) {
+			k.removals = append(k.removals, i)
+		}
+	}
+	k.seen = len(in.History)
+	in.Memo.Store(k)
+	return sdk.DensityResult{Removals: slices.Clone(k.removals)}
 }
 
 // Compress removes idle entries as well.

@@ -1,0 +1,91 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins"
+)
+
+// deltaSteps is how many calls of one session are made of each sample.
+const deltaSteps = 8
+
+// checkOptimizeDelta demands that a plugin which mirrors histories answers as it does when it is sent everything. A
+// session of each sample is added to in random parts, rewritten by what the plugin prunes, and now and then ended, so
+// that the plugin starts with nothing. Each call is compared with one of a session of its own, which has no memo.
+//
+// What goes wrong otherwise shows only in long sessions: a memo that does not follow a rewrite, or a history that the
+// strategy changed in place.
+func checkOptimizeDelta(ctx context.Context, s *suite) (string, error) {
+	if _, err := s.continuous(ctx); err != nil {
+		return "", err
+	}
+	st, end, err := s.fresh(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	switch yes, err := mirrors(ctx, st); {
+	case err != nil:
+		return "", err
+	case !yes:
+		return "", skipped("it keeps no mirror (history_delta): it is always sent the whole history")
+	}
+	calls := 0
+	for i, sm := range s.small() {
+		n, err := deltaSession(ctx, st, sm, rand.New(rand.NewPCG(uint64(i), 1)))
+		if err != nil {
+			return "", err
+		}
+		calls += n
+	}
+	return fmt.Sprintf("%d histories, %d calls", len(s.small()), calls), nil
+}
+
+// deltaSession plays one sample and returns how many calls it made. The same rnd plays it the same way.
+func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *rand.Rand) (calls int, err error) {
+	session := "delta " + sm.name
+	now, next := sample{name: sm.name}, 0 // next is the first entry of sm that was not added
+	for step := 1; step <= deltaSteps; step++ {
+		to := len(sm.entries)
+		if step < deltaSteps {
+			to = next + rnd.IntN(1+(to-next)/2)
+		}
+		if next == 0 && to == 0 {
+			to = min(1, len(sm.entries))
+		}
+		now.entries = append(now.entries[:len(now.entries):len(now.entries)], sm.entries[next:to]...)
+		next = to
+		want, err := optimize(ctx, st, now, fmt.Sprint("whole ", step, " ", sm.name), uint64(step))
+		if err != nil {
+			return calls, err
+		}
+		got, err := optimize(ctx, st, now, session, uint64(step))
+		if err == nil && got.bytes != want.bytes {
+			err = on(&sm, fmt.Errorf("%d edits, where a call that is sent the whole history makes %d", got.edits, want.edits))
+		}
+		if err != nil {
+			return calls, fmt.Errorf("sent what is new since the last call, Optimize answers something else "+
+				"(a memo must not change the result): %w", err)
+		}
+		calls++
+		switch rnd.IntN(4) {
+		case 0, 1:
+			now = got.after
+		case 2:
+			st.EndSession(session)
+		}
+	}
+	return calls, nil
+}
+
+// mirrors reports whether the plugin is sent what is new.
+func mirrors(ctx context.Context, st *plugins.Strategy) (bool, error) {
+	l, err := st.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer l.Release()
+	return l.Plugin().Mirrors(), nil
+}

@@ -1,0 +1,105 @@
+package sdktest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/sdk"
+)
+
+// deltaSteps is how many calls of one session Conformance makes of each history.
+const deltaSteps = 6
+
+// session plays a history as a host does that sends what is new: all calls see the same entries and the same memo. rnd
+// says how much is added for each call, and when the history is rewritten or the memo lost. Each answer must be that of
+// a call which gets the whole history, a copy of its own, and no memo.
+func (c Config) session(
+	ctx context.Context, o sdk.Optimizer, info sdk.Info, history []sdk.Content, rnd *rand.Rand,
+) error {
+	var s played
+	for step := 1; step <= deltaSteps; step++ {
+		n := len(history)
+		if step < deltaSteps {
+			n = rnd.IntN(n/2 + 1)
+		}
+		s.add(history[:n])
+		history = history[n:]
+		want, _, err := c.optimizeOnce(ctx, o, info, s.was)
+		if err != nil {
+			return err
+		}
+		in, err := c.optimizeInput(info, nil)
+		if err != nil {
+			return err
+		}
+		in.History, in.Memo, in.Unchanged = slices.Clip(s.shared), &s.memo, s.unchanged
+		got, err := o.Optimize(ctx, in)
+		if err != nil {
+			return fmt.Errorf("%s: Optimize with a memo, %d of %d entries unchanged: %w", info.Name, s.unchanged,
+				len(s.shared), err)
+		}
+		var found problems
+		if i := firstDifference(s.was, s.shared); i >= 0 {
+			found.add("Optimize changed entry %d of its input, which later calls of the session see too; "+
+				"it must copy what it edits", i)
+		}
+		if d := cmp.Diff(want, got, compareEntries); d != "" {
+			found.add("with a memo, and %d of %d entries unchanged since it was stored, Optimize answers something else "+
+				"than without; a memo must not change the result (-without +with):\n%s", s.unchanged, len(s.shared), d)
+		}
+		if len(found) > 0 {
+			return found.err("Optimize")
+		}
+		if s.memo.Stored() {
+			s.unchanged = len(s.shared)
+		}
+		switch rnd.IntN(4) {
+		case 0, 1:
+			if CheckDensity(s.was, want) == nil {
+				s.apply(want)
+			}
+		case 2:
+			s.memo, s.unchanged = sdk.Memo{}, 0
+		}
+	}
+	return nil
+}
+
+// played is the state of a session that is played.
+type played struct {
+	was    []sdk.Content // as it should be
+	shared []sdk.Content // what the strategy gets, call by call
+	memo   sdk.Memo
+	// unchanged is how many entries at the beginning the memo was stored for.
+	unchanged int
+}
+
+// add appends entries.
+func (s *played) add(entries []sdk.Content) {
+	for _, e := range entries {
+		s.was = append(s.was, e)
+		s.shared = append(s.shared, cloneEntry(e).WithOrigin(len(s.shared)))
+	}
+}
+
+// apply rewrites the history as a host does that applies a result.
+func (s *played) apply(r sdk.DensityResult) {
+	first := len(s.was)
+	if len(r.Removals) > 0 {
+		first = r.Removals[0]
+	}
+	for i := range r.Replacements {
+		first = min(first, i)
+	}
+	rest := Apply(s.was, r)[first:]
+	s.was, s.shared = slices.Clone(s.was[:first]), s.shared[:first:first]
+	s.add(rest)
+	s.unchanged = min(s.unchanged, first)
+	if s.unchanged == 0 {
+		s.memo = sdk.Memo{}
+	}
+}
