@@ -32,7 +32,7 @@ CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 TESTFLAGS := -vet=off -ldflags='-s -w'
 FAST  = $(filter-out $(patsubst ./%,github.com/thresh-dev/thresh/%,$(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check generate race soak bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check generate race soak chaos bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -87,6 +87,10 @@ race: ## the tests, with the race detector where there is a C compiler
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 	$(GO) test ./host/internal/soaktest -count=1 -v -soak $(SOAK)
+
+CHAOS ?= 60
+chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
+	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)
 
 tools:
 	@mkdir -p $(TOOLS)

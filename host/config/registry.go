@@ -144,7 +144,7 @@ func Specs() []Spec {
 			Meaning: "Number of crashes after which a plugin is quarantined, until its file changes or it is reset."})),
 		trusted(perHost(Spec{Key: "plugins.integrity", Type: String, Default: "tofu",
 			Allowed: []string{"tofu", "locked", "off"},
-			Meaning: "Which plugin files may run: those unchanged since they were first seen (tofu), only those in " +
+			Meaning: "Which plugin files may run: those unchanged since they were first used (tofu), only those in " +
 				"the lock file (locked), or any (off)."})),
 		trusted(perHost(Spec{Key: "plugins.lockFile", Type: Path, optional: true,
 			DefaultText: "$XDG_STATE_HOME/thresh/plugins.lock (~/.local/state/thresh/plugins.lock)",

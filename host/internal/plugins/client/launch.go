@@ -170,6 +170,8 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 			return p.proc.Killed(op)
 		}
 		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), "")
+	case lost(err) && p.lostConnection(ctx):
+		return p.Failure(op, fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed), "")
 	case status.Code(err) == codes.Unimplemented:
 		return p.Failure(
 			op, fmt.Errorf("%w: it does not serve thresh.v1.StrategyService", fault.ErrNotPlugin),

@@ -105,7 +105,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	case code == codes.Unimplemented,
 		code == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max"):
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrBadAnswer, message(err))
-	case p.life.ctx.Err() != nil, code == codes.Unavailable && p.proc.Gone(crashTime):
+	case p.life.ctx.Err() != nil, code == codes.Unavailable && (p.proc.Gone(crashTime) || p.lostConnection(c.caller)):
 		// gRPC's words for it are many: the connection broke, is closing, or the call was cancelled.
 		failure.Err = p.endedBecause()
 		if failure.Retryable = errors.Is(failure.Err, fault.ErrPluginCrashed); failure.Retryable {
@@ -116,7 +116,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 		if code == codes.Unavailable {
 			// A strategy says UNAVAILABLE when a service failed it for the moment.
 			failure.Retryable = true
-			p.opts.Spawn(p.probe) // it said so itself, or the connection is lost though the process lives
+			p.opts.Spawn(p.probe) // it said so itself, or its connection was lost for a moment
 		}
 	}
 	return failure
