@@ -157,7 +157,8 @@ func (b *viewBuilder) emit(e *Entry) {
 
 // problem records a difference between the view and the history.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
-	b.shown.problems = append(b.shown.problems[:b.place.problems], outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+	b.shown.problems = append(b.shown.problems[:b.place.problems],
+		outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
 	b.place.problems++
 }
 

@@ -117,8 +117,9 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	return a, nil
 }
 
-// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a strategy needs the whole
-// history anyway, and the plugin's SDK reads all of it first, so neither side can block the other.
+// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a
+// strategy needs the whole history anyway, and the plugin's SDK reads all of it first, so neither side can block the
+// other.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
