@@ -75,6 +75,9 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 // System returns what [Session.SetSystem] set. It must not be changed.
 func (s *Session) System() []content.Block { return s.engine.System() }
 
+// SystemTokens returns what the system prompt counts, in tokens. Every request holds it.
+func (s *Session) SystemTokens() int { return s.engine.SystemTokens() }
+
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
 	// PendingTokens is what the request holds in addition to the history and to what [Session.SetSystem] set: tool

@@ -21,9 +21,13 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
 	}
+	system := ""
+	if r.System > 0 {
+		system = fmt.Sprintf(", %s in the system prompt", table.Int(r.System))
+	}
 	fmt.Fprintf(
-		a.out, "%s: %s tokens in %s entries (%s%s)\n", displayName(name), table.Int(r.Total),
-		table.Int(len(r.Entries)), r.Encoding, exact,
+		a.out, "%s: %s tokens in %s entries%s (%s%s)\n", displayName(name), table.Int(r.Total),
+		table.Int(len(r.Entries)), system, r.Encoding, exact,
 	)
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -95,26 +97,63 @@ func BenchmarkCompress(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn adds three entries to a history of 5,000 and prepares it with a strategy that is not continuous: the
-// host's own work on an ordinary turn.
+// BenchmarkTurn is a turn of an agent: three entries of about 550 tokens are added, which counts them, and the history
+// is prepared. ms/turn is the median. "full" sends the plugin the whole history each time, as hosts and plugins without
+// mirrors do.
 func BenchmarkTurn(b *testing.B) {
 	dir := benchPlugins(b)
-	for _, n := range []int{500, 5000} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "top-down-truncation"},
-				config.Override{Key: "model.contextLimit", Value: 1_000_000_000})
-			entries := gen.Session(n+3, 1)
-			s := session(b, h, entries[:n])
-			for b.Loop() {
-				if _, _, err := s.Load(b.Context(), entries[n:]...); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	for _, way := range []struct {
+		name, strategy string
+		mirrorBytes    int
+	}{
+		{"high-density", "high-density", 256 << 20},
+		{"high-density-full", "high-density", 0},
+		{"top-down-truncation", "top-down-truncation", 256 << 20},
+	} {
+		for _, tokens := range []int{10_000, 100_000, 1_000_000, 4_000_000} {
+			b.Run(fmt.Sprintf("%s/tokens=%d", way.name, tokens), func(b *testing.B) {
+				h := openHost(b, dir,
+					config.Override{Key: "compression.strategy", Value: way.strategy},
+					config.Override{Key: "plugins.mirrorBytes", Value: way.mirrorBytes},
+					config.Override{Key: "model.contextLimit", Value: 1_000_000_000},
+				)
+				benchmarkTurns(b, h, tokens)
+			})
+		}
 	}
+}
+
+// tokensPerEntry is about what an entry of gen.Session has.
+const tokensPerEntry = 180
+
+func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
+	const turns, added = 20, 3 // a session grows by as much before it is made anew
+	n := tokens / tokensPerEntry
+	entries := gen.Session(n+turns*added, 1)
+	var took []time.Duration
+	for b.Loop() {
+		s := session(b, h, entries[:n])
+		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		for i := range turns {
+			start := time.Now()
+			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, time.Since(start))
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "ms/turn")
+	b.ReportMetric(took[len(took)*95/100].Seconds()*1e3, "p95-ms/turn")
+	b.ReportMetric(0, "ns/op") // most of it is making the session
 }
 
 // BenchmarkSessionMemory reports what a further session of 5,000 entries keeps resident, as a multiple of its text. The
