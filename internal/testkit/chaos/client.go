@@ -47,7 +47,7 @@ func newClient(in io.WriteCloser, out io.Reader) *client {
 	return c
 }
 
-// read hands out replies until there are no more, and fails whoever waits then.
+// read hands out replies until there are no more, and fails the calls that wait then.
 func (c *client) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
 	defer close(c.done)
