@@ -206,7 +206,8 @@ func (a *agent) close() error {
 	for _, e := range a.said {
 		mark := e.Metadata.Mark
 		if c := a.changed[a.log.id(mark)]; !there[mark] && c.Kind != "removed" {
-			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so", a.id, a.strategy, mark,
+			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so", a.id,
+				a.strategy, mark,
 				len(a.said), a.log.id(mark), e.Speaker)
 		}
 	}

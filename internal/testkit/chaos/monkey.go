@@ -37,7 +37,8 @@ func (m *monkey) disturb(ctx context.Context) {
 		case <-ctx.Done():
 			m.pending.Wait()
 			for _, name := range strategies {
-				_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil) // its error is every agent's as well
+				// its error is every agent's as well
+				_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
 			}
 			return
 		case <-time.After(m.between(10, 120)):

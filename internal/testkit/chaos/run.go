@@ -106,7 +106,8 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
 	for key, value := range map[string]any{
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
-		"compression.density.cadence": "every-turn", "plugins.startTimeout": startTimeout, "plugins.optimizeTimeout": callTimeout,
+		"compression.density.cadence": "every-turn", "plugins.startTimeout": startTimeout,
+		"plugins.optimizeTimeout": callTimeout,
 		"plugins.compressTimeout": callTimeout, "log.level": "error",
 	} {
 		args = append(args, "--set", fmt.Sprintf("%s=%v", key, value))

@@ -87,7 +87,8 @@ func parallel(entries []entry) []entry {
 }
 
 func human(rnd *rand.Rand) entry {
-	return entry{Speaker: "human", Blocks: []block{{Type: "text", Text: fmt.Sprint("And one more thing, number ", rnd.IntN(1000))}}}
+	return entry{Speaker: "human", Blocks: []block{{Type: "text",
+		Text: fmt.Sprint("And one more thing, number ", rnd.IntN(1000))}}}
 }
 
 // generated returns a coding session that ends with the response of a tool.
