@@ -39,7 +39,7 @@ type mirror struct {
 	memoFor memoKey
 }
 
-// memoKey is everything beside the history that an Optimize may depend on. A memo does not outlive a change of it.
+// memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
 type memoKey struct {
 	root    string
 	config  Config
@@ -105,8 +105,8 @@ func (m *mirror) put(c Content, tokens int, mark uint32) {
 	m.bytes += around
 }
 
-// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time is
-// that of what follows them.
+// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time
+// is that of what follows them.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
@@ -145,7 +145,8 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 
 // badPiece is the error for a piece that the entries do not allow.
 func badPiece(i int, what string) error {
-	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i, what)
+	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i,
+		what)
 }
 
 // applyBlocks returns the blocks that the pieces make of an entry's blocks.
@@ -217,8 +218,8 @@ func (m *mirror) settleMemo() {
 	}
 }
 
-// perCheck is how many entries are checked after each Optimize beside the new ones. For entries of 1 KB this takes some
-// 10 µs, and 5,000 entries have all been checked after 160 calls.
+// perCheck is how many entries are checked after each Optimize in addition to the new ones. For entries of 1 KB this
+// takes some 10 µs, and 5,000 entries have all been checked after 160 calls.
 const perCheck = 32
 
 // untouched returns an error if the author changed an entry in place: in one of the entries from fresh on, which came

@@ -11,16 +11,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
 
-// bin holds what the tests run, laid out as a build leaves it: thresh, plugins/ beside it; and, beside those, thresh-race,
+// bin holds what the tests run, laid out as a build leaves it: thresh with plugins/ next to it; and in addition thresh-race,
 // which is thresh itself where there is no C compiler, and plugins of the tests' own.
 var bin string
 
@@ -73,7 +73,7 @@ type place struct {
 	isolation string
 }
 
-// newPlace makes a place with the given plugins beside the two that are shipped: gate, or a fault of the faulty plugin.
+// newPlace makes a place with the given plugins in addition to the two that ship: gate, or a fault of the faulty plugin.
 // When the test is over, nothing may be left running there, and no run directory.
 func newPlace(t *testing.T, plugins ...string) *place {
 	t.Helper()
@@ -198,30 +198,12 @@ func (p *place) alone() {
 
 // processes are the command lines of plugins of the place that run.
 func (p *place) processes() []string {
-	var found []string
-	for _, text := range p.running() {
-		found = append(found, text)
-	}
-	return found
+	return slices.Collect(maps.Values(procs.Running(p.plugins)))
 }
 
 // pids are the ids of the plugins of the place that run.
 func (p *place) pids() []int {
-	return slices.Collect(maps.Keys(p.running()))
-}
-
-// running are the command lines of the plugins of the place that run, by process id.
-func (p *place) running() map[int]string {
-	found := map[int]string{}
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range all {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), p.plugins+"/") {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-				found[pid] = strings.ReplaceAll(string(text), "\x00", " ")
-			}
-		}
-	}
-	return found
+	return slices.Collect(maps.Keys(procs.Running(p.plugins)))
 }
 
 // eventually reports whether something comes true in time.

@@ -113,6 +113,8 @@ func TestCallsThatFail(t *testing.T) {
 		"exits-in-compress":          {call: compress, want: ErrPluginCrashed, says: "exit status 5", retryable: true},
 		"panics-in-optimize":         {call: optimize, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
 		"panics-in-compress":         {call: compress, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
+		"hangs-up-in-optimize":       {call: optimize, want: ErrPluginCrashed, says: "its connection broke", retryable: true},
+		"hangs-up-in-compress":       {call: compress, want: ErrPluginCrashed, says: "its connection broke", retryable: true},
 		"hangs-in-optimize":          {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
 		"waits-in-compress":          {call: compress, want: ErrTimeout, says: "no answer within 300ms"},
 		"stops-in-optimize":          {call: optimize, want: ErrTimeout},

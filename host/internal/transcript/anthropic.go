@@ -14,7 +14,8 @@ import (
 const flaggedError = "the tool reported an error"
 
 // pieces are the blocks of one provider message. ofTool has one flag per block: whether it belongs to a tool's answer.
-// Media of a result are of the tool, media of a person are not, and the block alone does not tell.
+// Media of a result are of the tool, media of a person are not, and the block alone does not tell. Both slices have the
+// same length.
 type pieces struct {
 	blocks []content.Block
 	ofTool []bool
@@ -37,6 +38,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 		p.add(false, content.Text{Text: text})
 		return p
 	}
+	// Null is no content, which some recorders write for a message that has only calls.
 	list, ok := elements(raw)
 	if !ok && !rawjson.IsNull(raw) {
 		b.oddity(
@@ -46,7 +48,8 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {
-		blocks := anthropicBlock(raw)
+		blocks := b.exactBlock(raw, anthropicBlock(raw))
+		// There is at least one block: see [anthropicBlock].
 		_, isResponse := blocks[0].(content.ToolResponse)
 		// A result's media follow it in blocks and share its origin.
 		p.add(isResponse, blocks...)
@@ -60,6 +63,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 func anthropicBlock(raw []byte) []content.Block {
 	o := asObject(raw)
 	switch o.text("type") {
+	// A case that finds the required field missing falls out of the switch, to the end of the function.
 	case "text":
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return one(content.Text{Text: text, Extra: o.without("type", "text")})
@@ -92,6 +96,7 @@ func anthropicBlock(raw []byte) []content.Block {
 			return one(content.Text{Text: "<file path=\"" + o.text("path") + "\">\n" + text + "\n</file>"})
 		}
 	}
+	// Last, since Anthropic's types are the more specific ones.
 	if block, ok := openAIPart(o); ok {
 		return one(block)
 	}
@@ -107,6 +112,7 @@ func anthropicResult(id string, o object) []content.Block {
 	r := content.ToolResponse{
 		CallID: id, ToolName: o.text("name"), Extra: o.without("type", "tool_use_id", "content", "is_error", "name"),
 	}
+	// The result keeps the tool's own words.
 	if o.isTrue("is_error") {
 		r.Error = flaggedError
 	}
@@ -122,6 +128,7 @@ func resultOf(
 	raw []byte,
 	readMedia func(object) (content.Media, bool),
 ) (result json.RawMessage, media []content.Block) {
+	// A plain text, or null, is the result as it is.
 	list, ok := elements(raw)
 	if !ok {
 		return bytes.Clone(raw), nil

@@ -12,13 +12,21 @@ import (
 // builder assembles a transcript: the readers of all formats add entries and notes to it. It is used by one goroutine
 // and for one file. A reader calls finish at the end.
 type builder struct {
-	t     Transcript
+	t Transcript
+	// match pairs while entries are added, so that no second walk is needed.
 	match turns.Matcher
 	names map[string]string // the tool that the latest call with an id called
 	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
 	exact bool
-	tally tally
-	shown map[string]int // notes of each class of oddities
+	// form is the provider's form in which an agent adds messages ([Parse]); "" for recordings. What such a message holds
+	// goes back to the provider, so nothing is dropped, joined or renamed that could not be restored.
+	form Format
+	// begun says that messages were added before: the instructions that come now are not at the beginning.
+	begun bool
+	// called names the tool of a call that was added before, by the call's id; nil for recordings.
+	called func(id string) string
+	tally  tally
+	shown  map[string]int // notes of each class of oddities
 }
 
 // newBuilder returns an empty builder.
@@ -61,8 +69,11 @@ func (b *builder) pair(entry, from int) {
 			if block.ToolName != "" || b.exact {
 				continue
 			}
-			if block.ToolName = b.names[block.CallID]; ok {
+			switch block.ToolName = b.names[block.CallID]; {
+			case ok:
 				block.ToolName = b.t.Entries[at.Entry].Blocks[at.Block].(content.ToolCall).Name
+			case block.ToolName == "" && b.called != nil:
+				block.ToolName = b.called(block.CallID)
 			}
 			c.Blocks[j] = block
 		}
@@ -110,9 +121,9 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 	}
 }
 
-// beside remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
+// otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
 // object per file.
-func (b *builder) beside(top object, known func(name string) bool) {
+func (b *builder) otherFields(top object, known func(name string) bool) {
 	// At most this many are named.
 	const most = 20 // by name
 	var left []string
@@ -149,6 +160,7 @@ func (b *builder) finish() *Transcript {
 // inspect notes what is not well-formed. Strategies leave such entries alone and providers may refuse them, so users
 // should know why an entry is never pruned.
 func (b *builder) inspect(i int, c content.Content) {
+	// In every note, as users look for the place in the file.
 	line := b.t.Lines[i]
 	if !c.Speaker.Known() {
 		b.oddity(
@@ -191,6 +203,7 @@ func (b *builder) inspect(i int, c content.Content) {
 // them, and those that come after the AI spoke again. It only reports. A replay must show what was recorded; [Write]
 // repairs the order for providers.
 func (b *builder) inspectPairs() {
+	// Paired once more over the whole, because extend may have added to earlier entries.
 	pairs, seen := turns.Pair(b.t.Entries), map[string]bool{}
 	for i, c := range b.t.Entries {
 		for j, block := range c.Blocks {

@@ -11,6 +11,8 @@ import (
 // is in "user" and "assistant"; "system" records events such as a compaction.
 func isClaudeBookkeeping(t string) bool {
 	switch t {
+	// The list grows with the versions of the agent. A type that is missing here is reported as unknown, and nothing
+	// else happens.
 	case "progress", "file-history-snapshot", "queue-operation", "summary", "pr-link", "attachment", "last-prompt",
 		"custom-title", "ai-title", "agent-name", "permission-mode", "worktree-state":
 		return true
@@ -47,6 +49,7 @@ func isClaudeMessageField(name string) bool {
 // use too, so a second field has to agree where there is one.
 func isClaudeRecord(t string, o object) bool {
 	switch {
+	// Lists of messages in other formats have the role in front, not the type, and no nested message.
 	case t == "user" || t == "assistant":
 		return kind(o.raw("message")) == '{'
 	case t == "system":
@@ -72,7 +75,8 @@ type claudeCode struct {
 	side      *claudeThread
 	sideLines int
 	seen      map[string]uint64 // uuid → hash of the message: a resumed session repeats records of the one before
-	seed      maphash.Seed
+	// seed makes the hash unpredictable: a file cannot be made to collide.
+	seed maphash.Seed
 }
 
 // claudeThread is one conversation while it is read: the main agent's, or the sub-agents'.
@@ -100,6 +104,7 @@ func newThread(b *builder) *claudeThread {
 // forget is called at a compaction. A message whose lines are on both sides of it becomes two entries: extending the
 // first would put what the model said afterwards into the context from before.
 func (c *claudeThread) forget() {
+	// Usage of a message that goes on after the compaction was counted with its first part.
 	for id := range c.open {
 		c.old[id] = id != "" // a message without an id is one of its own
 	}
@@ -109,6 +114,7 @@ func (c *claudeThread) forget() {
 // record reads one line. It is called in the order of the file.
 func (c *claudeCode) record(r record) error {
 	b := c.main.b
+	// The first id counts: a resumed session has records of the session before in front.
 	if b.t.ID == "" {
 		b.t.ID = r.text("sessionId")
 	}
@@ -162,6 +168,7 @@ func (c *claudeCode) message(r record, t string) error {
 	}
 	b.unread(r.line, "a record of type "+t, r.object, isClaudeField)
 	b.unread(r.line, "the message in a record of type "+t, message, isClaudeMessageField)
+	// The side thread reads like the main one, into a builder of its own.
 	thread := c.main
 	if r.isTrue("isSidechain") {
 		thread = c.side
@@ -182,6 +189,7 @@ func (c *claudeCode) message(r record, t string) error {
 // The entry keeps the timestamp of its first line, but usage and model of its last: output tokens are complete only
 // there.
 func (c *claudeThread) assistant(r record, message object) {
+	// Blocks of the model never belong to a tool, so that their origin is dropped.
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
 	id := message.text("id")
@@ -221,6 +229,7 @@ func (c *claudeCode) end() error {
 	b := c.main.b
 	b.t.Format = ClaudeCode
 	switch side := c.side.b; {
+	// Nothing to decide.
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines

@@ -29,9 +29,11 @@ func isCodexType(t string) bool {
 // entry at hand.
 type codex struct {
 	b     *builder
-	calls int  // made so far, for ids of calls that have none
-	ai    int  // the entry of the model that is being added to; -1: the next item begins one
-	tool  int  // the same for the tool
+	calls int // made so far, for ids of calls that have none
+	ai    int // the entry of the model that is being added to; -1: the next item begins one
+	tool  int // the same for the tool
+	// reply, done and told find the entry that a report of usage belongs to: reports come after the answer, and name no
+	// request.
 	reply int  // the first entry that answers the request whose usage is not reported yet; -1: none
 	done  bool // that request was answered: what the model says next answers another
 	told  int  // the last entry that has usage; -1: none
@@ -76,12 +78,14 @@ func (c *codex) record(r record) error {
 	if payload == nil {
 		return failAt(r.line, ErrMalformed, "a record of type %s has no payload object", clip([]byte(r.text("type"))))
 	}
+	// Of the envelope: items have no time of their own.
 	stamp := r.raw("timestamp")
 	switch t := r.text("type"); t {
 	case "session_meta":
-		c.session(r.line, stamp, payload)
+		c.session(payload)
 	case "response_item":
 		c.item(r.line, stamp, payload)
+	// Newer versions list the context, older ones have only a summary.
 	case "compacted":
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
@@ -100,9 +104,8 @@ func (c *codex) record(r record) error {
 	return nil
 }
 
-// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text. It
-// becomes an entry, unlike with Claude Code, which does not record it.
-func (c *codex) session(line int, stamp []byte, payload object) {
+// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
+func (c *codex) session(payload object) {
 	if c.b.t.ID == "" {
 		c.b.t.ID = payload.text("id")
 	}
@@ -111,14 +114,9 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	if text == "" {
 		text = payload.text("instructions")
 	}
-	if text == "" || len(c.b.t.Entries) > 0 { // a resumed session repeats its head; the first one counts
-		return
+	if text != "" && len(c.b.t.System) == 0 { // a resumed session repeats its head; the first one counts
+		c.b.instructions(roleSystem, one(content.Text{Text: text}), nil)
 	}
-	var meta metadata
-	meta.text("role", roleSystem)
-	meta.flag("pinned", true)
-	meta.raw("timestamp", stamp)
-	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 }
 
 // item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
@@ -159,6 +157,7 @@ func (c *codex) meta(stamp []byte) metadata {
 // one that usage will be attached to.
 func (c *codex) say(line int, stamp []byte, blocks ...content.Block) {
 	c.tool = -1
+	// Items of one answer share an entry until something else comes between.
 	if c.ai >= 0 {
 		c.b.extend(c.ai, blocks)
 	} else {
@@ -204,6 +203,7 @@ func (c *codex) otherCall(line int, stamp []byte, name string, item object) {
 // output reads a tool's result. Codex has no error flag: a failure shows only in the text, for example "Process exited
 // with code 1". Interpreting that is left to the tool taxonomy, which knows the tool.
 func (c *codex) output(line int, stamp []byte, item object) {
+	// A result ends the answer of the model: what it says next belongs to another request.
 	c.ai, c.done = -1, true
 	raw := item.raw("output")
 	if raw == nil {
@@ -220,7 +220,8 @@ func (c *codex) output(line int, stamp []byte, item object) {
 }
 
 // message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer.
-// The developer role is kept in metadata.role, because a history has no such speaker.
+// The developer role is kept in metadata.role, because a history has no such speaker. What the developer said before
+// anyone else is part of the system prompt; a compaction repeats it, and then it is there already.
 func (c *codex) message(line int, stamp []byte, item object) {
 	blocks := c.b.messageContent(line, item.raw("content")).blocks
 	role := item.text("role")
@@ -229,6 +230,13 @@ func (c *codex) message(line int, stamp []byte, item object) {
 		return
 	}
 	c.ai, c.tool, c.done = -1, -1, true
+	switch {
+	case c.b.instructions(role, blocks, nil):
+		return
+	case c.after && role != "user" && c.b.isInstructions(blocks):
+		c.b.tally.routine(line, -1, "message that repeats the system prompt after a compaction left out")
+		return
+	}
 	meta := c.meta(stamp)
 	if role != "user" {
 		meta.text("role", role)
@@ -244,6 +252,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 	c.ai, c.tool = -1, -1
 	c.b.boundary(BoundaryCompacted, jsonOf(payload.without("replacement_history")))
 	c.after = true
+	// An empty list is a context that was emptied, and differs from none.
 	list, ok := elements(payload.raw("replacement_history"))
 	for _, raw := range list {
 		if item := asObject(raw); item != nil {
@@ -261,6 +270,7 @@ func (c *codex) compacted(line int, stamp []byte, payload object) {
 		)
 	}
 	c.after = false
+	// What the model says next is no part of the old context.
 	c.ai, c.tool, c.reply = -1, -1, -1
 }
 
@@ -280,6 +290,7 @@ func (c *codex) usage(payload object) {
 	c.told = reply
 	entry := &c.b.t.Entries[reply]
 	var meta metadata
+	// Metadata is raw JSON; it is written again with the usage behind it.
 	for _, f := range asObject(entry.Metadata) {
 		meta.raw(f.name, f.value)
 	}
@@ -291,7 +302,7 @@ func (c *codex) usage(payload object) {
 // file.
 func (c *codex) end() error {
 	c.b.t.Format = Codex
-	if len(c.b.t.Entries) == 0 {
+	if len(c.b.t.Entries) == 0 && len(c.b.t.System) == 0 {
 		return fail(ErrEmpty, "it is a Codex rollout without any message")
 	}
 	return nil
@@ -317,6 +328,7 @@ func codexReasoning(item object) content.Block {
 // codexArguments reads a call's arguments: JSON in a string, or the raw text of a custom tool such as apply_patch. The
 // text is wrapped as {"input": …}, so that parameters are an object for every tool.
 func codexArguments(item object) json.RawMessage {
+	// Already a JSON string, so that it can be put into the object as it is.
 	if input := item.raw("input"); input != nil {
 		return append(append([]byte(`{"input":`), input...), '}')
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // document is a file that is one JSON value, held in memory whole. Its JSON is valid, so the readers of formats need no
-// checks of the syntax. It is used by one goroutine.
+// checks of the syntax. It is used by one goroutine. Positions are bytes in data, unless they are named offset, which
+// is of the file.
 type document struct {
 	data   []byte
 	line   int   // of the first byte
@@ -28,6 +29,7 @@ func newDocument(data []byte, line int, offset int64) *document {
 // lineAt returns the line of the byte at. In ascending order it looks at each byte once; counting from the beginning
 // for every message would take quadratic time, minutes for a file of 100 MB. Going back is allowed and slow.
 func (d *document) lineAt(at int) int {
+	// From the beginning again.
 	if at < d.mark {
 		d.mark, d.markLine = 0, d.line
 	}
@@ -42,6 +44,7 @@ func (d *document) at(name string) int { return d.top.field(name).at }
 // each calls element for each element of the list in the field name, or of the document itself if name is "". A missing
 // list or another value is [ErrMalformed]. An error of element ends the walk.
 func (d *document) each(name string, element func(i, line int, raw []byte) error) error {
+	// The name is for the error.
 	list := field{name: "the file", value: d.data}
 	if name != "" {
 		list = d.top.field(name)
@@ -53,6 +56,7 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 	}
 	return s.Array(func(i int) error {
 		at := list.at + s.Offset()
+		// A slice of data: valid for as long as the document.
 		raw, err := s.Skip()
 		if err != nil {
 			return err
@@ -65,6 +69,7 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 // format detection needs one element of lists that may have a hundred thousand.
 func firstObject(raw []byte) object {
 	var found object
+	// Array has no other way to stop early.
 	errFound := errors.New("found")
 	s := rawjson.New(raw)
 	_ = s.Array(func(int) error { // the error is errFound, or says that raw is no list

@@ -13,15 +13,21 @@ import (
 // The reasons for which a file cannot be read. Every [*Error] wraps one of them.
 var (
 	// The file has no transcript: nothing but white space, or bookkeeping without messages.
-	ErrEmpty             = errors.New("empty file")
-	ErrBinary            = errors.New("binary file")
-	ErrDirectory         = errors.New("is a directory")
-	ErrTooLarge          = errors.New("file too large")
-	ErrSyntax            = errors.New("broken JSON")
-	ErrTruncated         = errors.New("truncated file")
-	ErrUnknownFormat     = errors.New("unknown format")
+	ErrEmpty = errors.New("empty file")
+	// NUL bytes, which no text has: an image or an archive by mistake.
+	ErrBinary    = errors.New("binary file")
+	ErrDirectory = errors.New("is a directory")
+	// Above [Options.MaxBytes]; the error says how much is allowed.
+	ErrTooLarge = errors.New("file too large")
+	ErrSyntax   = errors.New("broken JSON")
+	// The JSON ends too early: the recorder is still writing, or the copy was cut.
+	ErrTruncated = errors.New("truncated file")
+	// Valid JSON in which no reader sees its own format.
+	ErrUnknownFormat = errors.New("unknown format")
+	// A format that is recognised and cannot be read; the detail says what to do.
 	ErrUnsupportedFormat = errors.New("unsupported format")
-	ErrMalformed         = errors.New("malformed transcript")
+	// The format is known, and a record does not have its shape.
+	ErrMalformed = errors.New("malformed transcript")
 )
 
 // Error says why a transcript cannot be read, and where. errors.Is finds its Reason.
@@ -40,7 +46,8 @@ type Error struct {
 	Detail string
 }
 
-// Error returns "path: line n (byte b), entry e: reason: detail", without the parts that are unknown.
+// Error returns "path: line n (byte b), entry e: reason: detail", without the parts that are unknown. It is one line,
+// in the form in which compilers name places.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Path != "" {
@@ -79,6 +86,7 @@ func failAt(line int, reason error, format string, args ...any) error {
 // locate turns an error of rawjson into an Error. text begins at the given line and byte of the file. Text that ends
 // too early is [ErrTruncated], because the remedy differs: the file was cut, not written wrongly.
 func locate(err error, text []byte, line int, offset int64) error {
+	// Its offset is in text, and so are the line breaks that are counted.
 	var syntax *rawjson.SyntaxError
 	if !errors.As(err, &syntax) {
 		return failAt(line, ErrMalformed, "%v", err)

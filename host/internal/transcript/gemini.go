@@ -43,7 +43,7 @@ func isGeminiCallField(name string) bool {
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
-	b.beside(d.top, func(name string) bool {
+	b.otherFields(d.top, func(name string) bool {
 		return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages"}, name)
 	})
 	return d.each("messages", func(i, line int, raw []byte) error {
@@ -56,6 +56,7 @@ func readGemini(b *builder, d *document) error {
 		}
 		switch t := m.text("type"); t {
 		case "user":
+			// A newer version of the recorder may hold content in a field that is not known here.
 			b.unread(line, "a user message", m, isGeminiField)
 			var meta metadata
 			meta.raw("timestamp", m.raw("timestamp"))
@@ -83,6 +84,7 @@ func readGemini(b *builder, d *document) error {
 func (b *builder) geminiMessage(line int, m object) {
 	var meta metadata
 	meta.raw("timestamp", m.raw("timestamp"))
+	// Before model and usage are set: this is the metadata of the tool's entry.
 	stamp := meta.json()
 	meta.raw("model", m.raw("model"))
 	meta.raw("usage", m.raw("tokens"))
@@ -101,6 +103,7 @@ func (b *builder) geminiMessage(line int, m object) {
 	calls, _ := elements(m.raw("toolCalls"))
 	for _, raw := range calls {
 		call := asObject(raw)
+		// Not an object: carried along, so that nothing is lost.
 		if call == nil {
 			said = append(said, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
@@ -126,6 +129,7 @@ func geminiAnswer(call object) []content.Block {
 	var media []content.Block
 	for _, raw := range parts {
 		part := asObject(raw)
+		// Media become blocks of their own, which providers want apart from the result.
 		if m, ok := geminiMedia(part); ok {
 			media = append(media, m)
 		} else if response := part.object("functionResponse").copyOf("response"); response != nil {
@@ -143,6 +147,7 @@ func geminiAnswer(call object) []content.Block {
 		r.Result = call.copyOf("result")
 	}
 	switch status := call.text("status"); status {
+	// Older versions have no status.
 	case "", "success":
 	case "error", "cancelled":
 		// The message is in the result. A cancelled call may have none, and a failed response needs some text to be
@@ -155,6 +160,7 @@ func geminiAnswer(call object) []content.Block {
 			return nil
 		}
 	}
+	// Never run, and so still open.
 	if r.Result == nil && r.Error == "" && len(media) == 0 {
 		return nil
 	}

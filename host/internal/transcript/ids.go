@@ -7,6 +7,7 @@ func (b *builder) identify(id string) {
 	if id == "" && b.t.IDs == nil {
 		return
 	}
+	// The last entry's own id comes next.
 	for len(b.t.IDs) < len(b.t.Entries)-1 {
 		b.t.IDs = append(b.t.IDs, "")
 	}

@@ -23,12 +23,13 @@ const maxUndecided = 100
 
 // lineFile is a file of one object per line while it is read.
 type lineFile struct {
+	// s has the position, o what the caller allows, and b collects.
 	s *source
 	o Options
 	b *builder
 }
 
-// record is one line of a file.
+// record is one line of a file. The embedded object holds slices of whole.
 type record struct {
 	line  int    // counted from 1
 	whole []byte // the text of the line
@@ -45,6 +46,7 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 	}
 	waiting := []record{rec} // records that do not tell the format
 	reader, err := sniffLine(f.b, rec)
+	// err is also io.EOF for a short file, which is decided by what it has.
 	for reader == nil && err == nil && len(waiting) < maxUndecided {
 		if rec, err = f.next(true); err == nil {
 			waiting = append(waiting, rec)
@@ -63,6 +65,7 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 		}
 	}
 	for {
+		// Not kept: the rest of the file passes through one buffer.
 		rec, err := f.next(false)
 		if errors.Is(err, io.EOF) {
 			break
@@ -91,6 +94,7 @@ func (f *lineFile) next(keep bool) (record, error) {
 		line = bytes.Clone(line)
 	}
 	rec, err := f.parse(line, f.s.line, f.s.offset)
+	// Only a last line without a line break may be cut. Broken JSON in it is an error all the same.
 	if !complete && f.o.AllowPartialLine && errors.Is(err, ErrTruncated) {
 		f.b.note(f.s.line, -1, "the last record is cut off and was left out")
 		return record{}, io.EOF

@@ -14,6 +14,7 @@ import (
 func readMessages(name string) documentReader {
 	return func(b *builder, d *document) error {
 		m := messages{b: b}
+		// Before the messages, as its entry is the first.
 		m.system(d.line, d.top)
 		err := d.each(name, func(i, line int, raw []byte) error {
 			o := asObject(raw)
@@ -35,7 +36,8 @@ func readMessages(name string) documentReader {
 	}
 }
 
-// messageLines reads one message per line.
+// messageLines reads one message per line. The builder is handed over with each record, as format detection makes this
+// reader before it.
 type messageLines struct {
 	b *builder
 	m messages
@@ -62,6 +64,7 @@ type messages struct {
 // own.
 func isMessageField(name string) bool {
 	switch name {
+	// Those without content of their own are counters, names and states of recorders.
 	case "role",
 		"content",
 		"tool_calls",
@@ -90,12 +93,24 @@ func isMessageField(name string) bool {
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
-	b.unread(line, "a message", o, isMessageField)
+	if b.form == "" {
+		b.unread(line, "a message", o, isMessageField)
+	}
 	c := content.Content{Metadata: m.metadata(o)}
 	c.Extra = m.extra(o)
 	switch role := o.text("role"); role {
 	case "assistant":
 		c.Speaker, c.Blocks = content.AI, m.assistant(line, o, b.messageContent(line, o.raw("content")).blocks)
+		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
+			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.Fields{
+				{Name: "type", Value: content.String(kindMessage)}, {Name: fieldMessage, Value: o.json()},
+			})}), nil
+		}
+		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
+			b.extend(n-1, c.Blocks) // to the provider they are one message
+			b.t.Entries[n-1].Extra = append(b.t.Entries[n-1].Extra, c.Extra...)
+			return nil
+		}
 		b.add(line, c)
 	case "tool", "function":
 		m.tool(line, o, c)
@@ -106,7 +121,10 @@ func (m *messages) message(line int, o object) error {
 				"unknown role %q; read as the human's, kept in metadata.role", clip([]byte(role)),
 			)
 		}
-		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
+		p := b.messageContent(line, o.raw("content"))
+		if !b.instructions(role, p.blocks, c.Extra) {
+			b.userEntries(line, p, c)
+		}
 	}
 	return nil
 }
@@ -122,6 +140,7 @@ func (m *messages) learn(o object) {
 	for _, raw := range list {
 		switch asObject(raw).text("type") {
 		case "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document":
+			// Both flags may be set, in files that mix the forms.
 			m.anthropic = true
 		case "image_url", "input_audio":
 			m.openAI = true
@@ -135,12 +154,17 @@ func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
 		meta.text("role", role)
-		meta.flag("pinned", role == roleSystem || role == roleDeveloper)
+		meta.flag("pinned", isInstruction(role))
+	}
+	if m.b.form != "" {
+		meta.text(fieldFormat, string(m.b.form))
+		return meta.json()
 	}
 	response := o.object("extra").object("response") // mini-swe-agent keeps the provider's answer there
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
 	meta.raw("model", firstOf(o.raw("model"), o.object("modelInfo").raw("id"), response.raw("model")))
 	meta.raw("usage", firstOf(o.raw("usage"), o.raw("metrics"), response.raw("usage")))
+	// Nil for a message about which nothing is known but its content.
 	return meta.json()
 }
 
@@ -158,6 +182,9 @@ func firstOf(values ...[]byte) []byte {
 // goes into the response.
 func (m *messages) extra(o object) content.Fields {
 	var out content.Fields
+	if m.b.form != "" {
+		return m.exactFields(o)
+	}
 	for _, name := range []string{"name", "refusal"} {
 		if value := o.copyOf(name); value != nil && o.text("role") != "tool" && o.text("role") != "function" {
 			out = append(out, content.Field{Name: name, Value: value})
@@ -175,6 +202,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		blocks = append(blocks, content.Thinking{Thought: thought})
 	}
 	calls := m.b.openAICalls(line, o.raw("tool_calls"))
+	// The form that OpenAI used before tool calls; an answer has at most one.
 	if call := o.object("function_call"); call != nil {
 		m.made++
 		id := fmt.Sprintf("function_%d", m.made)
@@ -182,7 +210,8 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		parameters, _ := argumentsOf(call.raw("arguments"))
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
-	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
+	// An empty text block would be refused by providers when it is sent back.
+	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 && m.b.form == "" {
 		body = nil // next to calls, recorders write "" where the API has null
 	}
 	return append(append(blocks, body...), calls...)
@@ -193,6 +222,11 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
+	if m.b.form != "" {
+		r, media = exactToolMessage(r, o)
+		c.Extra = nil
+	}
+	// In order, as such a conversation has one call at a time.
 	if r.CallID == "" && len(m.legacy) > 0 {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
 	}
@@ -200,21 +234,16 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	m.b.add(line, c)
 }
 
-// system reads a system prompt outside of the messages: Anthropic's "system", or Cline's "system_prompt". It becomes a
-// human entry with metadata.role "system", like a system message of OpenAI, so that all formats agree.
+// system reads a system prompt outside of the messages: Anthropic's "system", or Cline's "system_prompt".
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
+		// A text or a list of blocks; anything else is some other field of that name.
 		if k := kind(raw); k != '"' && k != '[' {
 			continue
 		}
 		m.anthropic = m.anthropic || name == "system"
-		var meta metadata
-		meta.text("role", roleSystem)
-		meta.flag("pinned", true)
-		m.b.add(line, content.Content{
-			Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json(),
-		})
+		m.b.t.System = append(m.b.t.System, m.b.systemBlocks(line, raw)...)
 	}
 }
 
@@ -245,7 +274,7 @@ func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")
 	b.t.ID = firstText(top.text("sessionId"), top.text("id"))
-	b.beside(top, func(name string) bool {
+	b.otherFields(top, func(name string) bool {
 		return name == list || name == "response" && m.answered ||
 			slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, name)
 	})

@@ -14,6 +14,7 @@ import (
 func readNative(b *builder, d *document) error {
 	b.t.Format = Native
 	list := "history"
+	// The file is the list itself. [Write] writes it back in that form.
 	if d.top == nil {
 		list, b.t.Bare = "", true
 	}
@@ -23,8 +24,11 @@ func readNative(b *builder, d *document) error {
 	}
 	b.t.ID = d.top.text("id")
 	b.t.workedIn(d.top.text("cwd"))
+	if err := b.nativeSystem(d); err != nil {
+		return err
+	}
 	for _, f := range d.top {
-		if f.name != "history" {
+		if f.name != "history" && f.name != "system" {
 			b.t.Extra = append(b.t.Extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
 		}
 	}
@@ -35,11 +39,13 @@ func readNative(b *builder, d *document) error {
 // entry reads one entry of the native form. Unlike with other formats, an entry that is not well formed is an error:
 // the native form has no other producers than thresh and agents that use it.
 func (b *builder) entry(i, line int, raw []byte) error {
+	// The id is not part of the entry: the host gave it when the entry was logged.
 	id, raw := transcriptlog.CutID(raw)
 	var c content.Content
 	if err := c.UnmarshalJSON(raw); err != nil {
 		return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
 	}
+	// A native entry has all its fields; completing a tool's name would change what is written back.
 	b.exact = true
 	b.add(line, c)
 	b.identify(id)
@@ -67,6 +73,7 @@ func (b *builder) nativeBoundaries(top object) {
 // parseBoundary reads one boundary. Its index may equal the number of entries: a compaction after the last of them.
 func parseBoundary(raw []byte, entries int) (Boundary, error) {
 	o := asObject(raw)
+	// By digits: a float that is no position, such as 1.5, must not be rounded to one.
 	index, ok := wholeNumber(o.raw("index"))
 	if !ok || index > entries {
 		return Boundary{}, errors.New("its index is not a position in the history")

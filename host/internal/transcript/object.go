@@ -11,7 +11,8 @@ import (
 
 // object is a JSON object with its fields in order, as raw JSON. Unlike a map it writes back carried fields in the same
 // order and with the same digits; float64 would change large numbers. If a name occurs twice, the last value counts, as
-// in most parsers, at the place of the first. The values are slices of the parsed text: copy what you keep.
+// in most parsers, at the place of the first. The values are slices of the parsed text: copy what you keep. Nil is "not
+// an object", and all its lookups find nothing.
 type object []field
 
 // field is one name and value of an object. The zero field means "absent".
@@ -39,6 +40,7 @@ func parseObject(raw []byte) (object, error) {
 		} else if i, ok := index[f.name]; ok {
 			before = i
 		}
+		// The later value at the place of the earlier one.
 		if before >= 0 {
 			o[before] = f
 			return err
@@ -56,6 +58,7 @@ func parseObject(raw []byte) (object, error) {
 		return err
 	})
 	if err == nil {
+		// Anything but white space behind the object is an error.
 		err = s.Rest()
 	}
 	return o, err
@@ -152,7 +155,7 @@ func kind(raw []byte) byte { return rawjson.New(raw).Kind() }
 // called. A name must be set only once.
 type metadata []byte
 
-// raw sets a field to a JSON value. null and nil set nothing.
+// raw sets a field to a JSON value. null and nil set nothing. The value must be valid JSON: it is copied as it is.
 func (m *metadata) raw(name string, value []byte) {
 	if rawjson.IsNull(value) {
 		return

@@ -17,6 +17,7 @@ func openAIPart(o object) (block content.Block, ok bool) {
 		if text, ok := rawjson.Text(o.raw("text")); ok {
 			return content.Text{Text: text, Extra: o.without("type", "text", "annotations", "logprobs")}, true
 		}
+	// Without data it is no media, and is carried unchanged by the caller.
 	case "image_url", "input_image", "file":
 		if m, ok := openAIMedia(o); ok {
 			return m, true
@@ -43,6 +44,7 @@ func openAIMedia(o object) (content.Media, bool) {
 		m.Filename = file.text("filename")
 		m.Extra = file.without("file_data", "filename")
 	}
+	// For a link, only the kind is known.
 	m.Data, m.Encoding, m.MimeType = link, "url", "image/*"
 	if head, data, ok := strings.Cut(link, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		m.Data, m.Encoding, m.MimeType = data, "base64", strings.TrimPrefix(head, "data:")
@@ -65,6 +67,7 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 			blocks = append(blocks, content.Opaque{JSON: bytes.Clone(raw)})
 			continue
 		}
+		// Absent for a custom tool, whose input is plain text.
 		arguments := function.raw("arguments")
 		if input := function.raw("input"); input != nil {
 			arguments = input
@@ -76,7 +79,12 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 				"the arguments of the call %q are not JSON; they are kept as text", clip([]byte(o.text("id"))),
 			)
 		}
-		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
+		call := content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters}
+		if b.form != "" {
+			call.Extra = exactCall(o, function)
+			call.Parameters = exactArguments(parameters, arguments)
+		}
+		blocks = append(blocks, call)
 	}
 	return blocks
 }
@@ -91,7 +99,7 @@ func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 		return bytes.Clone(raw), true // some recorders store the JSON itself
 	case strings.TrimSpace(text) == "":
 		return nil, true
-	case checkJSON([]byte(text)) == nil:
+	case kind([]byte(text)) != '"' && checkJSON([]byte(text)) == nil: // a string would look like text that is not JSON
 		return json.RawMessage(strings.TrimSpace(text)), true
 	default:
 		return bytes.Clone(raw), false

@@ -17,14 +17,17 @@ const (
 	roleAssistant = "assistant"
 )
 
-// turn is one message in the form that providers accept, directly followed by the responses to its calls.
+// turn is one message in the form that providers accept, directly followed by the responses to its calls. Two turns of
+// one role may follow each other; the writers join them where a provider demands it.
 type turn struct {
 	entry   int // the entry that it was made from
 	role    string
-	blocks  []content.Block // all but calls and responses
-	calls   []*call
-	answers []*answer // in the order of the history; each belongs to one of calls
-	name    []byte    // the field "name" of the message, as raw JSON; nil if there is none
+	blocks  []content.Block // all but responses, in order; a call is a *call
+	calls   []*call         // those among blocks
+	answers []*answer       // in the order of the history; each belongs to one of calls
+	name    []byte          // the field "name" of the message, as raw JSON; nil if there is none
+	fields  object          // further fields of the message; nil unless exact
+	exact   bool            // the entry was added in the form that is written: everything in it goes back
 }
 
 // call is a tool call of a turn. It is shared between the turn and its answer, so that an id which is changed for the
@@ -34,19 +37,22 @@ type call struct {
 	turn  int    // its position in [planner.turns]
 	outID string // the id to be written, unique where it must be
 	done  bool   // it has a response
+	exact bool   // as in turn
 }
 
-// answer is a tool response and the media that belong to it.
+// answer is a tool response and the media that belong to it. It is written behind its call, wherever it was recorded.
 type answer struct {
 	content.ToolResponse
 	call  *call
 	media []content.Media
+	exact bool // as in turn, of the entry of the response
 }
 
 // planner arranges a history for a provider. Provider rules are stricter than real histories: every call must be
 // answered in the next message, and every response must have its call. Whatever must be moved, added or left out for
 // this is tallied, so that a conversion never loses something silently. A planner serves one transcript.
 type planner struct {
+	form  Format // that is written
 	tally tally
 	turns []turn
 	match turns.Matcher // its blocks are positions in calls
@@ -59,9 +65,10 @@ const missingResult = "[no result was recorded]"
 
 // plan arranges the entries of a transcript in order. The whole history is written, across compactions: the summaries
 // of the recorder are part of it, and which part a model should see is the caller's decision.
-func plan(t *Transcript) *planner {
-	p := &planner{}
+func plan(t *Transcript, form Format) *planner {
+	p := &planner{form: form}
 	for i, c := range t.Entries {
+		// Also for entries that are left out below, as what they hold is lost in any case.
 		p.metadata(i, c)
 		switch {
 		case !c.Speaker.Known():
@@ -72,6 +79,7 @@ func plan(t *Transcript) *planner {
 			p.entry(i, c)
 		}
 	}
+	// After the last entry, when no further response can come.
 	p.close()
 	if n := len(t.Boundaries); n > 0 {
 		p.tally.count(0, -1, fmt.Sprintf("list of %d compactions left out; the whole history is written", n))
@@ -85,6 +93,9 @@ func plan(t *Transcript) *planner {
 // metadata tallies what an entry holds besides its blocks and no provider has a place for. "role" and "name" are
 // written.
 func (p *planner) metadata(i int, c content.Content) {
+	if p.exact(c) {
+		return // it has nothing that the provider did not have
+	}
 	for _, f := range asObject(c.Metadata) {
 		if f.name != "role" {
 			p.tally.routine(0, i, "entry's metadata (timestamp, model, usage and the like) left out")
@@ -101,7 +112,10 @@ func (p *planner) metadata(i int, c content.Content) {
 // entry turns one entry into a turn. Responses leave it and go to the turn of their call. An entry that held nothing
 // else makes no turn.
 func (p *planner) entry(i int, c content.Content) {
-	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name")}
+	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name"), exact: p.exact(c)}
+	if t.exact {
+		t.fields = asObject(c.Extra.Get(fieldMessage))
+	}
 	switch role := Role(c); {
 	case c.Speaker == content.AI:
 		t.role = roleAssistant
@@ -117,9 +131,11 @@ func (p *planner) entry(i int, c content.Content) {
 				p.tally.count(0, i, "call in an entry that is not the model's left out")
 				continue
 			}
-			t.calls = append(t.calls, &call{ToolCall: block, turn: len(p.turns)})
+			made := &call{ToolCall: block, turn: len(p.turns), exact: t.exact}
+			t.calls, t.blocks = append(t.calls, made), append(t.blocks, made)
 		case content.ToolResponse:
-			if last = p.answer(i, block); last == nil {
+			// As text of a person: a provider refuses a response without its call, and the model should still see it.
+			if last = p.answer(i, block, t.exact); last == nil {
 				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" +
 					resultText(block)})
 			}
@@ -132,11 +148,12 @@ func (p *planner) entry(i int, c content.Content) {
 		case content.Code:
 			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
 				strings.TrimSuffix(block.Code, "\n") + "\n```"})
+		// Texts, thoughts and unknown blocks are up to the writer.
 		default:
 			t.blocks = append(t.blocks, block)
 		}
 	}
-	if len(t.blocks)+len(t.calls) == 0 {
+	if len(t.blocks) == 0 {
 		return // it had only responses, which were put behind their calls
 	}
 	for _, call := range t.calls {
@@ -149,18 +166,19 @@ func (p *planner) entry(i int, c content.Content) {
 // answer attaches a response to the call that it answers; nil if there is no open call with its id. With repeated ids
 // the latest open call is taken, as the recorder's model did. A response that comes later than the next turn moves up,
 // because providers accept it only there.
-func (p *planner) answer(entry int, r content.ToolResponse) *answer {
+func (p *planner) answer(entry int, r content.ToolResponse, exact bool) *answer {
 	at, ok := p.match.Response(r.CallID, r.ToolName)
 	if !ok {
 		p.tally.count(0, entry, "result without a call before it written as user text")
 		return nil
 	}
 	c := p.calls[at.Block]
+	// Its call is in an earlier turn than the last one.
 	if c.turn != len(p.turns)-1 {
 		p.tally.count(0, entry, "result moved up to directly follow its call")
 	}
 	c.done = true
-	a := &answer{ToolResponse: r, call: c}
+	a := &answer{ToolResponse: r, call: c, exact: exact}
 	p.turns[c.turn].answers = append(p.turns[c.turn].answers, a)
 	return a
 }
@@ -170,6 +188,8 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 func (p *planner) close() {
 	for i := range p.turns {
 		t := &p.turns[i]
+		// If one of several parallel calls is answered, the others will not be: agents add the results of a turn
+		// together.
 		running := i == len(p.turns)-1 && len(t.answers) == 0
 		for _, c := range t.calls {
 			switch {
@@ -205,13 +225,14 @@ func (p *planner) uniqueIDs(everywhere bool) {
 		}
 		for _, c := range t.calls {
 			id := c.ID
-			if everywhere {
+			if everywhere && !c.exact {
 				id = safeName(id)
 			}
 			if id == "" {
 				id = "call"
 			}
 			base := id
+			// Ends, as each round tries a larger number.
 			for used[id] {
 				suffix[base] = max(suffix[base], 1) + 1
 				id = fmt.Sprintf("%s_%d", base, suffix[base])
@@ -228,6 +249,9 @@ func (p *planner) uniqueIDs(everywhere bool) {
 // toolName returns a name that providers accept; "unknown" for a call without one.
 func (p *planner) toolName(c *call, entry int) string {
 	name := safeName(c.Name)
+	if c.exact {
+		name = c.Name // the provider itself had it
+	}
 	if name == "" {
 		name = "unknown"
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// now makes a call of a function that is done when it returns.
+// now makes a call of a function that is done when it returns. Such a method must be quick: everything else of the
+// session waits for it, additions included.
 func now[P any](
 	f func(ctx context.Context, s *host.Session, p P) (any, error),
 ) func(context.Context, *queue, json.RawMessage, func(any, error)) {
@@ -35,6 +36,7 @@ func inTurn[P any](
 			return
 		}
 		s := q.session
+		// Taken in the queue, before anything that arrives later is added.
 		up := s.Mark()
 		q.inBackground(func() { done(f(ctx, s, p, &up)) })
 	}
@@ -43,16 +45,20 @@ func inTurn[P any](
 // empty is the result of a method that returns nothing.
 type empty struct{}
 
+// sessionParams is embedded by the parameters of every method that is about a session. The id was used to find the
+// queue already, so the methods do not look at it.
 type sessionParams struct {
 	Session string `json:"session"`
 }
 
+// Value is any JSON; null removes the override.
 type setParams struct {
 	sessionParams
 	Key   string `json:"key"`
 	Value any    `json:"value"`
 }
 
+// set returns the error of the settings, which names the key, the value and what is allowed.
 func set(_ context.Context, s *host.Session, p setParams) (any, error) {
 	if p.Key == "" {
 		return nil, &Error{Code: CodeParams, Message: `params: "key" is missing`}
@@ -63,6 +69,7 @@ func set(_ context.Context, s *host.Session, p setParams) (any, error) {
 // setInTurn lets entries be added while it waits, except to an empty history: a setting may then decide how they are
 // counted, and a prepare of an empty history takes no time.
 func setInTurn(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
+	// Revision 0 is a history to which nothing was ever added.
 	if q.session.History().Revision == 0 {
 		q.await()
 		now(set)(ctx, q, raw, done)
@@ -73,28 +80,82 @@ func setInTurn(ctx context.Context, q *queue, raw json.RawMessage, done func(any
 	})(ctx, q, raw, done)
 }
 
+// closeSession runs when all requests before it have ended: the method holds the queue.
 func closeSession(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
 	now(func(_ context.Context, s *host.Session, _ sessionParams) (any, error) {
 		if err := s.Close(); err != nil {
 			return nil, err // the transcript could not be written: the session stays open
 		}
+		// From here on the id is free, and requests for it are refused until it is opened again.
 		q.session = nil
 		return empty{}, nil
 	})(ctx, q, raw, done)
 }
 
+// Entries stay raw until they are decoded one by one, so that an error can name the one that is wrong. Opaque takes
+// them as they are, whatever they hold; they are then never pruned.
 type addParams struct {
 	sessionParams
 	Entries []json.RawMessage `json:"entries"`
 	Opaque  bool              `json:"opaque"`
+	messageParams
 }
 
+// messageParams are messages in a provider's form, in place of entries. System and Instructions are the same, as
+// different providers name it.
+type messageParams struct {
+	Format       host.Form         `json:"format"`
+	Messages     []json.RawMessage `json:"messages"`
+	System       json.RawMessage   `json:"system"`
+	Instructions json.RawMessage   `json:"instructions"`
+}
+
+// check returns what is wrong with the parameters of history.add.
+func (p addParams) check() error {
+	wrong := ""
+	switch {
+	case p.Format == "" && (p.Messages != nil || p.System != nil || p.Instructions != nil):
+		wrong = `"format" is missing: it says in which form "messages" are`
+	case p.Format != "" && p.Entries != nil:
+		wrong = `"entries" are in the native form; with "format", give "messages"`
+	case p.Format != "" && p.Opaque:
+		wrong = `"opaque" is for "entries": in messages, parts of all types are carried`
+	case p.System != nil && p.Instructions != nil:
+		wrong = `"system" and "instructions" are the same: give one`
+	default:
+		return checkForm(p.Format)
+	}
+	return &Error{Code: CodeParams, Message: "params: " + wrong}
+}
+
+// checkForm refuses an unknown form of messages; "" is the native form.
+func checkForm(f host.Form) error {
+	switch f {
+	case "", host.Anthropic, host.OpenAIChat, host.OpenAIResponses:
+		return nil
+	}
+	return &Error{Code: CodeParams, Message: fmt.Sprintf(`params: "format": %.40q: %v`, string(f), host.ErrForm)}
+}
+
+// Revision counts changes of the history, and Tokens is its size, both after the addition.
 type addResult struct {
 	Revision uint64 `json:"revision"`
 	Tokens   int    `json:"tokens"`
 }
 
+// add appends all entries or none.
 func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.Format != "" {
+		system := p.System
+		if p.Instructions != nil {
+			system = p.Instructions
+		}
+		state, err := s.AddMessages(ctx, host.Messages{Form: p.Format, Messages: p.Messages, System: system})
+		return addResult(state), err
+	}
 	entries, err := decodeEntries(p.Entries)
 	if err != nil {
 		return nil, err
@@ -119,17 +180,21 @@ func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
 	return entries, nil
 }
 
+// History is never null, as an empty history is a list as well.
 type historyResult struct {
 	History  []content.Content `json:"history"`
 	Tokens   int               `json:"tokens"`
 	Revision uint64            `json:"revision"`
 }
 
+// get shows the history as it was when the request arrived, not as it is when it is answered: what the agent sent later
+// is not in it.
 func get(_ context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
 	h := s.HistoryAt(up)
 	return historyResult{h.Entries, h.Tokens, h.Revision}, nil
 }
 
+// ID is that of an entry (e12) or of a tool call.
 type recordedParams struct {
 	sessionParams
 	ID string `json:"id"`
@@ -139,9 +204,55 @@ type recordedResult struct {
 	Entries []content.Content `json:"entries"`
 }
 
+// recorded reads the transcript log from the disk. It is not in turn, since the log only grows.
 func recorded(ctx context.Context, s *host.Session, p recordedParams) (any, error) {
 	entries, err := s.Originals(ctx, p.ID)
 	return recordedResult{entries}, err
+}
+
+type systemParams struct {
+	sessionParams
+	System json.RawMessage `json:"system"`
+}
+
+type systemResult struct {
+	Tokens int `json:"tokens"`
+}
+
+// setSystem sets the system prompt; null and "" remove it.
+func setSystem(ctx context.Context, s *host.Session, p systemParams, _ *host.Mark) (any, error) {
+	if err := setSystemOf(ctx, s, p.System); err != nil {
+		return nil, err
+	}
+	return systemResult{s.SystemTokens()}, nil
+}
+
+func setSystemOf(ctx context.Context, s *host.Session, raw json.RawMessage) error {
+	var blocks []content.Block
+	if text := string(raw); text != "" && text != "null" && text != `""` {
+		var err error
+		if blocks, err = host.ParseSystem(raw); err != nil {
+			return err
+		}
+	}
+	return s.SetSystem(ctx, blocks...)
+}
+
+type sessionResult struct {
+	Session      string            `json:"session"`
+	System       []json.RawMessage `json:"system"`
+	SystemTokens int               `json:"systemTokens"`
+	Entries      int               `json:"entries"`
+	Tokens       int               `json:"tokens"`
+	Revision     uint64            `json:"revision"`
+}
+
+func getSession(_ context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
+	h := s.HistoryAt(up)
+	return sessionResult{
+		Session: s.ID(), System: systemBlocks(s.System()), SystemTokens: s.SystemTokens(),
+		Entries: len(h.Entries), Tokens: h.Tokens, Revision: h.Revision,
+	}, nil
 }
 
 type todosParams struct {
@@ -149,16 +260,20 @@ type todosParams struct {
 	Todos []host.Todo `json:"todos"`
 }
 
+// setTodos replaces the list; the next Compress is told of it.
 func setTodos(_ context.Context, s *host.Session, p todosParams, _ *host.Mark) (any, error) {
 	return empty{}, s.SetTodos(p.Todos)
 }
 
+// PromptTokens is the provider's own count of the last request, including what it read from its cache.
 type usageParams struct {
 	sessionParams
 	PromptTokens int `json:"promptTokens"`
 }
 
+// reportUsage is in turn, so that the figure belongs to the prepare before it.
 func reportUsage(_ context.Context, s *host.Session, p usageParams, _ *host.Mark) (any, error) {
+	// 0 is what agents send that do not know. Calibrating by it would make all later counts too small.
 	if p.PromptTokens <= 0 {
 		return nil, &Error{Code: CodeParams, Message: `params: "promptTokens" must be above 0`}
 	}
@@ -172,33 +287,82 @@ type compressResult struct {
 	Outcome  host.Outcome `json:"outcome"`
 }
 
+// compressHistory compresses up to the mark. It returns no history: an agent that wants it calls window.prepare.
 func compressHistory(ctx context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
 	out, err := s.CompressUpTo(ctx, up)
 	if err != nil {
 		return nil, err
 	}
+	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
 	h := s.HistoryAt(up)
 	return compressResult{h.Tokens, h.Revision, out}, nil
 }
 
+// PendingTokens is what the request holds besides the history; 0 if nothing.
 type prepareParams struct {
 	sessionParams
-	PendingTokens int `json:"pendingTokens"`
+	PendingTokens int       `json:"pendingTokens"`
+	Format        host.Form `json:"format"`
 }
 
+// prepareResult is a prepared history: entries, or messages in the form that was asked for.
 type prepareResult struct {
-	historyResult
-	Outcome host.Outcome `json:"outcome"`
+	System       any                `json:"system,omitempty"`
+	Instructions json.RawMessage    `json:"instructions,omitempty"`
+	History      *[]content.Content `json:"history,omitempty"`
+	Messages     any                `json:"messages,omitempty"`
+	Notes        []string           `json:"notes,omitempty"`
+	Tokens       int                `json:"tokens"`
+	SystemTokens int                `json:"systemTokens,omitempty"`
+	Revision     uint64             `json:"revision"`
+	Outcome      host.Outcome       `json:"outcome"`
 }
 
+// prepared returns a prepared history in a form; "" is the native one.
+func prepared(s *host.Session, ready host.Prepared, form host.Form) (prepareResult, error) {
+	r := prepareResult{
+		Tokens: ready.Tokens, SystemTokens: s.SystemTokens(), Revision: ready.Revision, Outcome: ready.Outcome,
+	}
+	if form == "" {
+		r.History = &ready.History
+		if len(ready.System) > 0 {
+			r.System = systemBlocks(ready.System)
+		}
+		return r, nil
+	}
+	request, err := ready.Request(form)
+	if request.System != nil {
+		r.System = request.System
+	}
+	r.Messages, r.Instructions, r.Notes = request.Messages, request.Instructions, request.Notes // messages may be []
+	return r, err
+}
+
+// systemBlocks are blocks as JSON.
+func systemBlocks(blocks []content.Block) []json.RawMessage {
+	out := make([]json.RawMessage, len(blocks))
+	for i, b := range blocks {
+		out[i] = content.AppendBlock(nil, b)
+	}
+	return out
+}
+
+// prepareWindow is the one method that an agent must call before each request to its model.
 func prepareWindow(ctx context.Context, s *host.Session, p prepareParams, up *host.Mark) (any, error) {
 	if p.PendingTokens < 0 {
 		return nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`}
 	}
+	if err := checkForm(p.Format); err != nil {
+		return nil, err
+	}
 	ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: p.PendingTokens, UpTo: up})
-	result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
+	result, wrong := prepared(s, ready, p.Format)
+	if wrong != nil {
+		return nil, wrong
+	}
 	if err != nil {
 		e := failure(err)
+		// Even then the agent can go on: with the history as it is, or with an error to its user.
 		if ready.History != nil {
 			e.Data.Prepared = result
 		}

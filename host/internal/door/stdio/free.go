@@ -24,6 +24,7 @@ func free[P any](
 	}
 }
 
+// Strategies are those whose plugins were found by name. None is started for this.
 type initializeResult struct {
 	Name       string   `json:"name"`
 	Version    string   `json:"version"`
@@ -32,12 +33,14 @@ type initializeResult struct {
 	Limits     limits   `json:"limits"`
 }
 
-// limits are those of the connection.
+// limits are those of the connection. RequestBytes is the longest line, Unanswered how many requests may be open before
+// reading stops.
 type limits struct {
 	RequestBytes int `json:"requestBytes"`
 	Unanswered   int `json:"unanswered"`
 }
 
+// initialize may be called at any time and more than once. It changes nothing.
 func initialize(_ context.Context, s *server, _ empty) (any, error) {
 	r := initializeResult{
 		Name: "thresh", Version: buildinfo.Version(), Strategies: append([]string{}, s.host.Strategies()...),
@@ -49,10 +52,12 @@ func initialize(_ context.Context, s *server, _ empty) (any, error) {
 	return r, nil
 }
 
+// The entries belong to no session, so that the host's own settings decide how they are counted.
 type countParams struct {
 	Entries []json.RawMessage `json:"entries"`
 }
 
+// Each has the tokens of each entry, in order, and is never null.
 type countResult struct {
 	Tokens int   `json:"tokens"`
 	Each   []int `json:"each"`
@@ -78,6 +83,7 @@ type listResult struct {
 	Plugins []host.Plugin `json:"plugins"`
 }
 
+// listPlugins may take as long as a plugin may take to start: it starts each of them.
 func listPlugins(ctx context.Context, s *server, _ empty) (any, error) {
 	return listResult{append([]host.Plugin{}, s.host.Plugins(ctx)...)}, nil
 }
@@ -91,6 +97,7 @@ type resetResult struct {
 	Reset bool `json:"reset"`
 }
 
+// resetPlugin forgets the crashes of a plugin, so that the next call starts it again.
 func resetPlugin(_ context.Context, s *server, p resetParams) (any, error) {
 	if p.Name == "" {
 		return nil, &Error{Code: CodeParams, Message: `params: "name" is missing`}
@@ -110,6 +117,8 @@ type cancelResult struct {
 // errCanceled ends the context of a request that the agent cancelled.
 var errCanceled = errors.New("canceled by the agent")
 
+// cancelRequest cancels a request of the same connection. The cancelled request is still answered, with an error. The
+// id is compared as JSON text: 1 and "1" are different, as they are in JSON-RPC.
 func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
 	if len(p.ID) == 0 || string(p.ID) == "null" || !validID(p.ID) {
 		return nil, &Error{Code: CodeParams, Message: `params: "id" must be the id of a request: text or a number`}

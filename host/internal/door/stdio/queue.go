@@ -18,7 +18,7 @@ type queue struct {
 	running bool
 }
 
-// job is one request.
+// job is one request. run is called once, on the goroutine of its queue.
 type job struct {
 	run func(*queue)
 	// holds says that the job waits for all before it, and that those after it wait for the job.
@@ -32,7 +32,8 @@ func (q *queue) await() {
 	}
 }
 
-// inBackground runs f once the background jobs before it have ended, without waiting for that.
+// inBackground runs f once the background jobs before it have ended, without waiting for that. Each job waits for the
+// one before by its channel, so that the order holds without a lock.
 func (q *queue) inBackground(f func()) {
 	before, ended := q.last, make(chan struct{})
 	q.last = ended
@@ -45,7 +46,8 @@ func (q *queue) inBackground(f func()) {
 	}()
 }
 
-// queues are the queues of all ids that are in use.
+// queues are the queues of all ids that are in use. A queue exists from the first session.open with its id until its
+// session is closed and nothing waits.
 type queues struct {
 	mu   sync.Mutex
 	byID map[string]*queue
@@ -65,6 +67,7 @@ func (all *queues) push(id string, j job, create bool) bool {
 		all.byID[id] = q
 	}
 	q.waiting = append(q.waiting, j)
+	// At most one goroutine runs the jobs of a queue.
 	if !q.running {
 		q.running = true
 		go all.run(id, q)
@@ -72,7 +75,8 @@ func (all *queues) push(id string, j job, create bool) bool {
 	return true
 }
 
-// run runs the jobs of a queue until there are none.
+// run runs the jobs of a queue until there are none. It ends when there is nothing to do, so that an idle session costs
+// no goroutine.
 func (all *queues) run(id string, q *queue) {
 	for {
 		j, ok := all.next(id, q)
@@ -92,6 +96,7 @@ func (all *queues) next(id string, q *queue) (job, bool) {
 	defer all.mu.Unlock()
 	if len(q.waiting) == 0 {
 		q.running = false
+		// Without this, ids that failed to open would stay for as long as the process runs.
 		if q.session == nil {
 			delete(all.byID, id)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host"
 )
 
-// request is a JSON-RPC 2.0 request, or a notification if ID is nil.
+// request is a JSON-RPC 2.0 request, or a notification if ID is nil. Params stay raw until the method that they are for
+// is known.
 type request struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -27,6 +28,7 @@ func (r request) replyID() json.RawMessage {
 	return r.ID
 }
 
+// Exactly one of Result and Error is set, as JSON-RPC demands.
 type response struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -43,7 +45,8 @@ const (
 	CodeFailed        = -32000
 )
 
-// Error is a JSON-RPC error. Message is for people, Data for programs.
+// Error is a JSON-RPC error. Message is for people, Data for programs. The message may quote what the agent sent, but
+// never a provider's key.
 type Error struct {
 	Code    int        `json:"code"`
 	Message string     `json:"message"`
@@ -61,8 +64,10 @@ type ErrorData struct {
 	Plugin string `json:"plugin,omitempty"`
 	// MissingTokens is how many tokens have to go after an "overflow".
 	MissingTokens int `json:"missingTokens,omitempty"`
-	// Entry is the position in "entries" of the first entry that was refused. None of the entries was added.
+	// Entry is the position in "entries" or "messages" of the first one that was refused. None of them was added.
 	Entry *int `json:"entry,omitempty"`
+	// Part is the position of the part of that message that was refused.
+	Part *int `json:"part,omitempty"`
 	// Prepared is set if window.prepare failed: the history as it is now, which is valid but was not made to fit.
 	Prepared any `json:"prepared,omitempty"`
 }
@@ -73,17 +78,19 @@ func failure(err error) *Error {
 	if errors.As(err, &own) {
 		return own
 	}
+	// Every error of package host is a host.Error; the default stands for a mistake in this package.
 	known := &host.Error{Kind: host.KindInternal}
 	errors.As(err, &known)
 	return &Error{Code: CodeFailed, Message: err.Error(), Data: &ErrorData{
 		Kind: known.Kind, Retryable: known.Retryable, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
-		Entry: known.Entry,
+		Entry: known.Entry, Part: known.Part,
 	}}
 }
 
 // parse reads one message. If that fails, the request holds the id as far as it could be read.
 func parse(line []byte) (request, *Error) {
 	var r request
+	// A batch would have to be answered in one message, which holds its first reply until the last is ready.
 	if len(line) > 0 && line[0] == '[' {
 		return r, &Error{Code: CodeInvalid, Message: "batches are not supported: send one request a line"}
 	}
@@ -107,12 +114,14 @@ func parse(line []byte) (request, *Error) {
 	return r, nil
 }
 
-// validID reports whether an id is absent, null, text or a number.
+// validID reports whether an id is absent, null, text or a number. The JSON is valid here, so that its first character
+// tells the type. Objects, lists and truth values are refused.
 func validID(id json.RawMessage) bool {
 	return len(id) == 0 || !strings.ContainsRune("{[tf", rune(id[0]))
 }
 
-// byName refuses parameters by position.
+// byName refuses parameters by position. Parameters by position would bind the order of every method's members for
+// ever.
 func byName(raw json.RawMessage) error {
 	if len(raw) == 0 || raw[0] == '{' || string(raw) == "null" {
 		return nil
@@ -120,11 +129,13 @@ func byName(raw json.RawMessage) error {
 	return &Error{Code: CodeParams, Message: "params: must be an object, with parameters by name"}
 }
 
-// decodeParams reads parameters by name; an unknown name is an error.
+// decodeParams reads parameters by name; an unknown name is an error. An unknown name is most likely misspelt, and
+// ignoring it would do something else than the agent meant.
 func decodeParams(raw json.RawMessage, into any) error {
 	if err := byName(raw); err != nil {
 		return err
 	}
+	// Absent parameters are an empty object: required members are then reported as missing.
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
@@ -135,6 +146,7 @@ func decodeParams(raw json.RawMessage, into any) error {
 	switch {
 	case err == nil:
 		return nil
+	// encoding/json names Go types, which mean nothing to an author in another language.
 	case errors.As(err, &wrong):
 		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s", wrong.Field,
 			plainType(wrong.Type), wrong.Value)}

@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// maxLine bounds one message, in bytes.
+	// maxLine bounds one message, in bytes. Far above any request of an agent, and below what a machine can hold once
+	// more while it is decoded.
 	maxLine = 256 << 20
-	// maxUnanswered bounds how many requests are in progress or queued; at the bound, reading stops.
+	// maxUnanswered bounds how many requests are in progress or queued; at the bound, reading stops. An agent that
+	// never reads its replies would otherwise fill the memory with them.
 	maxUnanswered = 512
 )
 
@@ -30,6 +32,7 @@ func Serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer) error
 	return serve(ctx, h, in, out, maxLine)
 }
 
+// longest replaces maxLine in tests.
 func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longest int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -37,6 +40,7 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 		ctx: ctx, host: h, out: out, broken: cancel,
 		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
+	// Unbuffered: a line is read only when the one before was taken, so that maxUnanswered bounds what is in memory.
 	lines := make(chan line)
 	ended := make(chan error, 1)
 	go func() { ended <- readLines(ctx, in, longest, lines) }() // may outlive Serve, blocked in Read
@@ -52,13 +56,16 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 	}
 }
 
+// server is the state of one connection. Requests run on goroutines of their own; handle is called by one goroutine, in
+// the order of the lines.
 type server struct {
 	ctx    context.Context
 	host   *host.Host
 	broken context.CancelCauseFunc // ends Serve; called when out cannot be written to
 	queues queues
 	work   sync.WaitGroup
-	slots  chan struct{}
+	// slots has an element for each request that is not answered yet.
+	slots chan struct{}
 
 	inProgress sync.Map // the context.CancelCauseFunc of each request that is not answered yet, by its id as JSON
 
@@ -83,6 +90,7 @@ func (s *server) finish() error {
 	idle := make(chan struct{})
 	go func() { s.work.Wait(); close(idle) }()
 	select {
+	// All that was read is answered.
 	case <-idle:
 	case <-s.ctx.Done():
 		if err := s.finishSoon(idle); err != nil {
@@ -93,6 +101,7 @@ func (s *server) finish() error {
 	return s.writeError()
 }
 
+// finishSoon waits for what was cancelled, but no longer than the limits above allow.
 func (s *server) finishSoon(idle <-chan struct{}) error {
 	start := time.Now()
 	limit := s.host.Config().Settings().Plugins.StopTimeout + endTimeout
@@ -104,6 +113,8 @@ func (s *server) finishSoon(idle <-chan struct{}) error {
 			return nil
 		case now := <-check.C:
 			if began := s.writing.Load(); began != 0 &&
+				// The smaller of the two: a write that was stuck before the end was asked for gets the timeout from
+				// then on.
 				min(now.Sub(start), now.Sub(time.Unix(0, began))) > unreadTimeout {
 				return errors.New("ended with replies that were not read: standard output is full and nothing reads it")
 			}
@@ -117,6 +128,7 @@ func (s *server) finishSoon(idle <-chan struct{}) error {
 // handle starts the request in one line.
 func (s *server) handle(l line) {
 	text := bytes.TrimSpace(l.text)
+	// Blank lines between messages are allowed.
 	if len(text) == 0 && l.problem == nil {
 		return
 	}
@@ -125,6 +137,7 @@ func (s *server) handle(l line) {
 		r, bad = parse(text)
 	}
 	select {
+	// Waits while too many requests are unanswered; nothing is read meanwhile.
 	case s.slots <- struct{}{}:
 	case <-s.ctx.Done():
 		return
@@ -138,6 +151,8 @@ func (s *server) handle(l line) {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
+	// A notification has no id by which it could be cancelled. Of two requests with one id, the later one can be
+	// cancelled; agents must not do that.
 	if r.ID != nil {
 		s.inProgress.Store(string(r.ID), cancel)
 	}
@@ -148,6 +163,7 @@ func (s *server) handle(l line) {
 		s.reply(r.ID, result, err)
 	}
 	if err := s.start(ctx, r, done); err != nil {
+		// In a goroutine, as writing may block while reading must go on.
 		go done(nil, err)
 	}
 }
@@ -164,6 +180,7 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 	if err != nil {
 		return err
 	}
+	// The only method that makes a queue.
 	if m.Name == nameOpen {
 		return s.open(r.Params, done)
 	}
@@ -176,6 +193,7 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 		return err
 	}
 	job := job{holds: m.holds, run: func(q *queue) {
+		// The session was open when the request came and was closed by one before it.
 		if q.session == nil {
 			done(nil, notOpen(id))
 			return
@@ -188,21 +206,29 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 	return nil
 }
 
-// open queues the opening of a session after earlier requests for the same id, such as closing an earlier session.
+// open queues the opening of a session after earlier requests for the same id, such as closing an earlier session. The
+// queue exists before the session does, so that requests sent right after this one wait for it.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	var p struct {
-		ID       string         `json:"id"`
-		Settings map[string]any `json:"settings"`
+		ID       string          `json:"id"`
+		Settings map[string]any  `json:"settings"`
+		System   json.RawMessage `json:"system"`
 	}
 	if err := decodeParams(raw, &p); err != nil {
 		return err
 	}
 	if p.ID == "" {
+		// 130 bits: two sessions never get the same id.
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
 		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
+			done(nil, err)
+			return
+		}
+		if err := setSystemOf(s.ctx, session, p.System); err != nil {
+			_ = session.Close() // nothing was added
 			done(nil, err)
 			return
 		}
@@ -214,6 +240,8 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	return nil
 }
 
+// sessionID reads the one parameter that must be known before the request can be queued. Others are checked when it
+// runs.
 func sessionID(raw json.RawMessage) (string, error) {
 	if err := byName(raw); err != nil {
 		return "", err
@@ -225,11 +253,14 @@ func sessionID(raw json.RawMessage) (string, error) {
 	return p.Session, nil
 }
 
+// notOpen is the error for a session that was never opened or is closed again. The id is clipped, as it may be any
+// text.
 func notOpen(id string) error {
 	return &Error{Code: CodeFailed, Message: fmt.Sprintf("session %.100q is not open", id),
 		Data: &ErrorData{Kind: "session"}}
 }
 
+// reply sends the answer to a request. Exactly one is sent for each id.
 func (s *server) reply(id json.RawMessage, result any, err error) {
 	if id == nil {
 		return // a notification
@@ -246,6 +277,7 @@ func (s *server) write(r response) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
+	// An entry may hold raw JSON that is none. The agent must get some reply, or it would wait for ever.
 	if err := enc.Encode(r); err != nil {
 		buf.Reset()
 		_ = enc.Encode(response{Version: "2.0", ID: r.ID,
@@ -253,6 +285,7 @@ func (s *server) write(r response) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// After one failed write the stream may end in the middle of a message.
 	if s.writeErr != nil {
 		return
 	}
@@ -260,6 +293,7 @@ func (s *server) write(r response) {
 	defer s.writing.Store(0)
 	if _, err := s.out.Write(buf.Bytes()); err != nil {
 		s.writeErr = fmt.Errorf("write a reply: %w", err)
+		// Ends Serve: without replies there is nothing that it could do.
 		s.broken(s.writeErr)
 	}
 }

@@ -169,6 +169,19 @@ func (p *Plugin) crashed() error {
 	return fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState())
 }
 
+// lostConnection reports whether the plugin cannot be reached any more, and ends it then. A process that is killed
+// loses its connection first; on a busy machine it may be a while before the process is gone. ctx is the caller's.
+func (p *Plugin) lostConnection(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	_, err := p.remote.getInfo(ctx, p.opts.HostVersion)
+	if err == nil || !lost(err) {
+		return false
+	}
+	p.End(fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed))
+	return true
+}
+
 // probe ends the plugin if it does not answer GetInfo within probeTimeout. After a timed out call it may be busy, which
 // is allowed, or hang, and then every later call would time out too. A plugin that answers but lets maxMisses calls in
 // a row time out is ended as well.

@@ -17,7 +17,7 @@ import (
 // Plugins that came with the host are trusted like the host itself unless the mode is [Locked]: those in the folder
 // plugins next to its executable that belong to the executable's owner.
 const (
-	// TOFU (trust on first use) records a plugin when it is first seen, and refuses it when it has changed since, until
+	// TOFU (trust on first use) records a plugin when it is first used, and refuses it when it has changed since, until
 	// a person locks it again. It is the default.
 	TOFU = "tofu"
 	// Locked refuses every plugin that is not in the lock file exactly as it is.
@@ -34,7 +34,7 @@ type Policy struct {
 	log   hclog.Logger
 
 	mu   sync.Mutex
-	seen map[string]Entry // by lockKey: plugins seen for the first time that could not be written to the lock file
+	seen map[string]Entry // by lockKey: plugins used for the first time that could not be written to the lock file
 }
 
 // New returns a policy. path is the lock file's; "" for none: what a plugin was is then remembered only as long as the
@@ -124,7 +124,7 @@ func (p *Policy) lookUp(key, sum string) (e Entry, ok bool, others []string, err
 	return e, ok, append(others, unwritten...), err
 }
 
-// Remember records a plugin that was seen for the first time. If the lock file cannot be written, the entry is kept in
+// Remember records a plugin that is used for the first time. If the lock file cannot be written, the entry is kept in
 // memory: the plugin works, but a change of its file is noticed only while this host runs. An existing entry stays,
 // since another host may have been quicker.
 func (p *Policy) Remember(e Entry) {

@@ -38,6 +38,9 @@ func main() {
 		GRPCServer:      plugin.DefaultGRPCServer,
 		Logger:          hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: os.Stderr, JSONFormat: true}),
 	})
+	if strings.HasPrefix(name, "hangs-up-in-") {
+		time.Sleep(time.Hour) // without the connection, but alive
+	}
 }
 
 // noise is what does not belong on standard output: text, what looks a little like a handshake, and a megabyte
@@ -79,7 +82,7 @@ type strategyPlugin struct {
 
 func (p *strategyPlugin) GRPCServer(broker *plugin.GRPCBroker, s *grpc.Server) error {
 	if p.name != "other-service" {
-		threshv1.RegisterStrategyServiceServer(s, &strategy{name: p.name, broker: broker})
+		threshv1.RegisterStrategyServiceServer(s, &strategy{name: p.name, broker: broker, server: s})
 	}
 	return nil
 }

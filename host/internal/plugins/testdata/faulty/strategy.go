@@ -25,6 +25,7 @@ type strategy struct {
 	threshv1.UnimplementedStrategyServiceServer
 	name   string
 	broker *plugin.GRPCBroker
+	server *grpc.Server
 	host   threshv1.HostServiceClient
 	config []byte
 }
@@ -115,11 +116,14 @@ func (s *strategy) misbehave(ctx context.Context, op string) error {
 		os.Exit(5)
 	case "hangs-in-" + op:
 		time.Sleep(time.Hour)
+	case "hangs-up-in-" + op:
+		go s.server.Stop()
+		<-ctx.Done()
 	case "stops-in-" + op:
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		time.Sleep(time.Hour)
 	case "waits-in-" + op:
-		_ = os.WriteFile("waiting", nil, 0o600) // for whoever wants to disturb it
+		_ = os.WriteFile("waiting", nil, 0o600) // for a test that wants to disturb it
 		<-ctx.Done()
 		return ctx.Err()
 	case "fails-in-" + op:

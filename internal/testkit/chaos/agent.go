@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	// longest is how many entries a session has before its agent closes it and opens the next.
+	longest = 300
+	// pause is how long an agent waits after an error, as one that asks its user would.
+	pause = 50 * time.Millisecond
+	// recovery is how long a session may take to be well again once nothing is disturbed any more. It is for hangs.
+	recovery = time.Minute
+)
+
+// agent has one session after the other.
+type agent struct {
+	client *client
+	report *report
+	logs   string // the directory of the transcript logs
+	number int
+	rnd    *rand.Rand
+
+	*session
+}
+
+// session is what an agent knows about its session.
+type session struct {
+	id, strategy string
+	source       *source // what it is going to say
+	said         []entry // what was acknowledged; number n is at n-1
+	log          logReader
+	// changed is what outcomes said about an entry, by the id that the host gave it.
+	changed map[string]change
+	failed  bool // the last prepare failed
+}
+
+// prepared is the result of window.prepare.
+type prepared struct {
+	History []entry
+	Outcome struct {
+		Pending []string
+		Changes []change
+	}
+}
+
+type change struct{ Entry, Kind, Speaker, Step string }
+
+// work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover.
+func (a *agent) work(ctx context.Context, calm func()) error {
+	for round := 0; ; round++ {
+		if err := a.open(round); err != nil {
+			return err
+		}
+		for ctx.Err() == nil && len(a.said) < longest {
+			if err := a.turn(); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			calm()
+			if err := a.recover(); err != nil {
+				return err
+			}
+		}
+		if err := a.close(); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// strategies are the two that need no model. Sessions of the third kind change from one to the other and back.
+var strategies = []string{"high-density", "top-down-truncation"}
+
+func (a *agent) open(round int) error {
+	id := fmt.Sprintf("a%d-%d", a.number, round)
+	kind := a.number % 3
+	a.session = &session{
+		id: id, strategy: strategies[kind%2], source: newSource(a.rnd), log: logReader{dir: a.logs, session: id},
+		changed: map[string]change{},
+	}
+	return a.client.call("session.open", map[string]any{
+		"id": id, "settings": map[string]any{"compression.strategy": a.strategy},
+	}, nil)
+}
+
+// turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more.
+func (a *agent) turn() error {
+	if !a.failed || a.rnd.IntN(2) == 0 {
+		if err := a.add(a.source.next(1 + a.rnd.IntN(3))); err != nil {
+			return err
+		}
+	}
+	if a.number%3 == 2 && a.rnd.IntN(10) == 0 {
+		a.strategy = strategies[a.rnd.IntN(2)]
+		err := a.client.call("session.set", a.with("key", "compression.strategy", "value", a.strategy), nil)
+		if refused := (*rpcError)(nil); err != nil && !errors.As(err, &refused) { // refused while its file is away
+			return err
+		}
+	}
+	before, start := slices.Clone(a.said), time.Now()
+	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
+	if a.rnd.IntN(4) == 0 {
+		if err := a.add(a.source.next(1)); err != nil {
+			return err
+		}
+	}
+	var p prepared
+	err := wait(&p)
+	return a.judge(before, p, time.Since(start), err)
+}
+
+// judge checks what came of a prepare. It returns only an error after which nothing can go on.
+func (a *agent) judge(before []entry, p prepared, took time.Duration, err error) error {
+	var refused *rpcError
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if a.failed = refused != nil; a.failed {
+		if refused.Data == nil || refused.Data.Prepared == nil {
+			a.report.prepared(took, 0, refused)
+			time.Sleep(pause)
+			return nil
+		}
+		p = *refused.Data.Prepared // what an agent may send in spite of the error
+	}
+	a.report.prepared(took, len(p.Outcome.Changes), refused)
+	for _, c := range p.Outcome.Changes {
+		a.changed[c.Entry] = c
+	}
+	for _, bad := range []error{
+		acceptable(p.History, p.Outcome.Pending), inOrder(p.History), keepsPeople(p.History, before, a.mayGo),
+	} {
+		if bad != nil {
+			a.report.fault(invalid, "session %s, %s, after %d entries: %v", a.id, a.strategy, len(before), bad)
+		}
+	}
+	if a.failed {
+		time.Sleep(pause)
+	}
+	return nil
+}
+
+// mayGo reports whether an outcome named a reason why an entry of a person was removed or trimmed. No one prunes what
+// people say, and high-density does not compress it either.
+func (a *agent) mayGo(mark int) bool {
+	c, ok := a.changed[a.log.id(mark)]
+	return ok && (c.Kind == "trimmed" || c.Step != "optimize")
+}
+
+// add adds entries. What is acknowledged must be in the transcript log.
+func (a *agent) add(entries []entry) error {
+	for i := range entries {
+		entries[i].Metadata.Mark = len(a.said) + i + 1
+	}
+	if err := a.client.call("history.add", a.with("entries", entries), nil); err != nil {
+		return fmt.Errorf("add to %s: %w", a.id, err) // no plugin has a part in it
+	}
+	a.said = append(a.said, entries...)
+	a.report.acknowledged(len(entries))
+	if err := a.log.read(a.said); err != nil {
+		a.report.fault(lost, "session %s: %v", a.id, err)
+	}
+	return nil
+}
+
+// recover prepares until that succeeds.
+func (a *agent) recover() error {
+	for limit := time.Now().Add(recovery); ; {
+		a.failed = true // so that little is added
+		if err := a.turn(); err != nil {
+			return err
+		}
+		if !a.failed {
+			return nil
+		}
+		if time.Now().After(limit) {
+			a.report.fault(unrecovered, "session %s, %s", a.id, a.strategy)
+			return nil
+		}
+		// On a busy machine a start may time out by itself, again and again.
+		if err := a.client.call("plugins.reset", map[string]any{"name": a.strategy}, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// close closes the session. Everything that was acknowledged must be in its history then, or be reported as removed.
+func (a *agent) close() error {
+	var owned struct{ History []entry }
+	if err := a.client.call("history.get", a.with(), &owned); err != nil {
+		return fmt.Errorf("history of %s: %w", a.id, err)
+	}
+	there := map[int]bool{}
+	for _, e := range owned.History {
+		there[e.Metadata.Mark] = true
+	}
+	for _, e := range a.said {
+		mark := e.Metadata.Mark
+		if c := a.changed[a.log.id(mark)]; !there[mark] && c.Kind != "removed" {
+			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so", a.id,
+				a.strategy, mark,
+				len(a.said), a.log.id(mark), e.Speaker)
+		}
+	}
+	if err := a.client.call("session.close", a.with(), nil); err != nil {
+		return fmt.Errorf("close %s: %w", a.id, err)
+	}
+	a.report.sessionClosed()
+	return nil
+}
+
+// with returns the parameters of a call: the session, and pairs of names and values.
+func (a *agent) with(more ...any) map[string]any {
+	params := map[string]any{"session": a.id}
+	for i := 0; i < len(more); i += 2 {
+		params[more[i].(string)] = more[i+1]
+	}
+	return params
+}

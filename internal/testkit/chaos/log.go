@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+)
+
+// logReader reads a session's transcript log while it grows.
+type logReader struct {
+	dir, session string
+	consumed     int64    // bytes that were read so far
+	ids          []string // by number: the id that the host gave the entry
+}
+
+// id returns the id that the host gave an entry; "" if it is not in the log.
+func (l *logReader) id(mark int) string {
+	if mark < 1 || mark > len(l.ids) {
+		return ""
+	}
+	return l.ids[mark-1]
+}
+
+// read reads what was added to the log. It must end with the last of the entries that were said.
+func (l *logReader) read(said []entry) error {
+	f, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Seek(l.consumed, io.SeekStart); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		l.consumed += int64(len(line))
+		var logged struct {
+			ThreshID string
+			entry
+		}
+		if err := json.Unmarshal(line, &logged); err != nil {
+			return fmt.Errorf("the transcript log: %w", err)
+		}
+		at := len(l.ids)
+		if at >= len(said) || !reflect.DeepEqual(logged.entry, said[at]) {
+			return fmt.Errorf("the transcript log has another entry as number %d", at+1)
+		}
+		l.ids = append(l.ids, logged.ThreshID)
+	}
+	if len(l.ids) < len(said) {
+		return fmt.Errorf("%d entries were acknowledged, %d are in the transcript log", len(said), len(l.ids))
+	}
+	return nil
+}
+
+// open opens the one file of the session.
+func (l *logReader) open() (*os.File, error) {
+	found, err := filepath.Glob(filepath.Join(l.dir, "*"+l.session+"*"))
+	if err != nil || len(found) != 1 {
+		return nil, fmt.Errorf("the transcript logs of session %s are %q (%w)", l.session, found, err)
+	}
+	return os.Open(found[0])
+}

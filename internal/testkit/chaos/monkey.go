@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/internal/testkit/procs"
+)
+
+const prefix = "thresh-strategy-"
+
+// monkey disturbs plugins: their processes, as the OOM killer or an overloaded machine would, and their files, as an
+// installer or an administrator would.
+type monkey struct {
+	plugins, away string // directories: of the plugins, and for those that are taken away for a while
+	client        *client
+	report        *report
+	rnd           *rand.Rand
+	pending       sync.WaitGroup // what is to be undone
+
+	mu     sync.Mutex
+	absent map[string]bool // strategies whose file is away
+}
+
+// disturb goes on until ctx ends. When it returns, everything is as it was before.
+func (m *monkey) disturb(ctx context.Context) {
+	m.absent = map[string]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			m.pending.Wait()
+			for _, name := range strategies {
+				// its error is every agent's as well
+				_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
+			}
+			return
+		case <-time.After(m.between(10, 120)):
+		}
+		name := strategies[m.rnd.IntN(len(strategies))]
+		if m.rnd.IntN(4) > 0 {
+			// Otherwise the growing delays after crashes would leave nothing to disturb. A quarter of the time they are
+			// left to grow, up to quarantine.
+			_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
+		}
+		switch n := m.rnd.IntN(20); {
+		case n < 10:
+			m.signal(name, "killed", syscall.SIGKILL)
+		case n < 15:
+			m.stop(ctx, name)
+		case n < 18:
+			m.replace(name)
+		default:
+			m.remove(ctx, name)
+		}
+	}
+}
+
+// between is a random time in milliseconds.
+func (m *monkey) between(least, most int) time.Duration {
+	return time.Duration(least+m.rnd.IntN(most-least)) * time.Millisecond
+}
+
+// signal sends a signal to a process of the strategy, if there is one, and returns its id.
+func (m *monkey) signal(name, how string, s syscall.Signal) int {
+	for pid, command := range procs.Running(m.plugins) {
+		if strings.HasPrefix(command, filepath.Join(m.plugins, prefix+name)) && syscall.Kill(pid, s) == nil {
+			m.report.struck(how)
+			return pid
+		}
+	}
+	return 0
+}
+
+// stop stops a process, usually for less and sometimes for more than the host's timeout.
+func (m *monkey) stop(ctx context.Context, name string) {
+	d := m.between(50, 1500)
+	if m.rnd.IntN(6) == 0 {
+		d += callTimeout
+	}
+	pid := m.signal(name, "stopped", syscall.SIGSTOP)
+	if pid == 0 {
+		return
+	}
+	m.later(ctx, d, func() {
+		if _, ok := procs.Running(m.plugins)[pid]; ok { // the id may be another process's by now
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	})
+}
+
+// replace puts a new version in the place of a file: bytes after the end of a program change nothing that it does.
+func (m *monkey) replace(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	path := filepath.Join(m.plugins, prefix+name)
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return // it is away
+	}
+	next := filepath.Join(m.away, "next")
+	if err = os.WriteFile(next, fmt.Appendf(program, "\n%d", m.rnd.Uint64()), 0o755); err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		m.report.fault(ending, "replacing a plugin: %v", err)
+		return
+	}
+	m.report.struck("replaced")
+}
+
+// remove takes a file away for a while.
+func (m *monkey) remove(ctx context.Context, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.absent[name] {
+		return
+	}
+	path, away := filepath.Join(m.plugins, prefix+name), filepath.Join(m.away, name)
+	if err := os.Rename(path, away); err != nil {
+		m.report.fault(ending, "removing a plugin: %v", err)
+		return
+	}
+	m.absent[name] = true
+	m.report.struck("removed and put back")
+	m.later(ctx, m.between(50, 1000), func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.absent[name] = false
+		if err := os.Rename(away, path); err != nil {
+			m.report.fault(ending, "putting back a plugin: %v", err)
+		}
+	})
+}
+
+// later undoes something after a time, or at once when ctx ends.
+func (m *monkey) later(ctx context.Context, d time.Duration, undo func()) {
+	m.pending.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+		undo()
+	})
+}

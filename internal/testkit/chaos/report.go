@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// fault is a kind of thing that must not happen.
+type fault string
+
+const (
+	invalid     fault = "invalid histories"
+	lost        fault = "lost entries"
+	unclear     fault = "unclear errors"
+	unrecovered fault = "sessions that did not recover"
+	leftover    fault = "processes, directories and sockets left"
+	ending      fault = "errors at the end"
+)
+
+var faults = []fault{invalid, lost, unclear, unrecovered, leftover, ending}
+
+// maxShown is how many faults of a kind are shown in full.
+const maxShown = 5
+
+// report counts what happened. It is safe for concurrent use.
+type report struct {
+	o options
+
+	mu                               sync.Mutex
+	took                             time.Duration
+	prepares, added, closed, rewrote int
+	strikes                          map[string]int // by what was done
+	errors                           map[string]int // by kind, and whether a retry may help
+	slowest                          time.Duration
+	faults                           map[fault]int
+	shown                            []string
+}
+
+func newReport(o options) *report {
+	return &report{o: o, strikes: map[string]int{}, errors: map[string]int{}, faults: map[fault]int{}}
+}
+
+// fault records something that must not happen.
+func (r *report) fault(f fault, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.faults[f]++; r.faults[f] <= maxShown {
+		r.shown = append(r.shown, string(f)+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *report) struck(how string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.strikes[how]++
+}
+
+func (r *report) acknowledged(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.added += n
+}
+
+func (r *report) sessionClosed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed++
+}
+
+// prepared counts a window.prepare. An error that does not say whose fault it is, and whether to try again, is one
+// that an agent cannot act on.
+func (r *report) prepared(took time.Duration, changes int, err *rpcError) {
+	r.mu.Lock()
+	r.prepares++
+	r.slowest = max(r.slowest, took)
+	if changes > 0 {
+		r.rewrote++
+	}
+	if err != nil && err.Data != nil && err.Data.Retryable != nil {
+		word := " (retryable)"
+		if !*err.Data.Retryable {
+			word = " (final)"
+		}
+		r.errors[err.Data.Kind+word]++
+	}
+	r.mu.Unlock()
+	if why := unclearBecause(err); why != "" {
+		r.fault(unclear, "%s: %+v", why, err)
+	}
+}
+
+// unclearWords are what libraries say about a connection or a process that broke. They mean nothing to an agent's user.
+var unclearWords = []string{
+	"rpc error", "code = ", "transport:", "EOF", "broken pipe", "connection reset", "connection refused",
+	"use of closed", "context canceled", "nil pointer", "runtime error", "%!", "<nil>", "error reading from server",
+}
+
+// unclearBecause says why an agent could not act on an error; "" if it can.
+func unclearBecause(err *rpcError) string {
+	if err == nil {
+		return ""
+	}
+	d := err.Data
+	switch {
+	case d == nil || d.Kind == "" || d.Kind == "internal":
+		return "no kind"
+	case d.Retryable == nil:
+		return "does not say whether to retry"
+	case d.Plugin == "" && (d.Kind == "plugin" || d.Kind == "host" || d.Kind == "model"):
+		return "names no plugin"
+	}
+	for _, words := range unclearWords {
+		if strings.Contains(err.Message, words) {
+			return "says " + words
+		}
+	}
+	return ""
+}
+
+// good reports whether nothing happened that must not.
+func (r *report) good() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.faults) == 0
+}
+
+// print prints the table, and some of each kind of fault.
+func (r *report) print(w io.Writer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row := func(name string, value any) { fmt.Fprintf(w, "  %-42s %v\n", name, value) }
+	fmt.Fprintf(w, "chaos: %d sessions for %v, seed %d\n\n", r.o.sessions, r.took.Round(time.Second), r.o.seed)
+	row("prepares", r.prepares)
+	row("prepares that changed the history", r.rewrote)
+	row("entries added", r.added)
+	row("sessions closed", r.closed)
+	row("slowest prepare", fmt.Sprintf("%.2f s", r.slowest.Seconds()))
+	for _, how := range slices.Sorted(maps.Keys(r.strikes)) {
+		row("plugins "+how, r.strikes[how])
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.errors)) {
+		row("errors of kind "+kind, r.errors[kind])
+	}
+	fmt.Fprintln(w)
+	for _, f := range faults {
+		row(string(f), r.faults[f])
+	}
+	for _, text := range r.shown {
+		fmt.Fprintf(w, "\n%.1000s\n", text)
+	}
+}

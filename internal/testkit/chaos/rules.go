@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// These rules say what a provider takes. They are written from the providers' documentation and know nothing of how
+// the host pairs calls and responses, so that both cannot be wrong in the same way.
+
+// entry is one message, as it is sent and comes back.
+type entry struct {
+	Speaker  string  `json:"speaker"`
+	Blocks   []block `json:"blocks"`
+	Metadata struct {
+		// Mark tells an entry of an agent from all others of its session: 1 for the first. Strategies carry it along;
+		// what they make themselves has none.
+		Mark int `json:"chaosMark,omitempty"`
+	} `json:"metadata"`
+}
+
+type block struct {
+	Type       string          `json:"type"`
+	Text       string          `json:"text,omitempty"`
+	ID         string          `json:"id,omitempty"`
+	Name       string          `json:"name,omitempty"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+	CallID     string          `json:"callId,omitempty"`
+	ToolName   string          `json:"toolName,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Error      string          `json:"error,omitempty"`
+}
+
+func (e entry) text() (text string) {
+	for _, b := range e.Blocks {
+		text += b.Text
+	}
+	return text
+}
+
+// acceptable returns an error if a provider would refuse the history. pending are the calls at its end that the host
+// says wait for their responses.
+func acceptable(history []entry, pending []string) error {
+	var open []string // ids of calls that the entries so far leave unanswered
+	for i, e := range history {
+		if len(e.Blocks) == 0 {
+			return fmt.Errorf("entry %d is empty", i)
+		}
+		if e.Speaker != "tool" && len(open) > 0 {
+			return fmt.Errorf("entry %d, of %s, follows the unanswered calls %q", i, e.Speaker, open)
+		}
+		for _, b := range e.Blocks {
+			switch {
+			case b.Type == "tool_call" && e.Speaker == "ai":
+				open = append(open, b.ID)
+			case b.Type == "tool_response" && e.Speaker == "tool":
+				at := slices.Index(open, b.CallID)
+				if at < 0 {
+					return fmt.Errorf("entry %d answers %q, which was not called right before", i, b.CallID)
+				}
+				open = slices.Delete(open, at, at+1)
+			case b.Type == "tool_call" || b.Type == "tool_response" || e.Speaker == "tool":
+				return fmt.Errorf("entry %d: a %s of %s", i, b.Type, e.Speaker)
+			case e.Speaker != "human" && e.Speaker != "ai":
+				return fmt.Errorf("entry %d is of %q", i, e.Speaker)
+			}
+		}
+	}
+	slices.Sort(open)
+	slices.Sort(pending)
+	if !slices.Equal(open, pending) {
+		return fmt.Errorf("the calls %q are unanswered at the end, said to be pending are %q", open, pending)
+	}
+	return nil
+}
+
+// inOrder returns an error if entries of the agent come twice, or not in the order in which it added them. A response
+// belongs behind its call, also if a person spoke before it came.
+func inOrder(history []entry) error {
+	last, seen := 0, map[int]bool{}
+	for i, e := range history {
+		mark := e.Metadata.Mark
+		switch {
+		case mark == 0: // made by the strategy, or by the host
+			continue
+		case seen[mark]:
+			return fmt.Errorf("entry %d is number %d once more", i, mark)
+		case e.Speaker != "tool" && mark < last:
+			return fmt.Errorf("entry %d is number %d, after number %d", i, mark, last)
+		case e.Speaker != "tool":
+			last = mark
+		}
+		seen[mark] = true
+	}
+	return nil
+}
+
+// keepsPeople returns an error if words of a person are missing, or others than they were. said are the entries that
+// the agent added; may says which of them something was allowed to take away.
+func keepsPeople(history, said []entry, may func(mark int) bool) error {
+	there := map[int]entry{}
+	for _, e := range history {
+		there[e.Metadata.Mark] = e
+	}
+	for _, e := range said {
+		mark := e.Metadata.Mark
+		if e.Speaker != "human" {
+			continue
+		}
+		now, ok := there[mark]
+		switch {
+		case !ok && !may(mark):
+			return fmt.Errorf("number %d, of a person, is gone", mark)
+		case ok && now.text() != e.text() && !may(mark):
+			return fmt.Errorf("number %d, of a person, is %.80q", mark, now.text())
+		}
+	}
+	return nil
+}
