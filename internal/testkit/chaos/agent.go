@@ -35,12 +35,14 @@ type session struct {
 	source       *source // what it is going to say
 	said         []entry // what was acknowledged; number n is at n-1
 	log          logReader
-	// changed is what outcomes said about an entry, by the id that the host gave it.
+	// changed is what outcomes said about an entry, by the id that the host gave it. It is kept for the whole session:
+	// what was taken away once is missing in all later histories.
 	changed map[string]change
 	failed  bool // the last prepare failed
 }
 
-// prepared is the result of window.prepare.
+// prepared is the result of window.prepare, as far as it is judged. Pending and Changes are believed only as an
+// explanation: what is missing without one is a fault.
 type prepared struct {
 	History []entry
 	Outcome struct {
@@ -49,9 +51,12 @@ type prepared struct {
 	}
 }
 
-type change struct{ Entry, Kind, Speaker, Step string }
+// change is what an outcome says about one entry; see docs/json-rpc.md for the values.
+type change struct{ Entry, Kind, Step string }
 
-// work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover.
+// work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover. An
+// error means that thresh itself failed: no plugin has a part in opening and closing sessions, or in adding entries, so
+// whatever happens to plugins, these may not fail.
 func (a *agent) work(ctx context.Context, calm func()) error {
 	for round := 0; ; round++ {
 		if err := a.open(round); err != nil {
@@ -77,7 +82,8 @@ func (a *agent) work(ctx context.Context, calm func()) error {
 	}
 }
 
-// strategies are the two that need no model. Sessions of the third kind change from one to the other and back.
+// strategies are the two that need no model, so that a run costs nothing and depends on no server. A third of the
+// sessions have the one, a third the other, and a third change from one to the other and back.
 var strategies = []string{"high-density", "top-down-truncation"}
 
 func (a *agent) open(round int) error {
@@ -92,7 +98,8 @@ func (a *agent) open(round int) error {
 	}, nil)
 }
 
-// turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more.
+// turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more: the prepare does
+// not see that, but must not lose it either. After a failed prepare, an agent may try again with nothing new, or go on.
 func (a *agent) turn() error {
 	if !a.failed || a.rnd.IntN(2) == 0 {
 		if err := a.add(a.source.next(1 + a.rnd.IntN(3))); err != nil {
@@ -106,7 +113,7 @@ func (a *agent) turn() error {
 			return err
 		}
 	}
-	before, start := slices.Clone(a.said), time.Now()
+	before, start := slices.Clone(a.said), time.Now() // before is what the prepare sees
 	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
 	if a.rnd.IntN(4) == 0 {
 		if err := a.add(a.source.next(1)); err != nil {
@@ -118,7 +125,8 @@ func (a *agent) turn() error {
 	return a.judge(before, p, time.Since(start), err)
 }
 
-// judge checks what came of a prepare. It returns only an error after which nothing can go on.
+// judge checks what came of a prepare. A prepare may fail while plugins are disturbed, but then it says why, and the
+// history that comes with the error obeys the same rules. It returns only an error after which nothing can go on.
 func (a *agent) judge(before []entry, p prepared, took time.Duration, err error) error {
 	var refused *rpcError
 	if err != nil && !errors.As(err, &refused) {
@@ -156,7 +164,8 @@ func (a *agent) mayGo(mark int) bool {
 	return ok && (c.Kind == "trimmed" || c.Step != "optimize")
 }
 
-// add adds entries. What is acknowledged must be in the transcript log.
+// add adds entries, and numbers them. What is acknowledged must be in the transcript log at that moment, as it was sent:
+// the machine may fail right after.
 func (a *agent) add(entries []entry) error {
 	for i := range entries {
 		entries[i].Metadata.Mark = len(a.said) + i + 1
@@ -172,7 +181,8 @@ func (a *agent) add(entries []entry) error {
 	return nil
 }
 
-// recover prepares until that succeeds.
+// recover prepares until that succeeds. The first try may fail still, as the last process that was killed is noticed
+// only now.
 func (a *agent) recover() error {
 	for limit := time.Now().Add(recovery); ; {
 		a.failed = true // so that little is added
@@ -206,8 +216,8 @@ func (a *agent) close() error {
 	for _, e := range a.said {
 		mark := e.Metadata.Mark
 		if c := a.changed[a.log.id(mark)]; !there[mark] && c.Kind != "removed" {
-			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so", a.id, a.strategy, mark,
-				len(a.said), a.log.id(mark), e.Speaker)
+			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so",
+				a.id, a.strategy, mark, len(a.said), a.log.id(mark), e.Speaker)
 		}
 	}
 	if err := a.client.call("session.close", a.with(), nil); err != nil {

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// client speaks JSON-RPC with one 'thresh run' for all agents.
+// client speaks JSON-RPC with one 'thresh run' for all agents. Requests of different sessions run in parallel there, so
+// replies come in any order. mu guards everything but in's reader.
 type client struct {
 	mu      sync.Mutex
 	in      io.WriteCloser
@@ -47,7 +48,8 @@ func newClient(in io.WriteCloser, out io.Reader) *client {
 	return c
 }
 
-// read hands out replies until there are no more, and fails whoever waits then.
+// read hands out replies until there are no more, and fails whoever waits then. It never blocks on an agent: each
+// channel has room for its one reply. Otherwise the host would stop reading, and the run would hang.
 func (c *client) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
 	defer close(c.done)

@@ -11,7 +11,8 @@ import (
 	"reflect"
 )
 
-// logReader reads a session's transcript log while it grows.
+// logReader reads a session's transcript log while it grows. The log is also the only place where an agent learns the
+// ids that outcomes use.
 type logReader struct {
 	dir, session string
 	consumed     int64    // bytes that were read so far
@@ -26,7 +27,8 @@ func (l *logReader) id(mark int) string {
 	return l.ids[mark-1]
 }
 
-// read reads what was added to the log. It must end with the last of the entries that were said.
+// read reads what was added to the log. It must have the entries that were said, all, in their order, and as they were
+// sent.
 func (l *logReader) read(said []entry) error {
 	f, err := l.open()
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 
 const prefix = "thresh-strategy-"
 
-// monkey disturbs plugins: their processes, as the OOM killer or an overloaded machine would, and their files, as an
-// installer or an administrator would.
+// monkey disturbs plugins: their processes, as the OOM killer or an overloaded machine would, their files, as an
+// installer or an administrator would, and their run directories, as a cleaner of temporary files would.
 type monkey struct {
 	plugins, away string // directories: of the plugins, and for those that are taken away for a while
+	tmp           string // the host's temporary directory
 	client        *client
 	report        *report
 	rnd           *rand.Rand
@@ -29,7 +30,8 @@ type monkey struct {
 	absent map[string]bool // strategies whose file is away
 }
 
-// disturb goes on until ctx ends. When it returns, everything is as it was before.
+// disturb goes on until ctx ends. When it returns, everything is as it was before: stopped processes go on, files are
+// back, and no delay or quarantine is left, so that every session must work again.
 func (m *monkey) disturb(ctx context.Context) {
 	m.absent = map[string]bool{}
 	for {
@@ -53,8 +55,10 @@ func (m *monkey) disturb(ctx context.Context) {
 			m.signal(name, "killed", syscall.SIGKILL)
 		case n < 15:
 			m.stop(ctx, name)
-		case n < 18:
+		case n < 17:
 			m.replace(name)
+		case n < 18:
+			m.clean()
 		default:
 			m.remove(ctx, name)
 		}
@@ -136,6 +140,19 @@ func (m *monkey) remove(ctx context.Context, name string) {
 			m.report.fault(ending, "putting back a plugin: %v", err)
 		}
 	})
+}
+
+// clean removes everything in the temporary directory, the sockets of running plugins too. Their connections hold.
+func (m *monkey) clean() {
+	found, err := os.ReadDir(m.tmp)
+	for _, e := range found {
+		_ = os.RemoveAll(filepath.Join(m.tmp, e.Name())) // the host may be making files there meanwhile
+	}
+	if err != nil {
+		m.report.fault(ending, "emptying the temporary directory: %v", err)
+		return
+	}
+	m.report.struck("without their run directory")
 }
 
 // later undoes something after a time, or at once when ctx ends.

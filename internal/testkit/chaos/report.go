@@ -10,16 +10,21 @@ import (
 	"time"
 )
 
-// fault is a kind of thing that must not happen.
+// fault is a kind of thing that must not happen. Its text is its row in the table.
 type fault string
 
 const (
-	invalid     fault = "invalid histories"
-	lost        fault = "lost entries"
-	unclear     fault = "unclear errors"
+	// invalid: a provider would refuse the history, or the words of a person are missing.
+	invalid fault = "invalid histories"
+	// lost: an acknowledged entry is not in the transcript log, or is gone from the history without a word.
+	lost fault = "lost entries"
+	// unclear: an error does not tell an agent what to do; see unclearBecause.
+	unclear fault = "unclear errors"
+	// unrecovered: a session fails although nothing is disturbed any more.
 	unrecovered fault = "sessions that did not recover"
 	leftover    fault = "processes, directories and sockets left"
-	ending      fault = "errors at the end"
+	// ending: thresh itself failed, or the driver could not do its work.
+	ending fault = "failures of thresh itself"
 )
 
 var faults = []fault{invalid, lost, unclear, unrecovered, leftover, ending}
@@ -129,7 +134,7 @@ func (r *report) good() bool {
 	return len(r.faults) == 0
 }
 
-// print prints the table, and some of each kind of fault.
+// print prints the table, at most 80 columns wide, and some of each kind of fault in full.
 func (r *report) print(w io.Writer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

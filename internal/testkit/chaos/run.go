@@ -27,7 +27,8 @@ type options struct {
 
 const (
 	// callTimeout is the host's timeout for a call of a plugin. A plugin that is stopped for longer is replaced.
-	callTimeout  = 5 * time.Second
+	callTimeout = 5 * time.Second
+	// startTimeout is far above what a start takes, also on a busy machine: starts that time out lead to quarantine.
 	startTimeout = 20 * time.Second
 	// endTimeout is how long thresh may take to end at the end of its input. It is for hangs.
 	endTimeout = time.Minute
@@ -59,7 +60,10 @@ func run(ctx context.Context, o options) (*report, error) {
 	defer cancel()
 	var agents, monkeys sync.WaitGroup
 	monkeys.Go(func() {
-		m := &monkey{plugins: p.path("plugins"), away: p.path("away"), client: c, report: r, rnd: random(o.seed, 0)}
+		m := &monkey{
+			plugins: p.path("plugins"), away: p.path("away"), tmp: p.path("tmp"),
+			client: c, report: r, rnd: random(o.seed, 0),
+		}
 		m.disturb(ctx)
 	})
 	for i := range o.sessions {
@@ -79,7 +83,8 @@ func run(ctx context.Context, o options) (*report, error) {
 
 func random(seed, of uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, of)) }
 
-// furnish lays out the programs as a release has them, so that the plugins are trusted in every version.
+// furnish lays out the programs as a release has them: plugins next to the program are trusted like it, in every
+// version, where others would be refused after they were replaced. They are copies, as they get changed.
 func (p place) furnish(o options) error {
 	for _, sub := range []string{"plugins", "away", "tmp", "home", "log"} {
 		if err := os.Mkdir(p.path(sub), 0o700); err != nil {
@@ -106,7 +111,8 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
 	for key, value := range map[string]any{
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
-		"compression.density.cadence": "every-turn", "plugins.startTimeout": startTimeout, "plugins.optimizeTimeout": callTimeout,
+		"compression.density.cadence": "every-turn", // or most turns would change nothing
+		"plugins.startTimeout":        startTimeout, "plugins.optimizeTimeout": callTimeout,
 		"plugins.compressTimeout": callTimeout, "log.level": "error",
 	} {
 		args = append(args, "--set", fmt.Sprintf("%s=%v", key, value))
@@ -134,7 +140,8 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	return cmd, newClient(in, out), nil
 }
 
-// end ends thresh as an agent does that is done, and looks at what is left.
+// end ends thresh as an agent does that is done: it closes the input. Then nothing may be left of it: no process that
+// has its temporary directory in the environment, as all plugins have, and no run directory with sockets and locks.
 func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	_ = c.in.Close()
 	stuck := time.AfterFunc(endTimeout, func() {
@@ -160,7 +167,8 @@ func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	p.readLog(r)
 }
 
-// readLog looks for what a host that works never writes.
+// readLog looks in what thresh wrote to its standard error for what a host that works never writes. Errors of plugins
+// are expected there.
 func (p place) readLog(r *report) {
 	f, err := os.Open(p.path("stderr"))
 	if err != nil {

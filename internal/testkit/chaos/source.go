@@ -18,7 +18,8 @@ type source struct {
 
 func newSource(rnd *rand.Rand) *source { return &source{rnd: rnd} }
 
-// next returns some exchanges. It may end with a call whose response comes with the next ones.
+// next returns some exchanges. It may end with a call whose response comes with the next ones, after a person spoke: an
+// agent that lets its user interrupt a tool adds entries in this order.
 func (s *source) next(exchanges int) []entry {
 	out := s.held
 	s.held = nil
@@ -64,7 +65,8 @@ func (s *source) exchange() (out []entry) {
 	}
 }
 
-// parallel makes one entry of all calls, before all responses. Calls with the same id stay apart.
+// parallel makes one entry of all calls, before all responses, as models do that call several tools at once. Calls with
+// the same id stay apart: no provider takes two in one message.
 func parallel(entries []entry) []entry {
 	var talk, responses []entry
 	calls := entry{Speaker: "ai"}
@@ -87,7 +89,8 @@ func parallel(entries []entry) []entry {
 }
 
 func human(rnd *rand.Rand) entry {
-	return entry{Speaker: "human", Blocks: []block{{Type: "text", Text: fmt.Sprint("And one more thing, number ", rnd.IntN(1000))}}}
+	text := fmt.Sprint("And one more thing, number ", rnd.IntN(1000))
+	return entry{Speaker: "human", Blocks: []block{{Type: "text", Text: text}}}
 }
 
 // generated returns a coding session that ends with the response of a tool.
