@@ -42,7 +42,7 @@ func (l *logReader) read(said []entry) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			break
+			break // a line without an end is not written yet, and is read again next time
 		}
 		if err != nil {
 			return err
@@ -55,6 +55,7 @@ func (l *logReader) read(said []entry) error {
 		if err := json.Unmarshal(line, &logged); err != nil {
 			return fmt.Errorf("the transcript log: %w", err)
 		}
+		// One agent adds to a session, one request after the other, so the order is known.
 		at := len(l.ids)
 		if at >= len(said) || !reflect.DeepEqual(logged.entry, said[at]) {
 			return fmt.Errorf("the transcript log has another entry as number %d", at+1)

@@ -39,16 +39,17 @@ func (m *monkey) disturb(ctx context.Context) {
 		case <-ctx.Done():
 			m.pending.Wait()
 			for _, name := range strategies {
-				_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil) // its error is every agent's as well
+				m.reset(name)
 			}
 			return
 		case <-time.After(m.between(10, 120)):
 		}
+		// Neither sessions nor times are chosen by what the host is doing: every step of a start and a call gets hit.
 		name := strategies[m.rnd.IntN(len(strategies))]
 		if m.rnd.IntN(4) > 0 {
 			// Otherwise the growing delays after crashes would leave nothing to disturb. A quarter of the time they are
 			// left to grow, up to quarantine.
-			_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
+			m.reset(name)
 		}
 		switch n := m.rnd.IntN(20); {
 		case n < 10:
@@ -65,6 +66,11 @@ func (m *monkey) disturb(ctx context.Context) {
 	}
 }
 
+// reset ends the delay after a crash, and quarantine. It fails only if thresh is gone, which every agent reports.
+func (m *monkey) reset(name string) {
+	_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
+}
+
 // between is a random time in milliseconds.
 func (m *monkey) between(least, most int) time.Duration {
 	return time.Duration(least+m.rnd.IntN(most-least)) * time.Millisecond
@@ -72,6 +78,7 @@ func (m *monkey) between(least, most int) time.Duration {
 
 // signal sends a signal to a process of the strategy, if there is one, and returns its id.
 func (m *monkey) signal(name, how string, s syscall.Signal) int {
+	// Several may run for a moment, a new version next to the old one; which of them is hit is left to chance.
 	for pid, command := range procs.Running(m.plugins) {
 		if strings.HasPrefix(command, filepath.Join(m.plugins, prefix+name)) && syscall.Kill(pid, s) == nil {
 			m.report.struck(how)
@@ -83,7 +90,7 @@ func (m *monkey) signal(name, how string, s syscall.Signal) int {
 
 // stop stops a process, usually for less and sometimes for more than the host's timeout.
 func (m *monkey) stop(ctx context.Context, name string) {
-	d := m.between(50, 1500)
+	d := m.between(50, 1500) // as a busy machine or a suspended laptop does
 	if m.rnd.IntN(6) == 0 {
 		d += callTimeout
 	}
@@ -107,6 +114,7 @@ func (m *monkey) replace(name string) {
 	if err != nil {
 		return // it is away
 	}
+	// Written elsewhere and renamed into place, as the documentation tells installers to do.
 	next := filepath.Join(m.away, "next")
 	if err = os.WriteFile(next, fmt.Appendf(program, "\n%d", m.rnd.Uint64()), 0o755); err == nil {
 		err = os.Rename(next, path)
@@ -125,6 +133,8 @@ func (m *monkey) remove(ctx context.Context, name string) {
 	if m.absent[name] {
 		return
 	}
+	// While it is away the strategy is unknown, and its sessions fail. What they added in the meantime must be there
+	// later.
 	path, away := filepath.Join(m.plugins, prefix+name), filepath.Join(m.away, name)
 	if err := os.Rename(path, away); err != nil {
 		m.report.fault(ending, "removing a plugin: %v", err)

@@ -20,9 +20,10 @@ import (
 // options say what to run.
 type options struct {
 	thresh, plugins string // the program, and the directory with the plugins
-	lasts           time.Duration
-	sessions        int
-	seed            uint64
+	// lasts is how long plugins are disturbed. The run takes longer: sessions recover and close, and thresh ends.
+	lasts    time.Duration
+	sessions int    // at the same time; each agent has one after the other
+	seed     uint64 // of all random choices
 }
 
 const (
@@ -37,6 +38,7 @@ const (
 // place is a directory of the run's own. Everything that thresh can leave behind is in it.
 type place struct{ dir string }
 
+// path returns a path in the place.
 func (p place) path(elem ...string) string { return filepath.Join(append([]string{p.dir}, elem...)...) }
 
 // run disturbs a 'thresh run' until ctx ends or the time is up, and reports what came of it. Its error means that
@@ -46,7 +48,7 @@ func run(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) // at the very end: what is left in it is looked at before
 	p, r := place{dir}, newReport(o)
 	if err := p.furnish(o); err != nil {
 		return nil, err
@@ -74,6 +76,7 @@ func run(ctx context.Context, o options) (*report, error) {
 			}
 		})
 	}
+	// Agents wait for the monkey by themselves, and go on when it is done: only then must everything work.
 	agents.Wait()
 	monkeys.Wait()
 	r.took = time.Since(begin)
@@ -81,6 +84,7 @@ func run(ctx context.Context, o options) (*report, error) {
 	return r, nil
 }
 
+// random returns the random choices of one part of the run. Each has its own, as they run at the same time.
 func random(seed, of uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, of)) }
 
 // furnish lays out the programs as a release has them: plugins next to the program are trusted like it, in every
@@ -98,6 +102,7 @@ func (p place) furnish(o options) error {
 	return err
 }
 
+// copyFile copies a program.
 func copyFile(from, to string) error {
 	program, err := os.ReadFile(from)
 	if err != nil {
@@ -128,6 +133,7 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// To a file and not a pipe: a host whose log is not read would block, and that is not what is tested.
 	log, err := os.Create(p.path("stderr"))
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +161,7 @@ func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	stuck.Stop()
 	for pid, env := range procs.With("TMPDIR=" + p.path("tmp")) {
 		r.fault(leftover, "process %d: %s", pid, env)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it is reported; nobody else would end it
 	}
 	left, err := os.ReadDir(p.path("tmp"))
 	if err != nil {
