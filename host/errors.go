@@ -10,6 +10,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
 )
@@ -78,6 +79,8 @@ type Error struct {
 	// Entry is the position of the first entry that was refused, among those of the call; nil if it is not about one.
 	// None of the entries was added.
 	Entry *int
+	// Part is the position of the part of a message that was refused; nil if the error is about no part.
+	Part *int
 	// Err is the error itself.
 	Err error
 }
@@ -116,6 +119,11 @@ func classify(err error) error {
 		e.Kind = KindEntry
 		if bad := (*engine.EntryError)(nil); errors.As(err, &bad) {
 			e.Entry = &bad.Index
+		}
+		if bad := (*transcript.MessageError)(nil); errors.As(err, &bad) {
+			if e.Entry = &bad.Message; bad.Part >= 0 {
+				e.Part = &bad.Part
+			}
 		}
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		e.Kind = KindStrategy

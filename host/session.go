@@ -75,6 +75,9 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 // System returns what [Session.SetSystem] set. It must not be changed.
 func (s *Session) System() []content.Block { return s.engine.System() }
 
+// SystemTokens returns what the system prompt counts, in tokens. Every request holds it.
+func (s *Session) SystemTokens() int { return s.engine.SystemTokens() }
+
 // PrepareOptions describe the request that is about to be sent. The zero value is a request of the history alone.
 type PrepareOptions struct {
 	// PendingTokens is what the request holds in addition to the history and to what [Session.SetSystem] set: tool
@@ -105,9 +108,9 @@ type Prepared struct {
 	System []content.Block
 	// Revision is that of the session's history that this was made from.
 	Revision uint64
-	// Unchanged is how many entries at the beginning of History are those of the Prepared before this one, which had the
-	// revision UnchangedSince. An agent that converts entries into messages need convert only what follows. Both are 0
-	// for the first.
+	// Unchanged is how many entries at the beginning of History are those of the Prepared before this one, which had
+	// the revision UnchangedSince. An agent that converts entries into messages need convert only what follows. Both
+	// are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	// Outcome says what was done.

@@ -92,8 +92,8 @@ func (m *mirror) put(c Content, tokens int, mark uint64) {
 	m.bytes += sizeOf(&c)
 }
 
-// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time is
-// that of what follows them.
+// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time
+// is that of what follows them.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
@@ -132,7 +132,8 @@ func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 
 // badPiece is the error for a piece that the entries do not allow.
 func badPiece(i int, what string) error {
-	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i, what)
+	return fmt.Errorf("%w: piece %d of the history %s, which is out of bounds or out of order", wire.ErrMalformed, i,
+		what)
 }
 
 // applyBlocks returns the blocks that the pieces make of an entry's blocks.

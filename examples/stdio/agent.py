@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """The agent loop of ../embedding in Python, on `thresh run`: JSON-RPC 2.0, one message a line, no dependencies.
 
+The agent holds messages as its provider has them, here those of OpenAI's chat API. With FORM = "anthropic" or
+"openai-responses" it would add what these give. What window.prepare returns can be sent as it is.
+
     make build && python3 examples/stdio/agent.py bin/thresh
 """
 
@@ -8,6 +11,8 @@ import itertools
 import json
 import subprocess
 import sys
+
+FORM = "openai-chat"
 
 
 class Thresh:
@@ -35,13 +40,17 @@ class Thresh:
         return self.process.wait()
 
 
-def model(step, history):
-    """Stands in for a language model: it reads and edits a file in turns, and is done after twelve steps."""
+def model(step, messages):
+    """Stands in for client.chat.completions.create(messages=messages): the model reads and edits a file in turns, and is
+    done after twelve steps."""
     if step > 12:
-        return None, "Done: the function is renamed everywhere."
+        return {"role": "assistant", "content": "Done: the function is renamed everywhere."}
     if step % 2:
-        return ("read_file", {"file_path": "server.go"}), None
-    return ("replace", {"file_path": "server.go", "old_string": f"handle{step}", "new_string": "serve"}), None
+        name, arguments = "read_file", {"file_path": "server.go"}
+    else:
+        name, arguments = "replace", {"file_path": "server.go", "old_string": f"handle{step}", "new_string": "serve"}
+    call = {"id": f"call-{step}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
 def tool(name):
@@ -56,23 +65,23 @@ def main():
     settings = {"compression.strategy": "high-density", "model.name": "gpt-4o", "model.contextLimit": 8000}
     session = host.call("session.open", settings=settings)["session"]
 
-    def add(speaker, *blocks):
-        host.call("history.add", session=session, entries=[{"speaker": speaker, "blocks": list(blocks)}])
+    def add(*messages):
+        host.call("history.add", session=session, format=FORM, messages=list(messages))
 
-    add("human", {"type": "text", "text": "Rename the function in server.go step by step."})
+    add({"role": "system", "content": "You rename functions."},  # no strategy ever touches it
+        {"role": "user", "content": "Rename the function in server.go step by step."})
     for step in itertools.count(1):
-        ready = host.call("window.prepare", session=session, pendingTokens=500)
+        ready = host.call("window.prepare", session=session, pendingTokens=500, format=FORM)
         pruned = ready["outcome"]["optimize"]
-        print(f"step {step:2}: send {len(ready['history']):2} entries, {ready['tokens']:4} tokens"
+        print(f"step {step:2}: send {len(ready['messages']):2} messages, {ready['tokens']:4} tokens"
               f" (removed {pruned['removed']} entries, changed {pruned['replaced']})")
-        call, text = model(step, ready["history"])
-        if call is None:
-            print("the model says:", text)
-            add("ai", {"type": "text", "text": text})
+        answer = model(step, ready["messages"])
+        add(answer)
+        if not answer.get("tool_calls"):
+            print("the model says:", answer["content"])
             break
-        name, parameters = call
-        add("ai", {"type": "tool_call", "id": f"call-{step}", "name": name, "parameters": parameters})
-        add("tool", {"type": "tool_response", "callId": f"call-{step}", "toolName": name, "result": tool(name)})
+        for call in answer["tool_calls"]:
+            add({"role": "tool", "tool_call_id": call["id"], "content": tool(call["function"]["name"])})
     host.call("session.close", session=session)
     return host.close()
 

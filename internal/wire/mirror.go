@@ -70,8 +70,8 @@ func appendMirrorEdit(dst []byte, e rewrite.Edited, tokens int) []byte {
 }
 
 // DecodeMirrorPiece decodes a thresh.v1.MirrorPiece, which only a host sends. Whether positions are those of entries
-// that the plugin holds is for the mirror. A piece with none of the three alternatives is an error: leaving it out would
-// lose a part of the history. Errors wrap [ErrMalformed].
+// that the plugin holds is for the mirror. A piece with none of the three alternatives is an error: leaving it out
+// would lose a part of the history. Errors wrap [ErrMalformed].
 func DecodeMirrorPiece(msg []byte) (MirrorPiece, error) {
 	var p MirrorPiece
 	found := false

@@ -57,6 +57,8 @@ const againRule = "\n\nAn earlier answer to this request could not be used: %v. 
 
 // requests builds the requests of one Run.
 type requests struct {
+	// nonce marks the lines between entries; prompt is the user's own or the shipped one; todos and transcript are ""
+	// if there are none.
 	nonce      string
 	prompt     string
 	todos      string
@@ -74,6 +76,7 @@ func nonce(pieces []piece, prior string) string {
 		h.Write([]byte(p.text))
 	}
 	h.Write([]byte(prior))
+	// Three bytes: a chance of one in 16 million is enough against a text that was written before.
 	return hex.EncodeToString(h.Sum(nil)[:3])
 }
 
@@ -127,6 +130,7 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 func (q *requests) record(pieces []piece) string {
 	size := 0
 	for _, p := range pieces {
+		// 16 for the mark, the nonce and the line breaks.
 		size += len(p.text) + len(p.label) + 16
 	}
 	var b strings.Builder

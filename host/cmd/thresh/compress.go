@@ -1,19 +1,23 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // compressResult is the outcome of a Compress as JSON. After a no-op, Reason is set and History is the unchanged
-// history. LLM is absent if the strategy made no model call. Token counts are the host's own, not the plugin's. Scripts
-// rely on the names.
+// history. System is the system prompt, absent if the session has none. LLM is absent if the strategy made no model
+// call. Token counts are the host's own, not the plugin's. Scripts rely on the names.
 type compressResult struct {
 	Kind         outcome.Kind      `json:"kind"`
 	Reason       sdk.NoOpReason    `json:"reason,omitempty"`
+	System       json.RawMessage   `json:"system,omitempty"`
 	History      []content.Content `json:"history"`
 	Metadata     compressMetadata  `json:"metadata"`
 	TokensBefore int               `json:"tokensBefore"`
@@ -58,7 +62,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			// Filled in by every Compress that did not fail, no-ops too.
 			c := outcome.Compress
 			return a.printJSON(compressResult{
-				Kind: c.Kind, Reason: c.NoOp, History: s.History().Contents(),
+				Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(s.System()), History: s.History().Contents(),
 				Metadata: compressMetadata{
 					OriginalMessageCount: c.EntriesBefore, CompressedMessageCount: c.EntriesAfter,
 					StrategyUsed: outcome.Strategy, CompressMetadata: c.Metadata,

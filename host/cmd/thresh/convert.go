@@ -10,6 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
+// writable are the formats of --to.
+const writable = "native, openai, responses or anthropic"
+
 // convertCommand converts sessions between formats. Unlike other commands it reports every note of the reader and
 // writer, including routine ones: conversion is where silent loss would hurt.
 func convertCommand(a *app) *cobra.Command {
@@ -17,22 +20,24 @@ func convertCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert --to FORMAT FILE",
 		Short: "Convert a session from any known format",
-		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. ` +
-			`What was not
-understood, or what the other format cannot hold, is reported on standard error with its line or entry.`,
+		Long: `Reads a session in any known format, which is detected from the content, and prints it in another. What was not
+understood, or what the other format cannot hold, is reported on standard error with its line or entry.
+
+What a provider takes as system prompt or instructions stands beside the history, as "system" in the native form, and
+is written back as the other format has it.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
 		Args: oneFile,
 		// The format of the input is never given: a wrong guess of the user's would lose more than detection does.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if to == "" {
-				return usage(cmd, fmt.Errorf("--to is required: native, openai or anthropic"))
+				return usage(cmd, fmt.Errorf("--to is required: %s", writable))
 			}
 			format, err := transcript.ParseFormat(to)
 			if err != nil || !slices.ContainsFunc(transcript.Formats(), func(f transcript.FormatInfo) bool {
 				return f.Format == format && f.Writes
 			}) { // the error of ParseFormat would list formats that can only be read
-				return usage(cmd, fmt.Errorf("--to: %q cannot be written; want native, openai or anthropic", to))
+				return usage(cmd, fmt.Errorf("--to: %q cannot be written; want %s", to, writable))
 			}
 			// Notes of reading and of writing are separate: the former give lines of the file, the latter entries of
 			// the session.
@@ -51,9 +56,9 @@ understood, or what the other format cannot hold, is reported on standard error 
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: native, openai or anthropic")
+	cmd.Flags().StringVar(&to, "to", "", "write `FORMAT`: "+writable)
 	_ = cmd.RegisterFlagCompletionFunc(
-		"to", cobra.FixedCompletions([]string{"native", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp),
+		"to", cobra.FixedCompletions([]string{"native", "openai", "responses", "anthropic"}, cobra.ShellCompDirectiveNoFileComp),
 	)
 	return cmd
 }

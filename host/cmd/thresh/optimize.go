@@ -51,7 +51,7 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			}
 			// The plan is applied to a copy. The session ends with the command anyway.
 			if apply {
-				return a.writeHistory(args[0], plan.Contents())
+				return a.writeHistory(args[0], s.System(), plan.Contents())
 			}
 			result := densityResult{
 				Removals: plan.Removals, Replacements: plan.Replacements, Metadata: outcome.Metadata,
@@ -104,16 +104,19 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	if err := s.SetTodos(tasks.Todos()); err != nil {
 		return nil, err
 	}
+	if err := s.SetSystem(ctx, t.System...); err != nil {
+		return nil, err
+	}
 	// Load, not Add: Add refuses entries that cannot be sent to a model, and recordings have such entries.
 	_, _, err = s.Load(ctx, t.Entries...)
 	return s, err
 }
 
-// writeHistory prints entries in the native form. It buffers the output, so that an error leaves no partial file that
+// writeHistory prints entries, and the system prompt, in the native form. It buffers the output, so that an error leaves no partial file that
 // looks complete. Notes on what the form cannot hold go to standard error under the input's name.
-func (a *app) writeHistory(name string, entries []content.Content) error {
+func (a *app) writeHistory(name string, system []content.Block, entries []content.Content) error {
 	var out bytes.Buffer
-	notes, err := transcript.Write(&out, &transcript.Transcript{Entries: entries}, transcript.Native)
+	notes, err := transcript.Write(&out, &transcript.Transcript{System: system, Entries: entries}, transcript.Native)
 	if err != nil {
 		return err
 	}

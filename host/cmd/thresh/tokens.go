@@ -20,10 +20,12 @@ import (
 // tokenReport shows where a session's tokens are. Exact is false if the model's own encoding is unknown and another
 // one stands in for it. The shares of Tools and Files overlap: a call counts for its tool and for each of its files.
 type tokenReport struct {
-	Encoding string        `json:"encoding"`
-	Exact    bool          `json:"exact"`
-	Total    int           `json:"total"`
-	Entries  []entryTokens `json:"entries"`
+	Encoding string `json:"encoding"`
+	Exact    bool   `json:"exact"`
+	Total    int    `json:"total"`
+	// System is what the system prompt counts, which is in every request and not in Total; 0 if the file has none.
+	System  int           `json:"system"`
+	Entries []entryTokens `json:"entries"`
 	// Sorted by tokens, largest first, as are Files.
 	Tools []shareTokens `json:"tools"`
 	Files []shareTokens `json:"files"`
@@ -77,7 +79,8 @@ each of their files.
 
 If the file has the provider's own counts, the last table shows for each model how far the count of a prompt was from
 the reported one, plain and calibrated by earlier reports. Calibration learns the overhead, which is what every prompt
-has in addition to the history (system prompt, tool schemas), and the ratio of the provider's tokens to ours.
+has in addition to what the file holds (tool schemas, often also the system prompt), and the ratio of the provider's
+tokens to ours.
 
 With --reference every entry is counted once more with tiktoken-go, the library whose counts ours must equal, and
 each difference is shown. That is slow: about a second per megabyte. The exit status is 1 if there is a difference.
@@ -103,9 +106,12 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 				return err
 			}
 			report := countByEntry(t.Entries, counts)
+			if len(t.System) > 0 {
+				report.System = counter.Entry(content.Content{Speaker: content.Human, Blocks: t.System})
+			}
 			report.Encoding, report.Exact = counter.Encoding(), counter.Exact()
 			report.Tools, report.Files = countByTool(counter, taxonomy, t.Entries, t.Dir)
-			report.Calibration = calibrate(t, counts)
+			report.Calibration = calibrate(t, counts, report.System)
 			if reference {
 				bar := newProgress(a.err)
 				report.Reference, err = countByReference(cmd.Context(), counter, t.Entries, func(done int) {
@@ -274,7 +280,7 @@ func countByTool(
 
 // calibrate replays the calibration of a session over the recorded requests, separately for each model, since the
 // ratio between its tokens and ours is a property of the model. Models are in the order of their first use.
-func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
+func calibrate(t *transcript.Transcript, counts []int, system int) []modelCalibration {
 	var models []string
 	samples := map[string][]tokens.Sample{}
 	// Prompts returns, for each recorded usage, the size of the history in its request.
@@ -283,7 +289,7 @@ func calibrate(t *transcript.Transcript, counts []int) []modelCalibration {
 		if samples[u.Model] == nil {
 			models = append(models, u.Model)
 		}
-		samples[u.Model] = append(samples[u.Model], tokens.Sample{Counted: counted, Reported: u.PromptTokens})
+		samples[u.Model] = append(samples[u.Model], tokens.Sample{Counted: system + counted, Reported: u.PromptTokens})
 	}
 	out := make([]modelCalibration, len(models))
 	for i, model := range models {

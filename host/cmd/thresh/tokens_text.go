@@ -21,9 +21,13 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
 	}
+	system := ""
+	if r.System > 0 {
+		system = fmt.Sprintf(", %s in the system prompt", table.Int(r.System))
+	}
 	fmt.Fprintf(
-		a.out, "%s: %s tokens in %s entries (%s%s)\n", displayName(name), table.Int(r.Total),
-		table.Int(len(r.Entries)), r.Encoding, exact,
+		a.out, "%s: %s tokens in %s entries%s (%s%s)\n", displayName(name), table.Int(r.Total),
+		table.Int(len(r.Entries)), system, r.Encoding, exact,
 	)
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
@@ -59,7 +63,8 @@ func (a *app) printReference(r *referenceReport) {
 	}
 	fmt.Fprintln(a.out)
 	for _, d := range r.Differences {
-		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens), table.Int(d.Reference))
+		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens),
+			table.Int(d.Reference))
 	}
 	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
 		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))

@@ -59,7 +59,7 @@ func TestAWrongCallIsStatus2AndNamesWhatHelps(t *testing.T) {
 		{"replay", []string{"FILE"}},
 		{"convert a.json", []string{"--to", "native"}},
 		{"convert --to yaml a.json", []string{"yaml", "native"}},
-		{"convert --to codex a.json", []string{"codex", "cannot be written", "native, openai or anthropic"}},
+		{"convert --to codex a.json", []string{"codex", "cannot be written", "native, openai, responses or anthropic"}},
 		{"run now", []string{"now"}},
 		{"replay -o yaml a.json", []string{"yaml", "json"}},
 		{"optimize --nosuch a.json", []string{"--nosuch"}},

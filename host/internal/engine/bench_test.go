@@ -3,10 +3,13 @@ package engine_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -95,32 +98,70 @@ func BenchmarkCompress(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn adds three entries to a history of 5,000 and prepares it with a strategy that is not continuous: the
-// host's own work on an ordinary turn.
+// BenchmarkTurn is a turn of an agent: three entries of about 550 tokens are added, which counts them, and the history
+// is prepared. ms/turn is the median. "full" sends the plugin the whole history each time, as hosts and plugins without
+// mirrors do.
 func BenchmarkTurn(b *testing.B) {
 	dir := benchPlugins(b)
-	for _, n := range []int{500, 5000} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "top-down-truncation"},
-				config.Override{Key: "model.contextLimit", Value: 1_000_000_000})
-			entries := gen.Session(n+3, 1)
-			s := session(b, h, entries[:n])
-			for b.Loop() {
-				if _, _, err := s.Load(b.Context(), entries[n:]...); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	for _, way := range []struct {
+		name, strategy string
+		mirrorBytes    int
+	}{
+		{"high-density", "high-density", 256 << 20},
+		{"high-density-full", "high-density", 0},
+		{"top-down-truncation", "top-down-truncation", 256 << 20},
+	} {
+		for _, tokens := range []int{10_000, 100_000, 1_000_000, 4_000_000} {
+			b.Run(fmt.Sprintf("%s/tokens=%d", way.name, tokens), func(b *testing.B) {
+				h := openHost(b, dir,
+					config.Override{Key: "compression.strategy", Value: way.strategy},
+					config.Override{Key: "plugins.mirrorBytes", Value: way.mirrorBytes},
+					config.Override{Key: "model.contextLimit", Value: 1_000_000_000},
+				)
+				benchmarkTurns(b, h, tokens)
+			})
+		}
 	}
 }
 
-// BenchmarkSessionMemory reports what a further session of 5,000 entries keeps resident, as a multiple of its text. The
-// entries come in as JSON, as from a file or an agent, and the history is prepared once.
+// tokensPerEntry is about what an entry of gen.Session has.
+const tokensPerEntry = 180
+
+func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
+	const turns, added = 20, 3 // a session grows by as much before it is made anew
+	n := tokens / tokensPerEntry
+	entries := gen.Session(n+turns*added, 1)
+	var took []time.Duration
+	for b.Loop() {
+		s := session(b, h, entries[:n])
+		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		for i := range turns {
+			start := time.Now()
+			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, time.Since(start))
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "ms/turn")
+	b.ReportMetric(took[len(took)*95/100].Seconds()*1e3, "p95-ms/turn")
+	b.ReportMetric(0, "ns/op") // most of it is making the session
+}
+
+// BenchmarkSessionMemory reports what a session of 5,000 entries, about a million tokens, keeps resident in the host, as
+// a multiple of its text, and what the plugin keeps for all sessions. The entries come in as JSON, as from a file or an
+// agent, and the history is prepared once. Run it with -benchtime 200x for a tenth of 2,000 sessions.
 func BenchmarkSessionMemory(b *testing.B) {
-	h := openHost(b, benchPlugins(b), config.Override{Key: "compression.strategy", Value: "idle"})
+	h := openHost(b, benchPlugins(b), config.Override{Key: "compression.strategy", Value: "high-density"})
 	var raw [][]byte
 	text := 0
 	for _, c := range gen.Session(5000, 1) {
@@ -140,13 +181,38 @@ func BenchmarkSessionMemory(b *testing.B) {
 		}
 	}
 	open() // the first one pays for the tokenizer
-	before := resident(b)
+	debug.FreeOSMemory()
+	before := resident(b, "self")
 	n := 0
 	for b.Loop() {
 		open()
 		n++
 	}
-	b.ReportMetric(float64(resident(b)-before)/float64(text*n), "rss-bytes/text-byte")
+	debug.FreeOSMemory()
+	b.ReportMetric(float64(resident(b, "self")-before)/float64(text*n), "rss-bytes/text-byte")
+	for _, child := range children(b) {
+		b.ReportMetric(float64(resident(b, child))/(1<<20), "plugin-MiB")
+	}
+}
+
+// children returns the processes that this one started: the plugins.
+func children(b *testing.B) (pids []string) {
+	b.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, file := range all {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		_, after, _ := strings.Cut(string(raw), ") ") // a name may hold anything
+		if fields := strings.Fields(after); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
 }
 
 func session(b *testing.B, h *engine.Host, entries []content.Content) *engine.Session {
@@ -161,11 +227,10 @@ func session(b *testing.B, h *engine.Host, entries []content.Content) *engine.Se
 	return s
 }
 
-// resident is the process's resident memory in bytes once free memory went back to the system, as it does in time by itself.
-func resident(b *testing.B) int {
+// resident is the resident memory of a process in bytes, as the kernel counts it.
+func resident(b *testing.B, process string) int {
 	b.Helper()
-	debug.FreeOSMemory()
-	raw, err := os.ReadFile("/proc/self/status")
+	raw, err := os.ReadFile(filepath.Join("/proc", process, "status"))
 	if err != nil {
 		b.Skip("no /proc here: resident memory cannot be read")
 	}
@@ -178,6 +243,6 @@ func resident(b *testing.B) int {
 			return n << 10
 		}
 	}
-	b.Fatal("no VmRSS in /proc/self/status")
+	b.Fatalf("no VmRSS in the status of process %s", process)
 	return 0
 }

@@ -31,6 +31,18 @@ func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, e
 	return Counted{entries, counts, counter}, err
 }
 
+// CountSystem counts a system prompt as [Session.SetSystem] does, with the host's settings.
+func (h *Host) CountSystem(ctx context.Context, blocks []content.Block) (tokens int, err error) {
+	if len(blocks) == 0 {
+		return 0, nil
+	}
+	counted, err := h.Count(ctx, []content.Content{systemEntry(blocks)})
+	if err != nil {
+		return 0, err
+	}
+	return counted.Tokens(0), nil
+}
+
 // Len is the number of entries.
 func (c Counted) Len() int { return len(c.entries) }
 

@@ -43,6 +43,13 @@ func (s *Session) System() []content.Block {
 	return s.system
 }
 
+// SystemTokens returns what the system prompt counts.
+func (s *Session) SystemTokens() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.systemTokens
+}
+
 // pendingTokens adds the system prompt to what a request holds in addition to the history.
 func (s *Session) pendingTokens(others int) int {
 	s.mu.Lock()

@@ -28,8 +28,14 @@ type View struct {
 	settled, settledTokens int // entries at the beginning that only a rewrite can change, and their tokens
 }
 
-// Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed.
-func (v View) Contents() []content.Content { return v.contents }
+// Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
+// never nil, because a nil history tells an agent that its session is closed.
+func (v View) Contents() []content.Content {
+	if v.contents == nil {
+		return []content.Content{}
+	}
+	return v.contents
+}
 
 // Shared returns how many entries at the beginning of v are the same as in an earlier view of the same history, and
 // their tokens. Within an epoch it compares only what was not settled in the earlier view; after a rewrite, all of v.

@@ -6,6 +6,7 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
 // unansweredError is the error in the response that is made for a call that never got one.
@@ -147,7 +148,7 @@ func (b *viewBuilder) emit(e *Entry) {
 	b.out++
 	b.tokens += e.Tokens
 	for _, block := range e.Content.Blocks {
-		if o, opaque := block.(content.Opaque); opaque {
+		if o, opaque := block.(content.Opaque); opaque && !ofProvider(e.Content) {
 			if id, call := check.OpaqueCall(o); call {
 				b.problem(outcome.OpaqueCall, e, id)
 			}
@@ -155,9 +156,14 @@ func (b *viewBuilder) emit(e *Entry) {
 	}
 }
 
+// ofProvider reports whether an entry was added as a message of a provider. The calls in it were read as such; what else
+// looks like one, the provider runs itself, and it goes back as it came.
+func ofProvider(c content.Content) bool { return rawjson.FieldText(c.Metadata, "format") != "" }
+
 // problem records a difference between the view and the history.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
-	b.shown.problems = append(b.shown.problems[:b.place.problems], outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+	b.shown.problems = append(b.shown.problems[:b.place.problems],
+		outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
 	b.place.problems++
 }
 

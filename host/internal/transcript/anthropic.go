@@ -48,7 +48,7 @@ func (b *builder) messageContent(line int, raw []byte) pieces {
 		p.add(false, content.Opaque{JSON: bytes.Clone(raw)})
 	}
 	for _, raw := range list {
-		blocks := anthropicBlock(raw)
+		blocks := b.exactBlock(raw, anthropicBlock(raw))
 		// There is at least one block: see [anthropicBlock].
 		_, isResponse := blocks[0].(content.ToolResponse)
 		// A result's media follow it in blocks and share its origin.

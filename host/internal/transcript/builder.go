@@ -18,8 +18,15 @@ type builder struct {
 	names map[string]string // the tool that the latest call with an id called
 	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
 	exact bool
-	tally tally
-	shown map[string]int // notes of each class of oddities
+	// form is the provider's form in which an agent adds messages ([Parse]); "" for recordings. What such a message holds
+	// goes back to the provider, so nothing is dropped, joined or renamed that could not be restored.
+	form Format
+	// begun says that messages were added before: the instructions that come now are not at the beginning.
+	begun bool
+	// called names the tool of a call that was added before, by the call's id; nil for recordings.
+	called func(id string) string
+	tally  tally
+	shown  map[string]int // notes of each class of oddities
 }
 
 // newBuilder returns an empty builder.
@@ -62,8 +69,11 @@ func (b *builder) pair(entry, from int) {
 			if block.ToolName != "" || b.exact {
 				continue
 			}
-			if block.ToolName = b.names[block.CallID]; ok {
+			switch block.ToolName = b.names[block.CallID]; {
+			case ok:
 				block.ToolName = b.t.Entries[at.Entry].Blocks[at.Block].(content.ToolCall).Name
+			case block.ToolName == "" && b.called != nil:
+				block.ToolName = b.called(block.CallID)
 			}
 			c.Blocks[j] = block
 		}

@@ -82,7 +82,7 @@ func (c *codex) record(r record) error {
 	stamp := r.raw("timestamp")
 	switch t := r.text("type"); t {
 	case "session_meta":
-		c.session(r.line, stamp, payload)
+		c.session(payload)
 	case "response_item":
 		c.item(r.line, stamp, payload)
 	// Newer versions list the context, older ones have only a summary.
@@ -104,9 +104,8 @@ func (c *codex) record(r record) error {
 	return nil
 }
 
-// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text. It
-// becomes an entry, unlike with Claude Code, which does not record it.
-func (c *codex) session(line int, stamp []byte, payload object) {
+// session reads the head of a session. Newer versions record the system prompt as an object, older ones as text.
+func (c *codex) session(payload object) {
 	if c.b.t.ID == "" {
 		c.b.t.ID = payload.text("id")
 	}
@@ -115,14 +114,9 @@ func (c *codex) session(line int, stamp []byte, payload object) {
 	if text == "" {
 		text = payload.text("instructions")
 	}
-	if text == "" || len(c.b.t.Entries) > 0 { // a resumed session repeats its head; the first one counts
-		return
+	if text != "" && len(c.b.t.System) == 0 { // a resumed session repeats its head; the first one counts
+		c.b.instructions(roleSystem, one(content.Text{Text: text}), nil)
 	}
-	var meta metadata
-	meta.text("role", roleSystem)
-	meta.flag("pinned", true)
-	meta.raw("timestamp", stamp)
-	c.b.add(line, content.Content{Speaker: content.Human, Blocks: one(content.Text{Text: text}), Metadata: meta.json()})
 }
 
 // item reads one item of the model's history. Unknown items, such as the encrypted summary of a compaction, are carried
@@ -226,7 +220,8 @@ func (c *codex) output(line int, stamp []byte, item object) {
 }
 
 // message reads a message item. Instructions (AGENTS.md, the environment) are messages of the user or the developer.
-// The developer role is kept in metadata.role, because a history has no such speaker.
+// The developer role is kept in metadata.role, because a history has no such speaker. What the developer said before
+// anyone else is part of the system prompt; a compaction repeats it, and then it is there already.
 func (c *codex) message(line int, stamp []byte, item object) {
 	blocks := c.b.messageContent(line, item.raw("content")).blocks
 	role := item.text("role")
@@ -235,6 +230,13 @@ func (c *codex) message(line int, stamp []byte, item object) {
 		return
 	}
 	c.ai, c.tool, c.done = -1, -1, true
+	switch {
+	case c.b.instructions(role, blocks, nil):
+		return
+	case c.after && role != "user" && c.b.isInstructions(blocks):
+		c.b.tally.routine(line, -1, "message that repeats the system prompt after a compaction left out")
+		return
+	}
 	meta := c.meta(stamp)
 	if role != "user" {
 		meta.text("role", role)
@@ -300,7 +302,7 @@ func (c *codex) usage(payload object) {
 // file.
 func (c *codex) end() error {
 	c.b.t.Format = Codex
-	if len(c.b.t.Entries) == 0 {
+	if len(c.b.t.Entries) == 0 && len(c.b.t.System) == 0 {
 		return fail(ErrEmpty, "it is a Codex rollout without any message")
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 // change.
 type Format string
 
-// The formats that can be read. [Native], [OpenAIChat] and [AnthropicMessages] can be written too.
+// The formats that can be read. [Native], [OpenAIChat], [OpenAIResponses] and [AnthropicMessages] can be written too.
 const (
 	// Native is this project's own form, also that of transcript logs.
 	Native Format = "native"
@@ -18,6 +18,7 @@ const (
 	Codex             Format = "codex"
 	GeminiCLI         Format = "gemini-cli"
 	OpenAIChat        Format = "openai-chat"
+	OpenAIResponses   Format = "openai-responses"
 	AnthropicMessages Format = "anthropic-messages"
 )
 
@@ -37,6 +38,7 @@ func Formats() []FormatInfo {
 		{Codex, "rollout of Codex (JSON lines)", false},
 		{GeminiCLI, "chat of Gemini CLI (JSON)", false},
 		{OpenAIChat, "messages of the OpenAI chat API: a list, {\"messages\": [...]}, or one message a line", true},
+		{OpenAIResponses, "request of the OpenAI Responses API: {\"input\": [...], \"instructions\": ...}", true},
 		{
 			AnthropicMessages, "messages of the Anthropic API: a list, {\"messages\": [...]}, or one message a line",
 			true,
@@ -44,12 +46,14 @@ func Formats() []FormatInfo {
 	}
 }
 
-// ParseFormat returns the format of that name. The short names "openai" and "anthropic" are known too.
+// ParseFormat returns the format of that name. The short names "openai", "responses" and "anthropic" are known too.
 func ParseFormat(name string) (Format, error) {
 	switch name {
 	// What people type; files and outputs have the full names.
 	case "openai":
 		return OpenAIChat, nil
+	case "responses":
+		return OpenAIResponses, nil
 	case "anthropic":
 		return AnthropicMessages, nil
 	}

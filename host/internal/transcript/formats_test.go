@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
 )
 
 // TestFormatsReadAs holds small samples of each format, with its traps, against the entries that they must become.
@@ -14,6 +15,7 @@ func TestFormatsReadAs(t *testing.T) {
 	tests := map[string]struct {
 		in         []string // lines
 		format     transcript.Format
+		system     string   // blocks
 		want       []string // entries
 		boundaries []transcript.Boundary
 		notes      []string
@@ -108,9 +110,8 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"timestamp":"TC","type":"response_item","payload":{"type":"ghost_snapshot","commit":"x"}}`,
 			},
 			format: transcript.Codex,
+			system: `{"type":"text","text":"be brief"}{"type":"text","text":"rules","role":"developer"}`,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system","pinned":true,"timestamp":"T0"}}`,
-				`{"speaker":"human","blocks":[{"type":"text","text":"rules"}],"metadata":{"timestamp":"T1","role":"developer","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"hi"},{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64"}],"metadata":{"timestamp":"T2"}}`,
 				`{"speaker":"ai","blocks":[{"type":"thinking","thought":"plan","encryptedContent":"e"},{"type":"text","text":"ok"},{"type":"tool_call","id":"c1","name":"exec_command","parameters":{"cmd":"ls","n":1.50}},{"type":"tool_call","id":"c2","name":"apply_patch","parameters":{"input":"*** Begin Patch\n"}}],"metadata":{"timestamp":"T3","usage":{"input_tokens":10}}}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"c1","toolName":"exec_command","result":"Exit code: 1"},{"type":"tool_response","callId":"c2","toolName":"apply_patch","result":"done"}],"metadata":{"timestamp":"T7"}}`,
@@ -119,7 +120,7 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"ai","blocks":[{"type":"tool_call","id":"c3","name":"f","parameters":"not json"},{"type":"ghost_snapshot","commit":"x"}],"metadata":{"timestamp":"TB"}}`,
 			},
 			notes: []string{
-				`line 14, entry 7: block 1 is of the unknown kind "ghost_snapshot"; it is carried unchanged`,
+				`line 14, entry 5: block 1 is of the unknown kind "ghost_snapshot"; it is carried unchanged`,
 				`~ line 4: 1 × record of type event_msg/user_message, which repeats the conversation or reports its progress, left out`,
 				`~ line 7: 1 × field "namespace" of an item of type function_call left out`,
 			},
@@ -188,8 +189,8 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"role":"exit","content":"bye"}]}`,
 			},
 			format: transcript.OpenAIChat,
+			system: `{"type":"text","text":"be brief"}`,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief"}],"metadata":{"role":"system","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"see"},{"type":"media","mimeType":"image/*","data":"https://e.org/i.png","encoding":"url","detail":"low"}],"name":"ann"}`,
 				`{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"f","parameters":{"b":1.0,"a":2}},{"type":"tool_call","id":"2","name":"g","parameters":"{"},{"type":"tool_call","id":"3","name":"h"}]}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"2","toolName":"g","result":"G"}]}`,
@@ -200,8 +201,8 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"speaker":"human","blocks":[{"type":"text","text":"bye"}],"metadata":{"role":"exit"}}`,
 			},
 			notes: []string{
-				`line 4, entry 2: the arguments of the call "2" are not JSON; they are kept as text`,
-				`line 10, entry 8: unknown role "exit"; read as the human's, kept in metadata.role`,
+				`line 4, entry 1: the arguments of the call "2" are not JSON; they are kept as text`,
+				`line 10, entry 7: unknown role "exit"; read as the human's, kept in metadata.role`,
 				`~ top-level fields left out: model`,
 				`~ line 7: 1 × field "extra" of a message left out`,
 			},
@@ -233,8 +234,8 @@ func TestFormatsReadAs(t *testing.T) {
 				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"json","json":{}}]},{"type":"tool_result","tool_use_id":"2"},{"type":"image","source":{"type":"url","url":"https://e.org/i"}}]}]}`,
 			},
 			format: transcript.AnthropicMessages,
+			system: `{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}`,
 			want: []string{
-				`{"speaker":"human","blocks":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"metadata":{"role":"system","pinned":true}}`,
 				`{"speaker":"human","blocks":[{"type":"text","text":"hi"}]}`,
 				`{"speaker":"ai","blocks":[{"type":"thinking","thought":"hm","signature":"s"},{"type":"tool_call","id":"1","name":"f","parameters":{}},{"type":"tool_call","id":"2","name":"g","parameters":{}}]}`,
 				`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"f","result":[{"type":"json","json":{}}]},{"type":"tool_response","callId":"2","toolName":"g"}]}`,
@@ -251,6 +252,9 @@ func TestFormatsReadAs(t *testing.T) {
 			if diff := cmp.Diff(tt.want, strings.Split(strings.TrimSpace(entries(tr)), "\n")); diff != "" {
 				t.Error(diff)
 			}
+			if got := string(blocks(tr.System)); got != tt.system {
+				t.Errorf("the system prompt is %s", got)
+			}
 			if diff := cmp.Diff(tt.boundaries, tr.Boundaries); diff != "" {
 				t.Error(diff)
 			}
@@ -259,4 +263,11 @@ func TestFormatsReadAs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func blocks(list []content.Block) (out []byte) {
+	for _, b := range list {
+		out = content.AppendBlock(out, b)
+	}
+	return out
 }

@@ -93,12 +93,24 @@ func isMessageField(name string) bool {
 func (m *messages) message(line int, o object) error {
 	b := m.b
 	m.learn(o)
-	b.unread(line, "a message", o, isMessageField)
+	if b.form == "" {
+		b.unread(line, "a message", o, isMessageField)
+	}
 	c := content.Content{Metadata: m.metadata(o)}
 	c.Extra = m.extra(o)
 	switch role := o.text("role"); role {
 	case "assistant":
 		c.Speaker, c.Blocks = content.AI, m.assistant(line, o, b.messageContent(line, o.raw("content")).blocks)
+		if b.form != "" && len(c.Blocks) == 0 { // a refusal, or an answer in sound
+			c.Blocks, c.Extra = one(content.Opaque{JSON: jsonOf(content.Fields{
+				{Name: "type", Value: content.String(kindMessage)}, {Name: fieldMessage, Value: o.json()},
+			})}), nil
+		}
+		if n := len(b.t.Entries); b.form == AnthropicMessages && n > 0 && b.t.Entries[n-1].Speaker == content.AI {
+			b.extend(n-1, c.Blocks) // to the provider they are one message
+			b.t.Entries[n-1].Extra = append(b.t.Entries[n-1].Extra, c.Extra...)
+			return nil
+		}
 		b.add(line, c)
 	case "tool", "function":
 		m.tool(line, o, c)
@@ -109,7 +121,10 @@ func (m *messages) message(line int, o object) error {
 				"unknown role %q; read as the human's, kept in metadata.role", clip([]byte(role)),
 			)
 		}
-		b.userEntries(line, b.messageContent(line, o.raw("content")), c)
+		p := b.messageContent(line, o.raw("content"))
+		if !b.instructions(role, p.blocks, c.Extra) {
+			b.userEntries(line, p, c)
+		}
 	}
 	return nil
 }
@@ -139,7 +154,11 @@ func (m *messages) metadata(o object) []byte {
 	var meta metadata
 	if role := o.text("role"); !slices.Contains([]string{"user", "assistant", "tool", "function"}, role) {
 		meta.text("role", role)
-		meta.flag("pinned", role == roleSystem || role == roleDeveloper)
+		meta.flag("pinned", isInstruction(role))
+	}
+	if m.b.form != "" {
+		meta.text(fieldFormat, string(m.b.form))
+		return meta.json()
 	}
 	response := o.object("extra").object("response") // mini-swe-agent keeps the provider's answer there
 	meta.raw("timestamp", firstOf(o.raw("timestamp"), o.raw("ts"), o.object("extra").raw("timestamp")))
@@ -163,6 +182,9 @@ func firstOf(values ...[]byte) []byte {
 // goes into the response.
 func (m *messages) extra(o object) content.Fields {
 	var out content.Fields
+	if m.b.form != "" {
+		return m.exactFields(o)
+	}
 	for _, name := range []string{"name", "refusal"} {
 		if value := o.copyOf(name); value != nil && o.text("role") != "tool" && o.text("role") != "function" {
 			out = append(out, content.Field{Name: name, Value: value})
@@ -189,7 +211,7 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 		calls = append(calls, content.ToolCall{ID: id, Name: call.text("name"), Parameters: parameters})
 	}
 	// An empty text block would be refused by providers when it is sent back.
-	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 {
+	if text, ok := rawjson.Text(o.raw("content")); ok && text == "" && len(calls)+len(blocks) > 0 && m.b.form == "" {
 		body = nil // next to calls, recorders write "" where the API has null
 	}
 	return append(append(blocks, body...), calls...)
@@ -200,6 +222,10 @@ func (m *messages) assistant(line int, o object, body []content.Block) []content
 func (m *messages) tool(line int, o object, c content.Content) {
 	result, media := resultOf(o.raw("content"), openAIMedia)
 	r := content.ToolResponse{CallID: o.text("tool_call_id"), ToolName: o.text("name"), Result: result}
+	if m.b.form != "" {
+		r, media = exactToolMessage(r, o)
+		c.Extra = nil
+	}
 	// In order, as such a conversation has one call at a time.
 	if r.CallID == "" && len(m.legacy) > 0 {
 		r.CallID, m.legacy = m.legacy[0], m.legacy[1:]
@@ -208,8 +234,7 @@ func (m *messages) tool(line int, o object, c content.Content) {
 	m.b.add(line, c)
 }
 
-// system reads a system prompt outside of the messages: Anthropic's "system", or Cline's "system_prompt". It becomes a
-// human entry with metadata.role "system", like a system message of OpenAI, so that all formats agree.
+// system reads a system prompt outside of the messages: Anthropic's "system", or Cline's "system_prompt".
 func (m *messages) system(line int, top object) {
 	for _, name := range []string{"system", "system_prompt"} {
 		raw := top.raw(name)
@@ -218,12 +243,7 @@ func (m *messages) system(line int, top object) {
 			continue
 		}
 		m.anthropic = m.anthropic || name == "system"
-		var meta metadata
-		meta.text("role", roleSystem)
-		meta.flag("pinned", true)
-		m.b.add(line, content.Content{
-			Speaker: content.Human, Blocks: m.b.messageContent(line, raw).blocks, Metadata: meta.json(),
-		})
+		m.b.t.System = append(m.b.t.System, m.b.systemBlocks(line, raw)...)
 	}
 }
 

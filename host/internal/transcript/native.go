@@ -24,8 +24,11 @@ func readNative(b *builder, d *document) error {
 	}
 	b.t.ID = d.top.text("id")
 	b.t.workedIn(d.top.text("cwd"))
+	if err := b.nativeSystem(d); err != nil {
+		return err
+	}
 	for _, f := range d.top {
-		if f.name != "history" {
+		if f.name != "history" && f.name != "system" {
 			b.t.Extra = append(b.t.Extra, content.Field{Name: f.name, Value: bytes.Clone(f.value)})
 		}
 	}

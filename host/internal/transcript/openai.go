@@ -79,7 +79,12 @@ func (b *builder) openAICalls(line int, raw []byte) []content.Block {
 				"the arguments of the call %q are not JSON; they are kept as text", clip([]byte(o.text("id"))),
 			)
 		}
-		blocks = append(blocks, content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters})
+		call := content.ToolCall{ID: o.text("id"), Name: function.text("name"), Parameters: parameters}
+		if b.form != "" {
+			call.Extra = exactCall(o, function)
+			call.Parameters = exactArguments(parameters, arguments)
+		}
+		blocks = append(blocks, call)
 	}
 	return blocks
 }
@@ -94,7 +99,7 @@ func argumentsOf(raw []byte) (parameters json.RawMessage, ok bool) {
 		return bytes.Clone(raw), true // some recorders store the JSON itself
 	case strings.TrimSpace(text) == "":
 		return nil, true
-	case checkJSON([]byte(text)) == nil:
+	case kind([]byte(text)) != '"' && checkJSON([]byte(text)) == nil: // a string would look like text that is not JSON
 		return json.RawMessage(strings.TrimSpace(text)), true
 	default:
 		return bytes.Clone(raw), false

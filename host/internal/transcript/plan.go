@@ -22,10 +22,12 @@ const (
 type turn struct {
 	entry   int // the entry that it was made from
 	role    string
-	blocks  []content.Block // all but calls and responses
-	calls   []*call
-	answers []*answer // in the order of the history; each belongs to one of calls
-	name    []byte    // the field "name" of the message, as raw JSON; nil if there is none
+	blocks  []content.Block // all but responses, in order; a call is a *call
+	calls   []*call         // those among blocks
+	answers []*answer       // in the order of the history; each belongs to one of calls
+	name    []byte          // the field "name" of the message, as raw JSON; nil if there is none
+	fields  object          // further fields of the message; nil unless exact
+	exact   bool            // the entry was added in the form that is written: everything in it goes back
 }
 
 // call is a tool call of a turn. It is shared between the turn and its answer, so that an id which is changed for the
@@ -35,6 +37,7 @@ type call struct {
 	turn  int    // its position in [planner.turns]
 	outID string // the id to be written, unique where it must be
 	done  bool   // it has a response
+	exact bool   // as in turn
 }
 
 // answer is a tool response and the media that belong to it. It is written behind its call, wherever it was recorded.
@@ -42,12 +45,14 @@ type answer struct {
 	content.ToolResponse
 	call  *call
 	media []content.Media
+	exact bool // as in turn, of the entry of the response
 }
 
 // planner arranges a history for a provider. Provider rules are stricter than real histories: every call must be
 // answered in the next message, and every response must have its call. Whatever must be moved, added or left out for
 // this is tallied, so that a conversion never loses something silently. A planner serves one transcript.
 type planner struct {
+	form  Format // that is written
 	tally tally
 	turns []turn
 	match turns.Matcher // its blocks are positions in calls
@@ -60,8 +65,8 @@ const missingResult = "[no result was recorded]"
 
 // plan arranges the entries of a transcript in order. The whole history is written, across compactions: the summaries
 // of the recorder are part of it, and which part a model should see is the caller's decision.
-func plan(t *Transcript) *planner {
-	p := &planner{}
+func plan(t *Transcript, form Format) *planner {
+	p := &planner{form: form}
 	for i, c := range t.Entries {
 		// Also for entries that are left out below, as what they hold is lost in any case.
 		p.metadata(i, c)
@@ -88,6 +93,9 @@ func plan(t *Transcript) *planner {
 // metadata tallies what an entry holds besides its blocks and no provider has a place for. "role" and "name" are
 // written.
 func (p *planner) metadata(i int, c content.Content) {
+	if p.exact(c) {
+		return // it has nothing that the provider did not have
+	}
 	for _, f := range asObject(c.Metadata) {
 		if f.name != "role" {
 			p.tally.routine(0, i, "entry's metadata (timestamp, model, usage and the like) left out")
@@ -104,7 +112,10 @@ func (p *planner) metadata(i int, c content.Content) {
 // entry turns one entry into a turn. Responses leave it and go to the turn of their call. An entry that held nothing
 // else makes no turn.
 func (p *planner) entry(i int, c content.Content) {
-	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name")}
+	t := turn{entry: i, role: roleUser, name: c.Extra.Get("name"), exact: p.exact(c)}
+	if t.exact {
+		t.fields = asObject(c.Extra.Get(fieldMessage))
+	}
 	switch role := Role(c); {
 	case c.Speaker == content.AI:
 		t.role = roleAssistant
@@ -120,10 +131,11 @@ func (p *planner) entry(i int, c content.Content) {
 				p.tally.count(0, i, "call in an entry that is not the model's left out")
 				continue
 			}
-			t.calls = append(t.calls, &call{ToolCall: block, turn: len(p.turns)})
+			made := &call{ToolCall: block, turn: len(p.turns), exact: t.exact}
+			t.calls, t.blocks = append(t.calls, made), append(t.blocks, made)
 		case content.ToolResponse:
 			// As text of a person: a provider refuses a response without its call, and the model should still see it.
-			if last = p.answer(i, block); last == nil {
+			if last = p.answer(i, block, t.exact); last == nil {
 				t.blocks = append(t.blocks, content.Text{Text: "[result of " + block.ToolName + "]\n" +
 					resultText(block)})
 			}
@@ -141,7 +153,7 @@ func (p *planner) entry(i int, c content.Content) {
 			t.blocks = append(t.blocks, block)
 		}
 	}
-	if len(t.blocks)+len(t.calls) == 0 {
+	if len(t.blocks) == 0 {
 		return // it had only responses, which were put behind their calls
 	}
 	for _, call := range t.calls {
@@ -154,7 +166,7 @@ func (p *planner) entry(i int, c content.Content) {
 // answer attaches a response to the call that it answers; nil if there is no open call with its id. With repeated ids
 // the latest open call is taken, as the recorder's model did. A response that comes later than the next turn moves up,
 // because providers accept it only there.
-func (p *planner) answer(entry int, r content.ToolResponse) *answer {
+func (p *planner) answer(entry int, r content.ToolResponse, exact bool) *answer {
 	at, ok := p.match.Response(r.CallID, r.ToolName)
 	if !ok {
 		p.tally.count(0, entry, "result without a call before it written as user text")
@@ -166,7 +178,7 @@ func (p *planner) answer(entry int, r content.ToolResponse) *answer {
 		p.tally.count(0, entry, "result moved up to directly follow its call")
 	}
 	c.done = true
-	a := &answer{ToolResponse: r, call: c}
+	a := &answer{ToolResponse: r, call: c, exact: exact}
 	p.turns[c.turn].answers = append(p.turns[c.turn].answers, a)
 	return a
 }
@@ -213,7 +225,7 @@ func (p *planner) uniqueIDs(everywhere bool) {
 		}
 		for _, c := range t.calls {
 			id := c.ID
-			if everywhere {
+			if everywhere && !c.exact {
 				id = safeName(id)
 			}
 			if id == "" {
@@ -237,6 +249,9 @@ func (p *planner) uniqueIDs(everywhere bool) {
 // toolName returns a name that providers accept; "unknown" for a call without one.
 func (p *planner) toolName(c *call, entry int) string {
 	name := safeName(c.Name)
+	if c.exact {
+		name = c.Name // the provider itself had it
+	}
 	if name == "" {
 		name = "unknown"
 	}

@@ -25,10 +25,11 @@ type plain struct {
 	Blocks  []string
 }
 
+// plainEntries has the system prompt before the entries: the normalised sessions have it there.
 func plainEntries(t *testing.T, tr *transcript.Transcript) []plain {
 	t.Helper()
 	var out []plain
-	for _, c := range tr.Entries {
+	for _, c := range append(systemEntries(tr.System), tr.Entries...) {
 		p := plain{Speaker: string(c.Speaker)}
 		for _, b := range c.Blocks {
 			switch b := b.(type) {
@@ -49,6 +50,18 @@ func plainEntries(t *testing.T, tr *transcript.Transcript) []plain {
 			}
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// systemEntries returns the messages of a system prompt as entries.
+func systemEntries(system []content.Block) (out []content.Content) {
+	for _, b := range system {
+		if len(out) == 0 || b.(content.Text).Extra.Has("role") {
+			out = append(out, content.Content{Speaker: content.Human})
+		}
+		last := &out[len(out)-1]
+		last.Blocks = append(last.Blocks, b)
 	}
 	return out
 }
@@ -102,6 +115,9 @@ func TestRecordedSessionsReadAsAnIndependentConverterReadsThem(t *testing.T) {
 			}
 			if diff := cmp.Diff(plainEntries(t, norm), plainEntries(t, got)); diff != "" {
 				t.Errorf("%.4000s", diff)
+			}
+			for i := range got.Boundaries {
+				got.Boundaries[i].Index += len(systemEntries(got.System))
 			}
 			if diff := cmp.Diff(norm.Boundaries, got.Boundaries); diff != "" {
 				t.Error(diff)

@@ -40,6 +40,10 @@ func sniffDocument(d *document) (documentReader, error) {
 	case first == nil, first.has("role"):
 		return readMessages("messages"), nil
 	}
+	if first := firstObject(top.raw("input")); kind(top.raw("input")) == '[' &&
+		(first == nil || first.has("role") || first.has("type")) {
+		return readResponses, nil
+	}
 	if firstObject(top.raw("traj")).has("role") {
 		return readMessages("traj"), nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Write writes a transcript as [Native], [OpenAIChat] or [AnthropicMessages]. The notes say what the format cannot hold
-// and what was done about it; the native form holds everything and yields no notes. An error is one of w, or
+// Write writes a transcript as [Native] or as a request of a provider. The notes say what the format cannot hold and
+// what was done about it; the native form holds everything and yields no notes. An error is one of w, or
 // [ErrUnsupportedFormat].
 func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	buf := bufio.NewWriterSize(w, 64<<10)
@@ -18,10 +18,10 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	switch f {
 	case Native:
 		writeNative(buf, t)
-	case OpenAIChat:
-		notes = writeOpenAI(buf, t)
-	case AnthropicMessages:
-		notes = writeAnthropic(buf, t)
+	case OpenAIChat, OpenAIResponses, AnthropicMessages:
+		r := render(t, f, false)
+		r.write(buf, t)
+		notes = r.tally.notes()
 	default:
 		return nil, fmt.Errorf("%w: %s cannot be written; can be: %s", ErrUnsupportedFormat, f, formatNames(true))
 	}
@@ -29,6 +29,62 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 		return nil, fmt.Errorf("write transcript: %w", err)
 	}
 	return notes, nil
+}
+
+// rendered is a conversation in a provider's form.
+type rendered struct {
+	messages     [][]byte
+	system       []byte // Anthropic's system prompt, as a list of blocks; nil if there is none
+	instructions []byte // the text of the same name of the Responses API; nil if there is none
+	form         Format
+	tally        *tally
+}
+
+// render arranges a transcript for one of the providers. With exact, the system prompt was given in that form.
+func render(t *Transcript, f Format, exact bool) rendered {
+	switch f {
+	case OpenAIChat:
+		return renderOpenAI(t, exact)
+	case OpenAIResponses:
+		return renderResponses(t, exact)
+	default:
+		return renderAnthropic(t, exact)
+	}
+}
+
+// write writes the request, one message per line. The tool schemas are written if they are in the provider's own form,
+// which a field tells: providers support different parts of JSON Schema, so schemas are not converted.
+func (r *rendered) write(w *bufio.Writer, t *Transcript) {
+	list, own := "messages", "function"
+	_ = w.WriteByte('{')
+	switch {
+	case r.instructions != nil:
+		_, _ = fmt.Fprintf(w, "\"instructions\":%s,\n", r.instructions)
+	case r.system != nil:
+		_, _ = fmt.Fprintf(w, "\"system\":%s,\n", r.system)
+	}
+	switch r.form {
+	case OpenAIResponses:
+		list, own = "input", "parameters"
+	case AnthropicMessages:
+		own = "input_schema"
+	}
+	switch {
+	case len(t.Tools) == 0:
+	case firstObject(t.Tools).has(own):
+		_, _ = fmt.Fprintf(w, "\"tools\":%s,\n", t.Tools)
+	default:
+		r.tally.count(0, -1, "list of tool schemas in another provider's form left out")
+	}
+	_, _ = fmt.Fprintf(w, "%q:[", list)
+	for i, m := range r.messages {
+		if i > 0 {
+			_ = w.WriteByte(',')
+		}
+		_ = w.WriteByte('\n')
+		_, _ = w.Write(m)
+	}
+	_, _ = w.WriteString("\n]}\n")
 }
 
 // writeNative writes one entry per line, so that versions of a file can be compared line by line. It writes a plain
@@ -84,6 +140,7 @@ func nativeFields(t *Transcript) content.Fields {
 		}
 		add("boundaries", append(list, ']'))
 	}
+	add("system", SystemJSON(t.System))
 	return fields
 }
 

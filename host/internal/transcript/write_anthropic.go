@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -13,73 +12,70 @@ import (
 // of the same role are merged into one message. Results are the first blocks of the user message after the calls.
 type anthropicWriter struct {
 	*planner
-	w     *bufio.Writer
-	role  string   // of the message at hand
-	body  [][]byte // its blocks
-	count int      // of messages written
+	role   string   // of the message at hand
+	body   [][]byte // its blocks
+	fields object   // its other fields
+	out    [][]byte // the messages so far
 }
 
-// writeAnthropic writes {"system": …, "tools": …, "messages": [...]}. Write errors stay in w until it is flushed.
-func writeAnthropic(w *bufio.Writer, t *Transcript) []Note {
-	a := anthropicWriter{planner: plan(t), w: w}
+// renderAnthropic returns the messages, and the blocks of the system prompt. Of the history, the leading entries of
+// the system and the developer belong to the prompt: recordings that were converted by other programs have it there.
+func renderAnthropic(t *Transcript, exact bool) rendered {
+	a := anthropicWriter{planner: plan(t, AnthropicMessages)}
 	a.uniqueIDs(true)
-	_ = w.WriteByte('{')
-	a.tools(w, t, "input_schema")
-	turns := a.system()
-	_, _ = w.WriteString(`"messages":[`)
+	var system [][]byte
+	for _, m := range systemMessages(t.System) {
+		for _, text := range m.blocks {
+			text.Extra = without(text.Extra, fieldRole)
+			system = append(system, a.blocks(turn{entry: -1, role: roleSystem, blocks: one(text), exact: exact})...)
+		}
+	}
+	turns := a.turns
+	for len(turns) > 0 && isInstruction(turns[0].role) && !turns[0].exact {
+		system = append(system, a.blocks(turns[0])...)
+		turns = turns[1:]
+	}
 	for _, t := range turns {
 		a.turn(t)
 	}
 	a.flush()
-	_, _ = w.WriteString("\n]}\n")
-	return a.tally.notes()
-}
-
-// system writes the leading system entries as the API's system prompt and returns the turns after them.
-func (a *anthropicWriter) system() []turn {
-	turns := a.turns
-	var blocks [][]byte
-	for len(turns) > 0 && (turns[0].role == roleSystem || turns[0].role == roleDeveloper) {
-		blocks = append(blocks, a.blocks(turns[0])...)
-		turns = turns[1:]
+	r := rendered{messages: a.out, form: AnthropicMessages, tally: &a.tally}
+	if len(system) > 0 {
+		r.system = list(system)
 	}
-	if len(blocks) > 0 {
-		_, _ = fmt.Fprintf(a.w, "\"system\":%s,\n", list(blocks))
-	}
-	return turns
+	return r
 }
 
 // turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
 // the API has a system prompt only outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
 	role := roleUser
-	switch t.role {
-	case roleAssistant:
+	switch {
+	case t.role == roleAssistant:
 		role = roleAssistant
-	case roleSystem, roleDeveloper:
+	case isInstruction(t.role) && t.exact:
+		role = t.role
+	case isInstruction(t.role):
 		a.tally.count(0, t.entry, "entry of the role "+t.role+" after the beginning written as a user message")
 	}
 	if t.name != nil {
 		a.tally.count(0, t.entry, `field "name" of an entry left out`)
 	}
-	a.add(role, t.entry, a.blocks(t)...)
-	for _, c := range t.calls {
-		a.add(role, t.entry, a.toolUse(c, t.entry))
-	}
+	a.add(role, t.entry, t.fields, a.blocks(t)...)
 	for _, answer := range t.answers {
-		a.add(roleUser, t.entry, a.toolResult(answer, t.entry))
+		a.add(roleUser, t.entry, nil, a.toolResult(answer, t.entry))
 	}
 }
 
 // add adds blocks to the current message if it has the same role, else to a new one. A conversation that begins with
 // the model gets a user message in front, because the API refuses it otherwise.
-func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
+func (a *anthropicWriter) add(role string, entry int, fields object, blocks ...[]byte) {
 	if len(blocks) == 0 {
 		return
 	}
 	if a.role != role {
 		a.flush()
-		if a.count == 0 && role == roleAssistant {
+		if len(a.out) == 0 && role == roleAssistant {
 			a.tally.count(
 				0, entry, "line of text put before the model's first message: the API requires a user message first",
 			)
@@ -91,19 +87,20 @@ func (a *anthropicWriter) add(role string, entry int, blocks ...[]byte) {
 	}
 	a.role = role
 	a.body = append(a.body, blocks...)
+	a.fields = append(a.fields, fields...)
 }
 
-// flush writes the current message, if it has blocks. The API refuses messages without any.
+// flush ends the current message, if it has blocks. The API refuses messages without any.
 func (a *anthropicWriter) flush() {
 	if len(a.body) == 0 {
 		return
 	}
-	if a.count > 0 {
-		_ = a.w.WriteByte(',')
-	}
-	a.count++
-	_, _ = fmt.Fprintf(a.w, "\n{\"role\":%q,\"content\":%s}", a.role, list(a.body))
-	a.body = a.body[:0]
+	var m metadata
+	m.text("role", a.role)
+	m.raw("content", list(a.body))
+	m.rest(a.fields)
+	a.out = append(a.out, m.json())
+	a.body, a.fields = a.body[:0], nil
 }
 
 // blocks returns the blocks of a turn that the API accepts. It verifies thinking by its signature, so thinking without
@@ -117,21 +114,28 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
 			}
-			out = append(out, a.block(t.entry, "text", block.Extra,
+			out = append(out, a.block(t.entry, t.exact, "text", block.Extra,
 				field{name: "text", value: content.String(block.Text)}))
 		case content.Thinking:
-			if block.Signature == "" || t.role != roleAssistant {
+			if !t.exact && (block.Signature == "" || t.role != roleAssistant) {
 				a.tally.count(0, t.entry, "thinking without a signature left out")
 				continue
 			}
-			out = append(out, a.block(t.entry, "thinking", nil,
-				field{name: "thinking", value: content.String(block.Thought)},
-				field{name: "signature", value: content.String(block.Signature)}))
+			fields := []field{{name: "thinking", value: content.String(block.Thought)}}
+			if block.Signature != "" {
+				fields = append(fields, field{name: "signature", value: content.String(block.Signature)})
+			}
+			if !t.exact {
+				block.Extra = nil
+			}
+			out = append(out, a.block(t.entry, t.exact, "thinking", block.Extra, fields...))
 		case content.Media:
 			out = append(out, a.media(t, block))
+		case *call:
+			out = append(out, a.toolUse(block, t.entry))
 		case content.Opaque:
-			switch k := block.Kind(); k {
-			case "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result", "document":
+			switch k := block.Kind(); {
+			case t.exact, isAnthropicKind(k):
 				out = append(out, block.JSON)
 			default:
 				a.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(k))))
@@ -141,17 +145,26 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 	return out
 }
 
+// isAnthropicKind reports whether blocks of a kind that thresh does not know are the API's own.
+func isAnthropicKind(kind string) bool {
+	switch kind {
+	case "redacted_thinking", "server_tool_use", "web_search_tool_result", "search_result", "document":
+		return true
+	}
+	return false
+}
+
 // block builds a block from its fields. Of the extra fields only those that the API has are written; unknown ones would
-// make it refuse the whole request.
-func (a *anthropicWriter) block(entry int, kind string, extra content.Fields, fields ...field) []byte {
+// make it refuse the whole request. What the API itself had, exact, goes back whole.
+func (a *anthropicWriter) block(entry int, exact bool, kind string, extra content.Fields, fields ...field) []byte {
 	var m metadata
 	m.text("type", kind)
 	for _, f := range fields {
 		m.raw(f.name, f.value)
 	}
 	for _, f := range extra {
-		switch f.Name {
-		case "cache_control", "citations":
+		switch {
+		case f.Name == "cache_control", f.Name == "citations", exact:
 			m.raw(f.Name, f.Value)
 		default:
 			a.tally.count(0, entry, fmt.Sprintf("field %q of a block left out", clip([]byte(f.Name))))
@@ -172,7 +185,7 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	}
 	if kind == "" {
 		a.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
-		return a.block(t.entry, "text", nil, field{name: "text", value: content.String(placeholder(m))})
+		return a.block(t.entry, false, "text", nil, field{name: "text", value: content.String(placeholder(m))})
 	}
 	source := fmt.Appendf(
 		nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data),
@@ -180,7 +193,11 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	if m.Encoding == "url" {
 		source = fmt.Appendf(nil, `{"type":"url","url":%s}`, content.String(m.Data))
 	}
-	return a.block(t.entry, kind, m.Extra, field{name: "source", value: source})
+	fields := []field{{name: "source", value: source}}
+	if kind == "document" && m.Filename != "" {
+		fields = append(fields, field{name: "title", value: content.String(m.Filename)})
+	}
+	return a.block(t.entry, t.exact, kind, m.Extra, fields...)
 }
 
 // toolUse returns a call as a block. input must be an object there, so other parameters are wrapped.
@@ -194,7 +211,7 @@ func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
 			input = json.RawMessage("{}")
 		}
 	}
-	return a.block(entry, "tool_use", c.Extra,
+	return a.block(entry, c.exact, "tool_use", c.Extra,
 		field{name: "id", value: content.String(c.outID)},
 		field{name: "name", value: content.String(a.toolName(c, entry))},
 		field{name: "input", value: input})
@@ -203,20 +220,45 @@ func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
 // toolResult returns a response as a block. Its content is text, or a list if it has media; blank text is left out of a
 // list, because the API refuses it.
 func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
-	body := []byte(content.String(resultText(r.ToolResponse)))
-	if len(r.media) > 0 {
-		var parts [][]byte
-		if text := resultText(r.ToolResponse); strings.TrimSpace(text) != "" {
-			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
-		}
-		for _, m := range r.media {
-			parts = append(parts, a.media(turn{entry: entry, role: roleUser}, m))
-		}
-		body = list(parts)
+	fields := []field{{name: "tool_use_id", value: content.String(r.call.outID)}}
+	if body := a.resultContent(r, entry); body != nil {
+		fields = append(fields, field{name: "content", value: body})
 	}
-	fields := []field{{name: "tool_use_id", value: content.String(r.call.outID)}, {name: "content", value: body}}
 	if r.Failed() {
 		fields = append(fields, field{name: "is_error", value: []byte("true")})
+		r.Extra = without(r.Extra, "is_error")
 	}
-	return a.block(entry, "tool_result", r.Extra, fields...)
+	return a.block(entry, r.exact, "tool_result", without(r.Extra, fieldParts), fields...)
+}
+
+// resultContent returns the content of a result; nil if it has none.
+func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
+	onlyFlag := r.Error == "" || r.Error == flaggedError
+	if r.exact && len(r.media) == 0 && r.Result == nil && onlyFlag {
+		return nil
+	}
+	text := func(text string, fields object) []byte {
+		var m metadata
+		m.text("type", "text")
+		m.raw("text", content.String(text))
+		m.rest(fields)
+		return m.json()
+	}
+	media := func(m content.Media) []byte { return a.media(turn{entry: entry, role: roleUser, exact: r.exact}, m) }
+	if r.exact {
+		if parts, ok := r.parts(text, media); ok {
+			return parts
+		}
+	}
+	if len(r.media) == 0 {
+		return content.String(resultText(r.ToolResponse))
+	}
+	var parts [][]byte
+	if s := resultText(r.ToolResponse); strings.TrimSpace(s) != "" {
+		parts = append(parts, text(s, nil))
+	}
+	for _, m := range r.media {
+		parts = append(parts, media(m))
+	}
+	return list(parts)
 }

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,47 +13,53 @@ import (
 // only, so media of results go into a user message after them.
 type openAIWriter struct {
 	*planner
-	w     *bufio.Writer
-	count int // of messages written
+	out [][]byte // the messages so far
 }
 
-// writeOpenAI writes {"tools": …, "messages": [...]}. Write errors stay in w until it is flushed.
-func writeOpenAI(w *bufio.Writer, t *Transcript) []Note {
-	o := openAIWriter{planner: plan(t), w: w}
+// renderOpenAI returns the messages, with the system prompt at their beginning.
+func renderOpenAI(t *Transcript, exact bool) rendered {
+	o := openAIWriter{planner: plan(t, OpenAIChat)}
 	o.uniqueIDs(false)
-	_ = w.WriteByte('{')
-	o.tools(w, t, "function")
-	_, _ = w.WriteString(`"messages":[`)
+	for _, m := range systemMessages(t.System) {
+		o.turn(m.turn(exact))
+	}
 	for _, t := range o.turns {
 		o.turn(t)
 	}
-	_, _ = w.WriteString("\n]}\n")
-	return o.tally.notes()
+	return rendered{messages: o.out, form: OpenAIChat, tally: &o.tally}
 }
 
-// tools writes the tool schemas if they are in the provider's own form, recognised by the field own. They are not
-// converted: providers support different parts of JSON Schema.
-func (p *planner) tools(w *bufio.Writer, t *Transcript, own string) {
-	switch {
-	case len(t.Tools) == 0:
-	case firstObject(t.Tools).has(own):
-		_, _ = fmt.Fprintf(w, "\"tools\":%s,\n", t.Tools)
-	default:
-		p.tally.count(0, -1, "list of tool schemas in another provider's form left out")
+// turn returns a message of the system prompt as a turn. The fields of the message are in its first block.
+func (m systemMessage) turn(exact bool) turn {
+	t := turn{entry: -1, role: m.role, exact: exact}
+	for i, text := range m.blocks {
+		if i == 0 {
+			t.name = text.Extra.Get("name")
+			if exact {
+				t.fields = asObject(text.Extra.Get(fieldMessage))
+			}
+			text.Extra = without(text.Extra, fieldRole, "name", fieldMessage)
+		}
+		t.blocks = append(t.blocks, text)
 	}
+	return t
 }
 
 // turn writes one turn, its calls, and the responses after it. A single text is written as a string, which all
 // compatible servers accept; lists of parts are used only when needed.
 func (o *openAIWriter) turn(t turn) {
+	if whole := wholeMessage(t); whole != nil {
+		o.out = append(o.out, whole)
+		return
+	}
 	var m metadata
 	m.text("role", t.role)
-	if t.name != nil && t.role != roleAssistant {
+	if t.name != nil && (t.role != roleAssistant || t.exact) {
 		m.raw("name", t.name)
 	}
-	text, parts, media := o.parts(t)
+	text, parts, plain := o.parts(t)
 	switch {
-	case len(parts) == 1 && !media:
+	case len(parts) == 1 && plain:
 		m.raw("content", content.String(text))
 	case len(parts) > 0:
 		m.raw("content", list(parts))
@@ -66,21 +71,64 @@ func (o *openAIWriter) turn(t turn) {
 	}
 	var calls [][]byte
 	for _, c := range t.calls {
-		calls = append(calls, fmt.Appendf(
-			nil,
-			`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
-			content.String(
-				c.outID,
-			),
-			content.String(o.toolName(c, t.entry)),
-			content.String(argumentText(c.Parameters)),
-		))
+		calls = append(calls, o.call(c, t.entry))
 	}
 	if len(calls) > 0 {
 		m.raw("tool_calls", list(calls))
 	}
-	o.message(m)
+	if t.exact {
+		m.text("reasoning_content", thoughts(t))
+		m.rest(t.fields)
+	}
+	o.out = append(o.out, m.json())
 	o.answers(t)
+}
+
+// wholeMessage returns the message that [messages.message] carried whole, nil if the turn is another one.
+func wholeMessage(t turn) []byte {
+	if !t.exact || len(t.blocks) != 1 {
+		return nil
+	}
+	block, ok := t.blocks[0].(content.Opaque)
+	if !ok || block.Kind() != kindMessage {
+		return nil
+	}
+	return rawjson.Field(block.JSON, fieldMessage)
+}
+
+// thoughts returns what a model thought in a turn, as servers that show it have it.
+func thoughts(t turn) string {
+	var out []string
+	for _, block := range t.blocks {
+		if thought, ok := block.(content.Thinking); ok {
+			out = append(out, thought.Thought)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// call returns a tool call. A call of a tool that takes text has that text as it is.
+func (o *openAIWriter) call(c *call, entry int) []byte {
+	var item, function object
+	if c.exact {
+		item, function = asObject(c.Extra.Get(fieldItem)), asObject(c.Extra.Get("function"))
+	}
+	var inner, m metadata
+	inner.raw("name", content.String(o.toolName(c, entry)))
+	m.raw("id", content.String(c.outID))
+	if item.text("type") == "custom" {
+		inner.raw("input", content.String(argumentText(c.Parameters)))
+		inner.rest(function)
+		m.raw("custom", inner.json())
+	} else {
+		inner.raw("arguments", content.String(argumentText(c.Parameters)))
+		inner.rest(function)
+		m.text("type", firstText(item.text("type"), "function"))
+		m.raw("function", inner.json())
+		item = item.but("type")
+	}
+	m.rest(item)
+	return m.json()
 }
 
 // answers writes the tool messages, then a user message with their media, because all tool messages must directly
@@ -91,13 +139,24 @@ func (o *openAIWriter) answers(t turn) {
 		var m metadata
 		m.text("role", "tool")
 		m.raw("tool_call_id", content.String(a.call.outID))
+		if body, ok := o.resultParts(a, t.entry); ok {
+			m.raw("content", body)
+			m.rest(asObject(a.Extra.Get(fieldMessage)))
+			o.out = append(o.out, m.json())
+			continue
+		}
 		m.raw("content", content.String(resultText(a.ToolResponse)))
-		o.message(m)
+		if a.exact {
+			m.rest(asObject(a.Extra.Get(fieldMessage)))
+		}
+		o.out = append(o.out, m.json())
 		if a.Failed() && !rawjson.IsNull(a.Result) {
 			o.tally.count(0, t.entry, "result's error flag left out; its text is kept")
 		}
 		for _, f := range a.Extra {
-			o.tally.count(0, t.entry, fmt.Sprintf("field %q of a result left out", clip([]byte(f.Name))))
+			if !a.exact {
+				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a result left out", clip([]byte(f.Name))))
+			}
 		}
 		for _, m := range a.media {
 			media = append(media, m)
@@ -109,54 +168,88 @@ func (o *openAIWriter) answers(t turn) {
 	}
 }
 
-// parts returns the blocks of a turn as content parts. text is the last text, for messages that have nothing else.
-// media reports whether there are parts other than text; the API accepts those from the user only.
-func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, media bool) {
+// resultParts returns the parts of a result that the agent gave as parts; ok is false for all others.
+func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) {
+	if !a.exact {
+		return nil, false
+	}
+	return a.parts(func(text string, fields object) []byte {
+		var m metadata
+		m.text("type", "text")
+		m.raw("text", content.String(text))
+		m.rest(fields)
+		return m.json()
+	}, func(m content.Media) []byte {
+		part, _ := openAIMediaPart(m, true)
+		return part
+	})
+}
+
+// parts returns the blocks of a turn as content parts. text is the last text, and plain says that there is nothing but
+// text without fields of its own. The API accepts other parts from the user only.
+func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
+	plain = true
 	for _, block := range t.blocks {
 		switch block := block.(type) {
 		case content.Text:
 			text = block.Text
-			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
+			var m metadata
+			m.text("type", "text")
+			m.raw("text", content.String(text))
 			for _, f := range block.Extra {
+				if t.exact {
+					m.raw(f.Name, f.Value)
+					plain = false
+					continue
+				}
 				o.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
 			}
+			parts = append(parts, m.json())
 		case content.Media:
-			part, ok := openAIMediaPart(block)
-			if ok && t.role == roleUser {
-				parts, media = append(parts, part), true
+			part, ok := openAIMediaPart(block, t.exact)
+			if ok && (t.role == roleUser || t.exact) {
+				parts, plain = append(parts, part), false
 				continue
 			}
 			text = placeholder(block)
 			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
 			o.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		case content.Thinking:
-			o.tally.count(0, t.entry, "thinking left out")
+			if !t.exact {
+				o.tally.count(0, t.entry, "thinking left out")
+			}
 		case content.Opaque:
-			if k := block.Kind(); t.role == roleUser && k == "input_audio" {
-				parts, media = append(parts, block.JSON), true
+			if k := block.Kind(); t.exact || t.role == roleUser && k == "input_audio" {
+				parts, plain = append(parts, block.JSON), false
 				continue
 			}
 			o.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(block.Kind()))))
 		}
 	}
-	return text, parts, media
+	return text, parts, plain
 }
 
 // openAIMediaPart returns media as a content part; ok is false for types that the API does not take. PDFs must be
-// inline.
-func openAIMediaPart(m content.Media) ([]byte, bool) {
+// inline. With exact, fields that another provider's media may have are written too.
+func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 	link := m.Data
 	if m.Encoding != "url" {
 		link = "data:" + m.MimeType + ";base64," + m.Data
 	}
+	var inner metadata
 	switch {
 	case strings.HasPrefix(m.MimeType, "image/"):
-		return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":%s}}`, content.String(link)), true
+		inner.raw("url", content.String(link))
+		for _, f := range m.Extra {
+			if exact || f.Name == "detail" {
+				inner.raw(f.Name, f.Value)
+			}
+		}
+		return fmt.Appendf(nil, `{"type":"image_url","image_url":%s}`, inner.json()), true
 	case m.MimeType == "application/pdf" && m.Encoding != "url":
-		name := firstText(m.Filename, "document.pdf")
-		return fmt.Appendf(
-			nil, `{"type":"file","file":{"filename":%s,"file_data":%s}}`, content.String(name), content.String(link),
-		), true
+		inner.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
+		inner.raw("file_data", content.String(link))
+		return fmt.Appendf(nil, `{"type":"file","file":%s}`, inner.json()), true
 	default:
 		return nil, false
 	}
@@ -173,20 +266,11 @@ func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"
 	}
-	if text, ok := rawjson.Text(raw); ok && checkJSON([]byte(text)) != nil {
+	if text, ok := rawjson.Text(raw); ok &&
+		(kind([]byte(text)) == '"' || strings.TrimSpace(text) != text || checkJSON([]byte(text)) != nil) {
 		return text
 	}
 	return string(raw)
-}
-
-// message writes one message.
-func (o *openAIWriter) message(m metadata) {
-	if o.count > 0 {
-		_ = o.w.WriteByte(',')
-	}
-	o.count++
-	_ = o.w.WriteByte('\n')
-	_, _ = o.w.Write(m.json())
 }
 
 // list returns values, which are JSON, as a JSON array.

@@ -98,6 +98,43 @@ type addParams struct {
 	sessionParams
 	Entries []json.RawMessage `json:"entries"`
 	Opaque  bool              `json:"opaque"`
+	messageParams
+}
+
+// messageParams are messages in a provider's form, in place of entries. System and Instructions are the same, as
+// different providers name it.
+type messageParams struct {
+	Format       host.Form         `json:"format"`
+	Messages     []json.RawMessage `json:"messages"`
+	System       json.RawMessage   `json:"system"`
+	Instructions json.RawMessage   `json:"instructions"`
+}
+
+// check returns what is wrong with the parameters of history.add.
+func (p addParams) check() error {
+	wrong := ""
+	switch {
+	case p.Format == "" && (p.Messages != nil || p.System != nil || p.Instructions != nil):
+		wrong = `"format" is missing: it says in which form "messages" are`
+	case p.Format != "" && p.Entries != nil:
+		wrong = `"entries" are in the native form; with "format", give "messages"`
+	case p.Format != "" && p.Opaque:
+		wrong = `"opaque" is for "entries": in messages, parts of all types are carried`
+	case p.System != nil && p.Instructions != nil:
+		wrong = `"system" and "instructions" are the same: give one`
+	default:
+		return checkForm(p.Format)
+	}
+	return &Error{Code: CodeParams, Message: "params: " + wrong}
+}
+
+// checkForm refuses an unknown form of messages; "" is the native form.
+func checkForm(f host.Form) error {
+	switch f {
+	case "", host.Anthropic, host.OpenAIChat, host.OpenAIResponses:
+		return nil
+	}
+	return &Error{Code: CodeParams, Message: fmt.Sprintf(`params: "format": %.40q: %v`, string(f), host.ErrForm)}
 }
 
 // Revision counts changes of the history, and Tokens is its size, both after the addition.
@@ -108,6 +145,17 @@ type addResult struct {
 
 // add appends all entries or none.
 func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if p.Format != "" {
+		system := p.System
+		if p.Instructions != nil {
+			system = p.Instructions
+		}
+		state, err := s.AddMessages(ctx, host.Messages{Form: p.Format, Messages: p.Messages, System: system})
+		return addResult(state), err
+	}
 	entries, err := decodeEntries(p.Entries)
 	if err != nil {
 		return nil, err
@@ -162,6 +210,51 @@ func recorded(ctx context.Context, s *host.Session, p recordedParams) (any, erro
 	return recordedResult{entries}, err
 }
 
+type systemParams struct {
+	sessionParams
+	System json.RawMessage `json:"system"`
+}
+
+type systemResult struct {
+	Tokens int `json:"tokens"`
+}
+
+// setSystem sets the system prompt; null and "" remove it.
+func setSystem(ctx context.Context, s *host.Session, p systemParams, _ *host.Mark) (any, error) {
+	if err := setSystemOf(ctx, s, p.System); err != nil {
+		return nil, err
+	}
+	return systemResult{s.SystemTokens()}, nil
+}
+
+func setSystemOf(ctx context.Context, s *host.Session, raw json.RawMessage) error {
+	var blocks []content.Block
+	if text := string(raw); text != "" && text != "null" && text != `""` {
+		var err error
+		if blocks, err = host.ParseSystem(raw); err != nil {
+			return err
+		}
+	}
+	return s.SetSystem(ctx, blocks...)
+}
+
+type sessionResult struct {
+	Session      string            `json:"session"`
+	System       []json.RawMessage `json:"system"`
+	SystemTokens int               `json:"systemTokens"`
+	Entries      int               `json:"entries"`
+	Tokens       int               `json:"tokens"`
+	Revision     uint64            `json:"revision"`
+}
+
+func getSession(_ context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
+	h := s.HistoryAt(up)
+	return sessionResult{
+		Session: s.ID(), System: systemBlocks(s.System()), SystemTokens: s.SystemTokens(),
+		Entries: len(h.Entries), Tokens: h.Tokens, Revision: h.Revision,
+	}, nil
+}
+
 type todosParams struct {
 	sessionParams
 	Todos []host.Todo `json:"todos"`
@@ -208,12 +301,50 @@ func compressHistory(ctx context.Context, s *host.Session, _ sessionParams, up *
 // PendingTokens is what the request holds besides the history; 0 if nothing.
 type prepareParams struct {
 	sessionParams
-	PendingTokens int `json:"pendingTokens"`
+	PendingTokens int       `json:"pendingTokens"`
+	Format        host.Form `json:"format"`
 }
 
+// prepareResult is a prepared history: entries, or messages in the form that was asked for.
 type prepareResult struct {
-	historyResult
-	Outcome host.Outcome `json:"outcome"`
+	System       any                `json:"system,omitempty"`
+	Instructions json.RawMessage    `json:"instructions,omitempty"`
+	History      *[]content.Content `json:"history,omitempty"`
+	Messages     any                `json:"messages,omitempty"`
+	Notes        []string           `json:"notes,omitempty"`
+	Tokens       int                `json:"tokens"`
+	SystemTokens int                `json:"systemTokens,omitempty"`
+	Revision     uint64             `json:"revision"`
+	Outcome      host.Outcome       `json:"outcome"`
+}
+
+// prepared returns a prepared history in a form; "" is the native one.
+func prepared(s *host.Session, ready host.Prepared, form host.Form) (prepareResult, error) {
+	r := prepareResult{
+		Tokens: ready.Tokens, SystemTokens: s.SystemTokens(), Revision: ready.Revision, Outcome: ready.Outcome,
+	}
+	if form == "" {
+		r.History = &ready.History
+		if len(ready.System) > 0 {
+			r.System = systemBlocks(ready.System)
+		}
+		return r, nil
+	}
+	request, err := ready.Request(form)
+	if request.System != nil {
+		r.System = request.System
+	}
+	r.Messages, r.Instructions, r.Notes = request.Messages, request.Instructions, request.Notes // messages may be []
+	return r, err
+}
+
+// systemBlocks are blocks as JSON.
+func systemBlocks(blocks []content.Block) []json.RawMessage {
+	out := make([]json.RawMessage, len(blocks))
+	for i, b := range blocks {
+		out[i] = content.AppendBlock(nil, b)
+	}
+	return out
 }
 
 // prepareWindow is the one method that an agent must call before each request to its model.
@@ -221,8 +352,14 @@ func prepareWindow(ctx context.Context, s *host.Session, p prepareParams, up *ho
 	if p.PendingTokens < 0 {
 		return nil, &Error{Code: CodeParams, Message: `params: "pendingTokens" must not be negative`}
 	}
+	if err := checkForm(p.Format); err != nil {
+		return nil, err
+	}
 	ready, err := s.Prepare(ctx, host.PrepareOptions{PendingTokens: p.PendingTokens, UpTo: up})
-	result := prepareResult{historyResult{ready.History, ready.Tokens, ready.Revision}, ready.Outcome}
+	result, wrong := prepared(s, ready, p.Format)
+	if wrong != nil {
+		return nil, wrong
+	}
 	if err != nil {
 		e := failure(err)
 		// Even then the agent can go on: with the history as it is, or with an error to its user.

@@ -34,17 +34,25 @@ func Methods() []Method {
 		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}",
 			free:    free(initialize),
 			Meaning: "Says what this thresh can do. Calling it is optional."},
-		{Name: nameOpen, Params: "{id?, settings?}", Result: "{session}",
-			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key."},
+		{Name: nameOpen, Params: "{id?, settings?, system?}", Result: "{session}",
+			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key." +
+				" system is the system prompt."},
+		{Name: "session.get", Params: "{session}", Result: "{session, system, systemTokens, entries, tokens, revision}",
+			call: inTurn(getSession), Meaning: "Returns the system prompt, and the size of the history."},
+		{Name: "session.setSystem", Params: "{session, system}", Result: "{tokens}", call: inTurn(setSystem),
+			Meaning: "Sets the system prompt, which is kept beside the history; null removes it. Returns what it counts."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
-		{Name: "history.add", Params: "{session, entries, opaque?}", Result: "{revision, tokens}", call: now(add),
-			Meaning: "Appends entries, all or none. Never waits for other methods." +
+		{Name: "history.add", Params: "{session, entries, opaque?} or {session, messages, format, system?}",
+			Result: "{revision, tokens}", call: now(add),
+			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or none." +
+				" Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
-		{Name: "window.prepare", Params: "{session, pendingTokens?}", Result: "{history, tokens, revision, outcome}",
-			call: inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before " +
-				"every model call. pendingTokens is what the request holds in addition: the system prompt, tool " +
-				"schemas."},
+		{Name: "window.prepare", Params: "{session, pendingTokens?, format?}",
+			Result: "{history, system?, tokens, revision, outcome}; with format messages in place of history",
+			call:   inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
+				"pendingTokens is what the request holds in addition to the history and the system prompt of the session, " +
+				"such as tool schemas. With format, the result can be sent as it is."},
 		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
 			call:    inTurn(compressHistory),
 			Meaning: "Compresses the history now, whatever the threshold says."},

@@ -64,8 +64,10 @@ type ErrorData struct {
 	Plugin string `json:"plugin,omitempty"`
 	// MissingTokens is how many tokens have to go after an "overflow".
 	MissingTokens int `json:"missingTokens,omitempty"`
-	// Entry is the position in "entries" of the first entry that was refused. None of the entries was added.
+	// Entry is the position in "entries" or "messages" of the first one that was refused. None of them was added.
 	Entry *int `json:"entry,omitempty"`
+	// Part is the position of the part of that message that was refused.
+	Part *int `json:"part,omitempty"`
 	// Prepared is set if window.prepare failed: the history as it is now, which is valid but was not made to fit.
 	Prepared any `json:"prepared,omitempty"`
 }
@@ -81,7 +83,7 @@ func failure(err error) *Error {
 	errors.As(err, &known)
 	return &Error{Code: CodeFailed, Message: err.Error(), Data: &ErrorData{
 		Kind: known.Kind, Retryable: known.Retryable, Plugin: known.Plugin, MissingTokens: known.MissingTokens,
-		Entry: known.Entry,
+		Entry: known.Entry, Part: known.Part,
 	}}
 }
 

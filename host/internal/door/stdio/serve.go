@@ -210,8 +210,9 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 // queue exists before the session does, so that requests sent right after this one wait for it.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	var p struct {
-		ID       string         `json:"id"`
-		Settings map[string]any `json:"settings"`
+		ID       string          `json:"id"`
+		Settings map[string]any  `json:"settings"`
+		System   json.RawMessage `json:"system"`
 	}
 	if err := decodeParams(raw, &p); err != nil {
 		return err
@@ -223,6 +224,11 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
 		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
 		if err != nil {
+			done(nil, err)
+			return
+		}
+		if err := setSystemOf(s.ctx, session, p.System); err != nil {
+			_ = session.Close() // nothing was added
 			done(nil, err)
 			return
 		}

@@ -10,17 +10,24 @@ import (
 
 // bill prices the requests of one replay by several price lists, together with the same requests if nothing had been
 // done. The meters keep the state of the provider's prompt cache between requests, so requests must come in order.
+//
+// A request that cannot be sent costs nothing and puts nothing into the cache. It is left out on both sides, so that
+// both are the price of the same requests. Doing nothing is priced for every request that the strategy made fit, also
+// where the model would have refused it: otherwise a strategy that prunes early would be charged for that and not
+// credited with what it saves later.
 type bill struct {
 	lists         []*pricing.List
 	meters        []*pricing.Meter // for what is sent, parallel to lists
 	nothingMeters []*pricing.Meter // for what would be sent if nothing was done
 	costs         []Cost           // the sums, parallel to lists
-	unpruned      int              // tokens of the previous request if nothing had been done
+	unpruned      int              // tokens of the last request that was priced if nothing had been done
+	system        int              // tokens of the system prompt, with which every request begins
+	untouched     bool             // it is doing nothing that is priced
 }
 
 // newBill returns a bill that adds to costs, which has an element for each list.
-func newBill(lists []*pricing.List, costs []Cost) *bill {
-	b := &bill{lists: lists, costs: costs}
+func newBill(lists []*pricing.List, costs []Cost, system int) *bill {
+	b := &bill{lists: lists, costs: costs, system: system}
 	for _, l := range lists {
 		b.meters, b.nothingMeters = append(b.meters, pricing.NewMeter(l)), append(b.nothingMeters, pricing.NewMeter(l))
 	}
@@ -28,26 +35,35 @@ func newBill(lists []*pricing.List, costs []Cost) *bill {
 }
 
 // request adds a turn to the costs and returns what all requests up to this one cost, in USD, parallel to the lists.
-// Without a strategy, a request is the previous one plus new entries, so all of the previous one can come from the
-// cache.
-func (b *bill) request(t replay.Turn) []float64 {
+// Without a strategy, a request is the last one plus new entries, so all of the last one can come from the cache.
+// sent says that the request could be sent.
+func (b *bill) request(t replay.Turn, sent bool) []float64 {
 	if t.Boundary {
-		b.unpruned = 0 // the recorder replaced the context: nothing of it is in the provider's cache
+		b.unpruned = min(b.unpruned, b.system) // the recorder replaced the context: nothing of it is in the provider's cache
 	}
 	usd := make([]float64, len(b.lists))
+	stable := t.Stable.Tokens
+	if b.untouched {
+		stable = b.unpruned
+	}
 	for i, l := range b.lists {
 		c := &b.costs[i]
-		paid := b.meters[i].Request(pricing.Request{Stable: t.Stable.Tokens, Tokens: t.AfterCompress, At: t.At})
-		model := modelUSD(t.Compress.LLM, l)
+		model := modelUSD(t.Compress.LLM, l) // was paid for, whatever became of the request
 		c.Model += model
-		c.USD += paid.USD + model
-		c.CacheRead += paid.CacheRead
-		c.CacheWrite += paid.CacheWrite
-		c.Uncached += paid.Uncached
-		c.Nothing += b.nothingMeters[i].Request(pricing.Request{Stable: b.unpruned, Tokens: t.Unpruned, At: t.At}).USD
+		c.USD += model
+		if sent {
+			paid := b.meters[i].Request(pricing.Request{Stable: stable, Tokens: t.AfterCompress, At: t.At})
+			c.USD += paid.USD
+			c.CacheRead += paid.CacheRead
+			c.CacheWrite += paid.CacheWrite
+			c.Uncached += paid.Uncached
+			c.Nothing += b.nothingMeters[i].Request(pricing.Request{Stable: b.unpruned, Tokens: t.Unpruned, At: t.At}).USD
+		}
 		usd[i] = cents(c.USD)
 	}
-	b.unpruned = t.Unpruned
+	if sent {
+		b.unpruned = t.Unpruned
+	}
 	return usd
 }
 

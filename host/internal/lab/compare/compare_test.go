@@ -398,6 +398,32 @@ func TestLimitsAreThoseOfTheVariant(t *testing.T) {
 	}
 }
 
+// What cannot be sent is in no bill, is no rewrite, and does not empty the cache.
+func TestRequestsThatNobodyCanSendCostNothing(t *testing.T) {
+	h := open(t, map[string]any{"model.contextLimit": 3000, "model.completionBudget": 0})
+	s := session("s",
+		says(content.Human, "Look at it."), says(content.AI, "I do."),
+		says(content.Human, strings.Repeat("word ", 4000)), says(content.AI, "Too long for me."),
+		says(content.Human, strings.Repeat("word ", 4000)), says(content.AI, "That too."),
+		says(content.Human, "In short?"), says(content.AI, "Fine."),
+	)
+	s.Transcript.System = []content.Block{content.Text{Text: strings.Repeat("Be brief. ", 30)}}
+	s.Transcript.Boundaries = []transcript.Boundary{{Index: 6, Kind: transcript.BoundaryCompact}}
+	r := run(t, h, compare.Options{
+		Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap},
+		Variants: []compare.Variant{{Strategy: "top-down-truncation"}, {Strategy: "high-density"}},
+	})
+	n := counts(t, h, append(s.Transcript.Entries, content.Content{Speaker: content.Human, Blocks: s.Transcript.System})...)
+	system := n[8] // it is in every request, and in the cache after the first
+	want := usd(0, system+n[0], system, n[6])
+	for _, got := range append(r.Totals.Variants, r.Totals.Nothing) {
+		c := got.Costs[0]
+		if got.OverLimit != 2 || got.Rewrites != 0 || math.Abs(c.USD-want) > 1e-12 || math.Abs(c.Nothing-want) > 1e-12 {
+			t.Errorf("%s: %d over the limit, %d rewrites, %+v, want %g USD", got.Variant, got.OverLimit, got.Rewrites, c, want)
+		}
+	}
+}
+
 func TestWhatCannotBeRunIsAnErrorInItsPlace(t *testing.T) {
 	h := open(t, nil)
 	broken := session(

@@ -28,11 +28,10 @@ func newHeld(rec *recording) *held {
 // any.
 func (h *held) holds(thing int32) bool { return h == nil || h.entries[thing] > 0 }
 
-// send takes the next request, of which the first stable entries are the same as in the previous one. It reports
-// whether any entry of the previous request is gone, changed or moved. Its cost depends on the entries after stable.
-func (h *held) send(history []content.Content, stable int) (changed bool) {
+// send takes the next request, of which the first stable entries are the same as in the previous one. Its cost depends
+// on the entries after stable.
+func (h *held) send(history []content.Content, stable int) {
 	stable = min(stable, len(h.sent), len(history))
-	changed = stable < len(h.sent)
 	for _, things := range h.sent[stable:] {
 		for _, id := range things {
 			h.entries[id]--
@@ -46,7 +45,6 @@ func (h *held) send(history []content.Content, stable int) (changed bool) {
 		}
 		h.sent = append(h.sent, things)
 	}
-	return changed
 }
 
 // find returns the things in an entry, from the cache if it was seen before: an entry that moves is scanned only

@@ -16,6 +16,9 @@ type observer struct {
 
 	bill        *bill
 	held        *held        // nil for doing nothing: every request contains all entries before it
+	sendable    map[int]bool // for doing nothing: turns, from 1, that some variant could send
+	sent        int          // entries of the last request that could be sent
+	stable      int          // entries at the beginning of all requests since that one
 	attribution *attribution // nil for doing nothing
 }
 
@@ -23,22 +26,32 @@ type observer struct {
 func observe(rec *recording, lists []*pricing.List) *observer {
 	t := newTally(lists)
 	t.sessions = 1
-	return &observer{rec: rec, tally: t, bill: newBill(lists, t.costs)}
+	return &observer{rec: rec, tally: t, bill: newBill(lists, t.costs, rec.System)}
 }
 
-// turn takes the next turn. A request that changed the previous one is a rewrite, unless the recorder compacted
-// before it: that loss of the prompt cache is not the strategy's doing.
+// turn takes the next turn. A request that changed the last one that was sent is a rewrite, unless the recorder
+// compacted before it: that loss of the prompt cache is not the strategy's doing.
 func (o *observer) turn(t replay.Turn) {
 	o.tally.Count(t)
+	overLimit := t.Overflow != ""
 	point := Point{
 		Turn: t.Turn, Entry: t.Entry, Sent: t.AfterCompress, Unpruned: t.Unpruned,
-		OverLimit: t.Overflow != "", USD: o.bill.request(t),
+		OverLimit: overLimit, USD: o.bill.request(t, !overLimit || o.sendable[t.Turn]),
 	}
 	if o.held != nil {
-		changed := o.held.send(t.Prepared.History, t.Stable.Entries)
-		point.Rewrite = changed && !t.Boundary && t.Turn > 1
 		limits := t.Prepared.Outcome.Limits
 		o.limits = &limits
+		if t.Boundary {
+			o.sent = 0 // a new session, in which nothing was sent
+		}
+		// The stable entries are those of the last request that was sent, not of those between that were not.
+		o.held.send(t.Prepared.History, min(t.Stable.Entries, o.stable))
+		o.stable = min(t.Stable.Entries, o.stable)
+		if !overLimit {
+			point.Rewrite = t.Stable.Entries < o.sent
+			o.sent = len(t.Prepared.History)
+			o.stable = o.sent
+		}
 	}
 	if point.Rewrite {
 		o.tally.rewrites++

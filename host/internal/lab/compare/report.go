@@ -132,7 +132,9 @@ type Cost struct {
 	// this list if the profile has no prices.
 	USD   float64 `json:"usd"`
 	Model float64 `json:"modelUsd"`
-	// Nothing is what the same turns would have cost if nothing had been done.
+	// Nothing is what the same requests would have cost if nothing had been done, in a window that has room for them.
+	// Requests over the limit ([Result.OverLimit]) cannot be sent: they cost nothing, here and in USD. In the result of
+	// doing nothing, these are the requests that no variant could send either.
 	Nothing float64 `json:"nothingUsd"`
 	// Relative is USD against Nothing: 0.1 is a tenth dearer, −0.1 a tenth cheaper. 0 if Nothing is 0.
 	Relative float64 `json:"relative"`

@@ -21,7 +21,7 @@ func (c *comparison) report() *Report {
 		var untouched slot
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
-			untouched = c.untouched(rec)
+			untouched = c.untouched(rec, c.slots[i])
 		}
 		session.Nothing = untouched.result(NothingName, newTally(c.options.Prices))
 		nothing.add(untouched)
@@ -42,11 +42,21 @@ func (c *comparison) report() *Report {
 }
 
 // untouched folds the turns of doing nothing, which needs no replay: the requests are the recorded ones. The limit
-// comes from the host's settings, since no variant's settings apply.
-func (c *comparison) untouched(rec *recording) slot {
+// comes from the host's settings, since no variant's settings apply. What neither doing nothing nor any of the variants
+// could send costs nothing.
+func (c *comparison) untouched(rec *recording, variants []slot) slot {
 	model := c.host.Config().Settings().Model
 	hard := model.ContextLimit - model.CompletionBudget
 	o := observe(rec, c.options.Prices)
+	o.bill.untouched, o.sendable = true, map[int]bool{}
+	for _, v := range variants {
+		if v.found == nil {
+			continue
+		}
+		for _, p := range v.found.points {
+			o.sendable[p.Turn] = o.sendable[p.Turn] || !p.OverLimit
+		}
+	}
 	for t := range rec.Untouched(hard) {
 		o.turn(t)
 	}

@@ -16,14 +16,15 @@ func (r *Report) Warnings() []string {
 	}
 	if n := r.Totals.Nothing.OverLimit; n > 0 {
 		add(
-			"nothing: %d of %d requests are over the context limit; they would have failed and cost nothing",
+			"nothing: %d of %d requests are over the context limit and would have failed; priced as in a larger window",
 			n, r.Totals.Nothing.Turns,
 		)
 	}
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
 		if v.OverLimit > 0 {
-			add("%s: %d of %d requests are still over the context limit", v.Variant, v.OverLimit, v.Turns)
+			add("%s: %d of %d requests are still over the context limit; they cost nothing, here and in what it is compared with",
+				v.Variant, v.OverLimit, v.Turns)
 		}
 		if !v.Done && v.Turns > 0 {
 			add(

@@ -14,11 +14,14 @@ type Recording struct {
 	Transcript *transcript.Transcript
 	// Counted are the transcript's entries with their counts in the host's encoding.
 	Counted engine.Counted
+	// System is what the transcript's system prompt counts, in tokens. Every request holds it.
+	System int
 	// Requests are the requests that the recorded agent made, in order. A replay has a turn for each.
 	Requests []Request
 }
 
-// Request is one request that the recorded agent made. Tokens are those of the history alone, as the host counts them.
+// Request is one request that the recorded agent made. Tokens are those of the system prompt and the history, as the
+// host counts them.
 type Request struct {
 	transcript.Request
 	// Unpruned is what the request counts if nothing is ever done to the history.
@@ -36,6 +39,9 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 		return nil, err
 	}
 	r := &Recording{Transcript: t, Counted: counted}
+	if r.System, err = h.CountSystem(ctx, t.System); err != nil {
+		return nil, err
+	}
 	var (
 		context     *engine.Baseline // what the request would hold
 		calibration tokens.Calibration
@@ -49,7 +55,7 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 		}
 		context.Add(counted.Slice(next, asked.Entry))
 		next = asked.Entry
-		request := Request{Request: asked, Unpruned: context.Tokens()}
+		request := Request{Request: asked, Unpruned: r.System + context.Tokens()}
 		request.Projected = calibration.Estimate(request.Unpruned)
 		if asked.Reported > 0 {
 			calibration.Observe(request.Unpruned, asked.Reported)

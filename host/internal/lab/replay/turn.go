@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/host/outcome"
 )
 
-// Turn is one request of a replayed session: what the history counted, in tokens, and what was done to it.
+// Turn is one request of a replayed session: what the system prompt and the history counted, in tokens, and what was
+// done to the history.
 type Turn struct {
 	// Turn counts from 1; Entry is the recorded entry that answers the request, from 0.
 	Turn  int `json:"turn"`
@@ -24,7 +25,8 @@ type Turn struct {
 	Compress outcome.Compress `json:"compress"`
 	// Ladder are the steps taken because the request was over the hard limit.
 	Ladder []outcome.LadderStep `json:"ladder,omitempty"`
-	// Stable is the beginning of the request that was also the beginning of the request before.
+	// Stable is the beginning of the request that was also the beginning of the last request that could be sent. Its
+	// tokens include the system prompt.
 	Stable outcome.Stable `json:"stable"`
 	// Reported is the recorder's own count of the request, 0 if it has none, and Projected is what the host expected
 	// the provider to count for what it would have sent.
@@ -32,7 +34,7 @@ type Turn struct {
 	Projected int `json:"projected"`
 	// At is when the recorder sent the request; zero if that is not known.
 	At time.Time `json:"at,omitzero"`
-	// Overflow is the error of a request that was still too large for the model; "" otherwise.
+	// Overflow is the error of a request that was still too large for the model, and so could not be sent; "" otherwise.
 	Overflow   string        `json:"overflow,omitempty"`
 	HostTime   time.Duration `json:"hostTimeNs"`
 	PluginTime time.Duration `json:"pluginTimeNs"`

@@ -57,8 +57,9 @@ type driver struct {
 	begun   int           // the entry at which the session began
 
 	turns      int
-	boundaries int // since the last turn
-	problems   int // of the session's history at the last turn
+	sent       bool // a request could be sent: from then on, the provider's cache holds the system prompt
+	boundaries int  // since the last turn
+	problems   int  // of the session's history at the last turn
 	added      []Added
 }
 
@@ -68,7 +69,7 @@ func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopp
 		if err := d.addUpTo(ctx, request.Entry); err != nil {
 			return false, err
 		}
-		if err := d.begin(); err != nil {
+		if err := d.begin(ctx); err != nil {
 			return false, err
 		}
 		turn, err := d.turn(ctx, request)
@@ -89,7 +90,7 @@ func (d *driver) drive(ctx context.Context, yield func(Turn, error) bool) (stopp
 // addUpTo adds the entries before position to.
 func (d *driver) addUpTo(ctx context.Context, to int) error {
 	for d.next < to {
-		if err := d.begin(); err != nil {
+		if err := d.begin(ctx); err != nil {
 			return err
 		}
 		if err := d.add(ctx, d.next); err != nil {
@@ -118,7 +119,7 @@ func (d *driver) add(ctx context.Context, index int) error {
 }
 
 // begin begins a new session if the next entry is the first one, or the first one behind a compaction of the recorder.
-func (d *driver) begin() error {
+func (d *driver) begin(ctx context.Context) error {
 	compacted := d.next < len(d.Transcript.Entries) && d.replaced[d.next] && (d.session == nil || d.begun != d.next)
 	if d.session != nil && !compacted {
 		return nil
@@ -135,7 +136,7 @@ func (d *driver) begin() error {
 	if compacted {
 		d.boundaries++
 	}
-	return nil
+	return s.SetSystem(ctx, d.Transcript.System...)
 }
 
 // Settings returns the settings for a session with a recording: those given, and the directory in which the recorded
@@ -173,10 +174,15 @@ func (d *driver) turn(ctx context.Context, request Request) (Turn, error) {
 		return Turn{}, err
 	}
 	out := p.Outcome
+	if d.sent {
+		out.Stable.Tokens += d.System
+	}
+	d.sent = d.sent || overflow == nil
 	turn := Turn{
 		Turn: d.turns + 1, Entry: request.Entry, Unpruned: request.Unpruned, Boundary: request.Boundary,
-		Before: out.TokensBefore, AfterOptimize: out.Optimize.TokensAfter, AfterCompress: out.Tokens,
-		Optimize: out.Optimize, Compress: out.Compress, Ladder: out.Ladder, Stable: out.Stable,
+		Before: d.System + out.TokensBefore, AfterOptimize: d.System + out.Optimize.TokensAfter,
+		AfterCompress: d.System + out.Tokens,
+		Optimize:      out.Optimize, Compress: out.Compress, Ladder: out.Ladder, Stable: out.Stable,
 		Reported: request.Reported, Projected: out.Projected, At: request.At,
 		HostTime: out.HostTime, PluginTime: out.Optimize.PluginTime + out.Compress.PluginTime,
 		From: request.From, Boundaries: d.boundaries, Added: d.added, Prepared: p,

@@ -12,10 +12,10 @@ import (
 // needs no host.
 func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
-		stable := 0 // in tokens: all of the request before is sent again, unless the recorder compacted
+		stable := 0 // in tokens: all of the last request is sent again, unless the recorder compacted
 		for n, q := range r.Requests {
 			if q.Boundary {
-				stable = 0
+				stable = min(stable, r.System)
 			}
 			turn := Turn{
 				Turn: n + 1, Entry: q.Entry, From: q.From, Boundary: q.Boundary, At: q.At,
@@ -24,8 +24,9 @@ func (r *Recording) Untouched(hard int) iter.Seq[Turn] {
 			}
 			if q.Projected > hard {
 				turn.Overflow = fmt.Sprintf("%d tokens are over the limit of %d", q.Projected, hard)
+			} else {
+				stable = q.Unpruned // what cannot be sent is in no cache
 			}
-			stable = q.Unpruned
 			if !yield(turn) {
 				return
 			}

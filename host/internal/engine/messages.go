@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Messages are messages in a provider's form that are added to a session.
+type Messages struct {
+	Form     transcript.Format
+	Messages []json.RawMessage
+	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to the
+	// messages. Nil leaves it as it is. Messages of the system or the developer at the beginning of the session are added
+	// to it.
+	System json.RawMessage
+}
+
+// AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. A message that is
+// not one of the form is refused with an error that wraps [ErrInvalidEntry] and a [*transcript.MessageError]. Parts of
+// kinds that the host does not know are carried as they are.
+func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64, total int, err error) {
+	before := transcript.Before{System: s.System(), Begun: s.history.Snapshot().Added > 0, Called: s.called}
+	if m.System != nil {
+		if before.System, err = transcript.ParseSystem(m.System); err != nil {
+			return 0, 0, fmt.Errorf("%w: %w", ErrInvalidEntry, err)
+		}
+	}
+	parsed, err := transcript.Parse(m.Form, before, m.Messages)
+	if err != nil {
+		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
+	}
+	if err := wellFormed(parsed.Entries); err != nil {
+		if bad := (*EntryError)(nil); errors.As(err, &bad) {
+			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
+		}
+		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
+	}
+	old := s.System()
+	if !slices.EqualFunc(old, parsed.System, content.Equal) {
+		if err := s.SetSystem(ctx, parsed.System...); err != nil {
+			return 0, 0, err
+		}
+	}
+	revision, total, err = s.countAndAppend(ctx, parsed.Entries)
+	if err != nil {
+		_ = s.SetSystem(context.WithoutCancel(ctx), old...) // it could be set before
+	}
+	return revision, total, err
+}
+
+// called returns the tool that the latest call with an id called, "" if there is none. Responses of most providers do
+// not name it.
+func (s *Session) called(id string) string {
+	entries := s.history.Snapshot().Entries
+	for _, e := range slices.Backward(entries) {
+		for _, b := range slices.Backward(e.Content.Blocks) {
+			if call, ok := b.(content.ToolCall); ok && call.ID == id {
+				return call.Name
+			}
+		}
+	}
+	return ""
+}
+
+// Request returns the prepared history in a provider's form, ready to be sent, and what the form could not hold.
+func (p Prepared) Request(form transcript.Format) (transcript.ProviderRequest, []transcript.Note) {
+	return transcript.Render(form, p.System, p.History)
+}

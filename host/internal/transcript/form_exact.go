@@ -1,0 +1,130 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// What the readers of messages do differently when an agent adds the messages: nothing that they read may be lost.
+
+// exactBlock returns the blocks that a part was read as, in a form in which the part can be written back. A part that
+// would come back changed is carried as it is. For recordings it returns blocks as they are.
+func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block {
+	if b.form == "" {
+		return blocks
+	}
+	switch block := blocks[0].(type) {
+	case content.ToolCall:
+		return blocks
+	case content.ToolResponse:
+		return b.exactToolResult(block, asObject(raw))
+	case content.Text:
+		if strings.TrimSpace(block.Text) == "" {
+			return blocks // providers refuse it anyway
+		}
+	}
+	var written [][]byte
+	t := turn{exact: true, blocks: blocks}
+	for _, role := range []string{roleUser, roleAssistant} {
+		t.role = role
+		switch b.form {
+		case AnthropicMessages:
+			written = (&anthropicWriter{planner: &planner{form: b.form}}).blocks(t)
+		case OpenAIChat:
+			_, written, _ = (&openAIWriter{planner: &planner{form: b.form}}).parts(t)
+		case OpenAIResponses:
+			written = (&responsesWriter{planner: &planner{form: b.form}}).parts(t)
+		}
+		if len(written) == 1 && same(written[0], raw) {
+			return blocks
+		}
+	}
+	return one(content.Opaque{JSON: bytes.Clone(raw)})
+}
+
+// exactToolResult completes the response that a result of Anthropic was read as.
+func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Block {
+	r.Extra = o.without("type", "tool_use_id", "content")
+	if o.isTrue("is_error") {
+		r.Extra = without(r.Extra, "is_error")
+	}
+	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
+		m, ok := anthropicMedia(asObject(part))
+		if !ok {
+			return m, false
+		}
+		_, ok = b.exactBlock(part, one(m))[0].(content.Media)
+		return m, ok
+	})
+	r.Result = result
+	if parts != nil {
+		r.Extra = append(r.Extra, content.Field{Name: fieldParts, Value: parts})
+	}
+	return append(one(r), media...)
+}
+
+// exactToolMessage completes the response that a chat message of a tool was read as.
+func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, []content.Block) {
+	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
+		m, ok := openAIMedia(asObject(part))
+		if !ok {
+			return m, false
+		}
+		written, ok := openAIMediaPart(m, true)
+		return m, ok && same(written, part)
+	})
+	r.Result = result
+	if parts != nil {
+		r.Extra = append(r.Extra, content.Field{Name: fieldParts, Value: parts})
+	}
+	if others := o.but("role", "content", "tool_call_id").json(); others != nil {
+		r.Extra = append(r.Extra, content.Field{Name: fieldMessage, Value: bytes.Clone(others)})
+	}
+	return r, media
+}
+
+// exactCall returns the further fields of a chat message's tool call.
+func exactCall(o, function object) content.Fields {
+	var out content.Fields
+	item := o.but("id", "function", "custom")
+	if o.text("type") == "function" {
+		item = item.but("type")
+	}
+	if raw := item.json(); raw != nil {
+		out = append(out, content.Field{Name: fieldItem, Value: raw})
+	}
+	if raw := function.but("name", "arguments", "input").json(); raw != nil {
+		out = append(out, content.Field{Name: "function", Value: raw})
+	}
+	return out
+}
+
+// exactArguments returns the parameters of a call whose arguments are raw, as the text if they would be written another
+// way otherwise: some models write nothing for no arguments, or spaces around them.
+func exactArguments(parameters json.RawMessage, raw []byte) json.RawMessage {
+	if text, ok := rawjson.Text(raw); ok && argumentText(parameters) != text {
+		return bytes.Clone(raw)
+	}
+	return parameters
+}
+
+// exactFields returns the further fields of a message.
+func (m *messages) exactFields(o object) content.Fields {
+	known := []string{"role", "content"}
+	var out content.Fields
+	if m.b.form == OpenAIChat {
+		known = append(known, "name", "tool_calls", "reasoning_content")
+		if name := o.copyOf("name"); name != nil {
+			out = append(out, content.Field{Name: "name", Value: name})
+		}
+	}
+	if raw := slices.Clone(o).but(known...).json(); raw != nil {
+		out = append(out, content.Field{Name: fieldMessage, Value: raw})
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// The fields in which entries that an agent added in a provider's form ([Parse]) carry what the native form has no
+// place for. [Render] writes it back. A name of a provider's field could be one of the native form, so each is an
+// object around those fields.
+const (
+	// fieldFormat of an entry's metadata is the form in which it was added.
+	fieldFormat = "format"
+	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the message.
+	fieldMessage = "message"
+	// fieldItem of a block holds further fields of a call, or of an item of the Responses API.
+	fieldItem = "item"
+	// fieldParts of a response says of which parts its result was made: a list with {"text": bytes, …fields} for each
+	// text and {"media": true} for each attachment, or true if the result itself is the list.
+	fieldParts = "parts"
+	// kindMessage is the kind of an opaque block that is a whole message.
+	kindMessage = "provider_message"
+)
+
+// exact reports whether an entry was added in the form that is written.
+func (p *planner) exact(c content.Content) bool {
+	return len(c.Metadata) > 0 && rawjson.FieldText(c.Metadata, fieldFormat) == string(p.form)
+}
+
+// exactResult reads a tool's result that an agent gave, so that it can be written back part by part: texts are joined
+// with newlines, and parts says how to part them. reads returns the attachment in a part, ok only if it would be
+// written back the same. A list with anything else is the result as it is.
+func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media, bool)) (
+	result json.RawMessage, media []content.Block, parts json.RawMessage,
+) {
+	list, ok := elements(raw)
+	if !ok {
+		return bytes.Clone(raw), nil, nil
+	}
+	var texts []string
+	layout := []byte{'['}
+	for i, part := range list {
+		var m metadata
+		o := asObject(part)
+		if text, ok := rawjson.Text(o.raw("text")); ok && o.text("type") == textKind && !o.has("media") {
+			texts = append(texts, text)
+			m.raw("text", fmt.Append(nil, len(text)))
+			m.rest(o.but("type", "text"))
+		} else if attached, ok := reads(part); ok {
+			media = append(media, attached)
+			m.flag("media", true)
+		} else {
+			return bytes.Clone(raw), nil, json.RawMessage("true")
+		}
+		if i > 0 {
+			layout = append(layout, ',')
+		}
+		layout = append(layout, m.json()...)
+	}
+	return content.String(strings.Join(texts, "\n")), media, append(layout, ']')
+}
+
+// parts returns the result of an answer as the parts that it was given in. ok is false if it was not given in parts, or
+// was changed since.
+func (a *answer) parts(text func(string, object) []byte, media func(content.Media) []byte) (body []byte, ok bool) {
+	layout := a.Extra.Get(fieldParts)
+	if string(layout) == "true" {
+		return a.Result, kind(a.Result) == '['
+	}
+	parts, ok := elements(layout)
+	all, isText := rawjson.Text(a.Result)
+	if !ok || !isText {
+		return nil, false
+	}
+	var out [][]byte
+	attached, texts := a.media, 0
+	for _, part := range parts {
+		o := asObject(part)
+		if o.isTrue("media") {
+			if len(attached) == 0 {
+				return nil, false
+			}
+			out, attached = append(out, media(attached[0])), attached[1:]
+			continue
+		}
+		if texts > 0 {
+			if !strings.HasPrefix(all, "\n") {
+				return nil, false
+			}
+			all = all[1:]
+		}
+		texts++
+		n, ok := wholeNumber(o.raw("text"))
+		if !ok || n > len(all) || n < len(all) && !utf8.RuneStart(all[n]) {
+			return nil, false
+		}
+		out, all = append(out, text(all[:n], o.but("text"))), all[n:]
+	}
+	return list(out), all == "" && len(attached) == 0
+}
+
+// but returns the fields of o without the named ones and those that are null.
+func (o object) but(names ...string) object {
+	var out object
+	for _, f := range o {
+		if !slices.Contains(names, f.name) && !rawjson.IsNull(f.value) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// rest sets all fields of an object.
+func (m *metadata) rest(o object) {
+	for _, f := range o {
+		m.raw(f.name, f.value)
+	}
+}
+
+// json returns o as JSON, nil if it has no fields.
+func (o object) json() json.RawMessage {
+	var m metadata
+	m.rest(o)
+	return m.json()
+}
+
+// without returns fields but the named ones. The list that is given stays as it is.
+func without(fields content.Fields, names ...string) content.Fields {
+	var out content.Fields
+	for _, f := range fields {
+		if !slices.Contains(names, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// same reports whether two JSON values are equal: the order of fields does not count, and a field that is null is as
+// good as none. Numbers are compared as they are written.
+func same(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	switch kind(a) {
+	case '{':
+		x, y := asObject(a).but(), asObject(b).but()
+		if kind(b) != '{' || len(x) != len(y) {
+			return false
+		}
+		for _, f := range x {
+			if !same(f.value, y.raw(f.name)) {
+				return false
+			}
+		}
+		return true
+	case '[':
+		x, _ := elements(a)
+		y, ok := elements(b)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !same(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	case '"':
+		x, _ := rawjson.Text(a)
+		y, ok := rawjson.Text(b)
+		return ok && x == y
+	default:
+		return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
+	}
+}

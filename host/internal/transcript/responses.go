@@ -1,0 +1,199 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// isResponsesPart reports whether parts of messages of the Responses API can be of a kind. Anything else is an item.
+func isResponsesPart(kind string) bool {
+	return strings.HasPrefix(kind, "input_") || strings.HasPrefix(kind, "output_") || kind == "refusal"
+}
+
+// responses reads the items of a request of the Responses API. Items are smaller than messages: consecutive ones of the
+// model are one entry, and so are consecutive outputs, as for [codex].
+type responses struct {
+	b    *builder
+	ai   int // the entry of the model that is being added to; -1: the next item begins one
+	tool int // the same for the tool
+}
+
+// newResponses returns a reader that adds to b.
+func newResponses(b *builder) *responses { return &responses{b: b, ai: -1, tool: -1} }
+
+// readResponses reads a request of the Responses API.
+func readResponses(b *builder, d *document) error {
+	b.t.Format, b.form = OpenAIResponses, OpenAIResponses
+	r := newResponses(b)
+	if text := d.top.text("instructions"); text != "" {
+		b.t.System = one(content.Text{Text: text})
+	}
+	err := d.each("input", func(i, line int, raw []byte) error {
+		o := asObject(raw)
+		if o == nil {
+			o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: raw}}
+		}
+		if _, err := checkItem(o); err != nil {
+			return &Error{Line: line, Offset: -1, Entry: i, Reason: ErrMalformed, Detail: err.Error()}
+		}
+		r.item(line, o)
+		return nil
+	})
+	b.t.Tools = d.top.copyOf("tools")
+	b.beside(d.top, func(name string) bool { return name == "input" || name == "instructions" || name == "tools" })
+	return err
+}
+
+// item reads one item, which [checkItem] found in order.
+func (r *responses) item(line int, o object) {
+	switch t := o.text("type"); {
+	case t == "message" || t == "":
+		r.message(line, o)
+	case t == "reasoning":
+		block := codexReasoning(o).(content.Thinking)
+		r.say(line, withItem(block, o.but("type", "encrypted_content")))
+	case t == "function_call":
+		parameters, _ := argumentsOf(o.raw("arguments"))
+		parameters = exactArguments(parameters, o.raw("arguments"))
+		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters}, o.but("type", "call_id", "name", "arguments"))
+	case t == "custom_tool_call":
+		r.call(line, o, o.text("name"), content.ToolCall{Parameters: codexArguments(o)}, o.but("call_id", "name", "input"))
+	case strings.HasSuffix(t, "_call") && o.text("call_id") != "":
+		r.call(line, o, t, content.ToolCall{Parameters: o.copyOf("action")}, o.but("call_id", "action"))
+	case strings.HasSuffix(t, "_output") && o.text("call_id") != "":
+		r.output(line, o)
+	default: // of the model, or run by the provider
+		r.say(line, content.Opaque{JSON: o.json()})
+	}
+}
+
+// withItem gives a thought the further fields of its item.
+func withItem(block content.Thinking, item object) content.Block {
+	raw := item.json()
+	if raw == nil {
+		raw = []byte("{}")
+	}
+	block.Extra = append(block.Extra, content.Field{Name: fieldItem, Value: raw})
+	return block
+}
+
+func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
+	call.ID, call.Name = o.text("call_id"), name
+	if raw := item.json(); raw != nil {
+		call.Extra = content.Fields{{Name: fieldItem, Value: raw}}
+	}
+	r.say(line, call)
+}
+
+func (r *responses) meta() metadata {
+	var meta metadata
+	meta.text(fieldFormat, string(OpenAIResponses))
+	return meta
+}
+
+// say adds blocks of the model: to the entry at hand, or to a new one.
+func (r *responses) say(line int, blocks ...content.Block) {
+	r.tool = -1
+	if r.ai >= 0 {
+		r.b.extend(r.ai, blocks)
+		return
+	}
+	meta := r.meta()
+	r.ai = r.b.add(line, content.Content{Speaker: content.AI, Blocks: blocks, Metadata: meta.json()})
+}
+
+// output reads what a tool returned.
+func (r *responses) output(line int, o object) {
+	result, media, parts := exactResult(o.raw("output"), "input_text", func(part []byte) (content.Media, bool) {
+		m, ok := openAIMedia(asObject(part))
+		if !ok {
+			return m, false
+		}
+		_, ok = r.b.exactBlock(part, one(m))[0].(content.Media)
+		return m, ok
+	})
+	response := content.ToolResponse{CallID: o.text("call_id"), Result: result}
+	item := o.but("call_id", "output")
+	if o.text("type") == "function_call_output" {
+		item = item.but("type")
+	}
+	if raw := item.json(); raw != nil {
+		response.Extra = append(response.Extra, content.Field{Name: fieldItem, Value: raw})
+	}
+	if parts != nil {
+		response.Extra = append(response.Extra, content.Field{Name: fieldParts, Value: parts})
+	}
+	blocks := append(one(response), media...)
+	r.ai = -1
+	if r.tool >= 0 {
+		r.b.extend(r.tool, blocks)
+		return
+	}
+	meta := r.meta()
+	r.tool = r.b.add(line, content.Content{Speaker: content.Tool, Blocks: blocks, Metadata: meta.json()})
+}
+
+// message reads a message. One of the model joins the entry at hand; its first text marks where it begins.
+func (r *responses) message(line int, o object) {
+	role := o.text("role")
+	item := o.but("type", "role", "content").json()
+	if role == roleAssistant {
+		blocks := r.parts(o.raw("content"))
+		if !onlyText(blocks) { // a refusal, for example
+			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}}, o.but("type")...).json()})
+			return
+		}
+		first := blocks[0].(content.Text)
+		if item == nil {
+			item = []byte("{}")
+		}
+		first.Extra = append(content.Fields{{Name: fieldItem, Value: item}}, first.Extra...)
+		blocks[0] = first
+		r.say(line, blocks...)
+		return
+	}
+	blocks := r.parts(o.raw("content"))
+	var extra content.Fields
+	if item != nil {
+		extra = content.Fields{{Name: fieldMessage, Value: item}}
+	}
+	if r.b.instructions(role, blocks, extra) {
+		return
+	}
+	r.ai, r.tool = -1, -1
+	var meta metadata
+	if role != roleUser {
+		meta.text(fieldRole, role)
+		meta.flag("pinned", true)
+	}
+	meta.text(fieldFormat, string(OpenAIResponses))
+	r.b.add(line, content.Content{Speaker: content.Human, Blocks: blocks, Metadata: meta.json(), Extra: extra})
+}
+
+// parts reads the content of a message: a string or a list of parts. It never returns an empty list, because
+// [checkParts] refuses one.
+func (r *responses) parts(raw []byte) []content.Block {
+	if text, ok := rawjson.Text(raw); ok {
+		return one(content.Text{Text: text})
+	}
+	var out []content.Block
+	list, _ := elements(raw)
+	for _, raw := range list {
+		o := asObject(raw)
+		var block content.Block = content.Opaque{JSON: append([]byte(nil), raw...)}
+		switch o.text("type") {
+		case "input_text", "output_text":
+			if text, ok := rawjson.Text(o.raw("text")); ok {
+				block = content.Text{Text: text, Extra: o.without("type", "text")}
+			}
+		case "input_image":
+			if m, ok := openAIMedia(o); ok {
+				block = m
+			}
+		}
+		out = append(out, r.b.exactBlock(raw, one(block))...)
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package transcript
+
+import (
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// fieldRole is the field of a system block that begins a message of its own. It holds the role of that message. It is
+// absent in the first block of an ordinary system prompt, so that a prompt of one text has no fields at all.
+const fieldRole = "role"
+
+// isInstruction reports whether messages of a role are instructions of whoever wrote the agent.
+func isInstruction(role string) bool { return role == roleSystem || role == roleDeveloper }
+
+// instructions takes the blocks of a message as part of the system prompt and reports whether it did. It does so for
+// messages of the system or the developer that come before all others: later ones have a place in the conversation.
+// Only text can be part of a system prompt. extra are fields of the message, which travel in its first block.
+func (b *builder) instructions(role string, blocks []content.Block, extra content.Fields) bool {
+	if !isInstruction(role) || b.begun || len(b.t.Entries) > 0 || len(blocks) == 0 || !onlyText(blocks) {
+		return false
+	}
+	first := blocks[0].(content.Text)
+	if role != roleSystem || len(b.t.System) > 0 || b.form == OpenAIResponses { // there, the first may be "instructions"
+		first.Extra = append(first.Extra, content.Field{Name: fieldRole, Value: content.String(role)})
+	}
+	first.Extra = append(first.Extra, extra...)
+	b.t.System = append(append(b.t.System, first), blocks[1:]...)
+	return true
+}
+
+// isInstructions reports whether each of the blocks is a text that the system prompt holds.
+func (b *builder) isInstructions(blocks []content.Block) bool {
+	known := map[string]bool{}
+	for _, block := range b.t.System {
+		known[block.(content.Text).Text] = true
+	}
+	for _, block := range blocks {
+		if text, ok := block.(content.Text); !ok || !known[text.Text] {
+			return false
+		}
+	}
+	return true
+}
+
+func onlyText(blocks []content.Block) bool {
+	for _, block := range blocks {
+		if _, ok := block.(content.Text); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// systemBlocks reads a system prompt that is not a message: a string, or a list of text blocks. Other blocks are left
+// out with a note, because no provider takes them there.
+func (b *builder) systemBlocks(line int, raw []byte) []content.Block {
+	var out []content.Block
+	for _, block := range b.messageContent(line, raw).blocks {
+		if _, ok := block.(content.Text); !ok {
+			b.oddity(line, -1, "system block that is no text",
+				"a system block of the kind %q is no text and was left out", clip([]byte(block.Kind())))
+			continue
+		}
+		out = append(out, block)
+	}
+	return out
+}
+
+// nativeSystem reads the field "system" of a native document: an array of text blocks, or one string. Like an entry,
+// anything else is an error.
+func (b *builder) nativeSystem(d *document) error {
+	f := d.top.field("system")
+	if rawjson.IsNull(f.value) {
+		return nil
+	}
+	if text, ok := rawjson.Text(f.value); ok {
+		b.t.System = one(content.Text{Text: text})
+		return nil
+	}
+	list, ok := elements(f.value)
+	for _, raw := range list {
+		block := content.ParseBlock(raw)
+		if _, text := block.(content.Text); !text {
+			ok = false
+			break
+		}
+		b.t.System = append(b.t.System, block)
+	}
+	if !ok {
+		return &Error{Line: d.lineAt(f.at), Offset: d.offset + int64(f.at), Entry: -1, Reason: ErrMalformed,
+			Detail: "system is " + clip(f.value) + ", neither text nor a list of text blocks"}
+	}
+	return nil
+}
+
+// SystemJSON returns a system prompt as a native document has it in "system"; nil if there is none.
+func SystemJSON(system []content.Block) json.RawMessage {
+	if len(system) == 0 {
+		return nil
+	}
+	list := []byte{'['}
+	for i, b := range system {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = content.AppendBlock(list, b)
+	}
+	return append(list, ']')
+}
+
+// systemMessage is one message of a system prompt.
+type systemMessage struct {
+	role   string
+	blocks []content.Text
+}
+
+// systemMessages returns the messages that a system prompt was made of. A block with a role begins one.
+func systemMessages(system []content.Block) []systemMessage {
+	var out []systemMessage
+	for _, block := range system {
+		text, ok := block.(content.Text)
+		if !ok {
+			continue // nothing but text gets here
+		}
+		role, _ := rawjson.Text(text.Extra.Get(fieldRole))
+		if role != "" || len(out) == 0 {
+			out = append(out, systemMessage{role: firstText(role, roleSystem)})
+		}
+		m := &out[len(out)-1]
+		m.blocks = append(m.blocks, text)
+	}
+	return out
+}

@@ -1,0 +1,301 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// responsesWriter writes items of the OpenAI Responses API.
+type responsesWriter struct {
+	*planner
+	out [][]byte // the items so far
+}
+
+// renderResponses returns the items of the input, and the instructions: the part of the system prompt that was no
+// message.
+func renderResponses(t *Transcript, exact bool) rendered {
+	w := responsesWriter{planner: plan(t, OpenAIResponses)}
+	w.uniqueIDs(false)
+	r := rendered{form: OpenAIResponses, tally: &w.tally}
+	for i, m := range systemMessages(t.System) {
+		if i == 0 && !m.blocks[0].Extra.Has(fieldRole) {
+			var texts []string
+			for _, text := range m.blocks {
+				texts = append(texts, text.Text)
+			}
+			r.instructions = content.String(strings.Join(texts, "\n\n"))
+			continue
+		}
+		w.turn(m.turn(exact))
+	}
+	for _, t := range w.turns {
+		w.turn(t)
+	}
+	r.messages = w.out
+	return r
+}
+
+// turn writes one turn, its calls, and the responses after it.
+func (w *responsesWriter) turn(t turn) {
+	before := len(w.out)
+	for len(t.blocks) > 0 {
+		n := w.messageLen(t)
+		if n == 0 {
+			w.item(t, t.blocks[0])
+			t.blocks = t.blocks[1:]
+			continue
+		}
+		w.message(t, t.blocks[:n])
+		t.blocks = t.blocks[n:]
+	}
+	if len(w.out) == before {
+		w.tally.count(0, t.entry, "entry without anything that could be written left out")
+	}
+	for _, a := range t.answers {
+		w.answer(a, t.entry)
+	}
+}
+
+// messageLen returns how many blocks at the beginning of a turn are of one message: texts and attachments, up to the
+// text that begins another message.
+func (w *responsesWriter) messageLen(t turn) int {
+	for i, block := range t.blocks {
+		switch block := block.(type) {
+		case content.Text:
+			if i > 0 && block.Extra.Has(fieldItem) {
+				return i
+			}
+		case content.Media:
+		case content.Opaque:
+			if !isResponsesPart(block.Kind()) {
+				return i
+			}
+		default:
+			return i
+		}
+	}
+	return len(t.blocks)
+}
+
+// message writes blocks as one message. A single text is written as a string.
+func (w *responsesWriter) message(t turn, blocks []content.Block) {
+	fields := t.fields
+	if text, ok := blocks[0].(content.Text); ok && t.role == roleAssistant {
+		if t.exact {
+			fields = asObject(text.Extra.Get(fieldItem))
+		}
+		blocks = slices.Clone(blocks)
+		text.Extra = without(text.Extra, fieldItem)
+		blocks[0] = text
+	}
+	t.blocks = blocks
+	parts := w.parts(t)
+	var m metadata
+	m.text("type", "message")
+	m.text("role", t.role)
+	text, isText := blocks[0].(content.Text)
+	switch {
+	case len(parts) == 0:
+		return
+	case len(blocks) == 1 && isText && (len(text.Extra) == 0 || !t.exact):
+		m.raw("content", content.String(text.Text))
+	default:
+		m.raw("content", list(parts))
+	}
+	if t.exact {
+		m.rest(fields)
+	}
+	w.out = append(w.out, m.json())
+}
+
+// parts returns blocks as parts of a message.
+func (w *responsesWriter) parts(t turn) (parts [][]byte) {
+	textKind := "input_text"
+	if t.role == roleAssistant {
+		textKind = "output_text"
+	}
+	text := func(s string, extra content.Fields) {
+		var m metadata
+		m.text("type", textKind)
+		m.raw("text", content.String(s))
+		for _, f := range extra {
+			if t.exact {
+				m.raw(f.Name, f.Value)
+				continue
+			}
+			w.tally.count(0, t.entry, fmt.Sprintf("field %q of a text left out", clip([]byte(f.Name))))
+		}
+		parts = append(parts, m.json())
+	}
+	for _, block := range t.blocks {
+		switch block := block.(type) {
+		case content.Text:
+			text(block.Text, block.Extra)
+		case content.Media:
+			if part, ok := responsesMedia(block, t.exact); ok && t.role == roleUser {
+				parts = append(parts, part)
+				continue
+			}
+			text(placeholder(block), nil)
+			w.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
+		case content.Opaque:
+			if t.exact {
+				parts = append(parts, block.JSON)
+				continue
+			}
+			w.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(block.Kind()))))
+		}
+	}
+	return parts
+}
+
+// responsesMedia returns media as a part; ok is false for types that the API does not take.
+func responsesMedia(m content.Media, exact bool) (part []byte, ok bool) {
+	link := m.Data
+	if m.Encoding != "url" {
+		link = "data:" + m.MimeType + ";base64," + m.Data
+	}
+	var out metadata
+	switch {
+	case strings.HasPrefix(m.MimeType, "image/"):
+		out.text("type", "input_image")
+		out.raw("image_url", content.String(link))
+		for _, f := range m.Extra {
+			if exact || f.Name == "detail" {
+				out.raw(f.Name, f.Value)
+			}
+		}
+	case m.MimeType == "application/pdf" && m.Encoding != "url":
+		out.text("type", "input_file")
+		out.raw("filename", content.String(firstText(m.Filename, "document.pdf")))
+		out.raw("file_data", content.String(link))
+	default:
+		return nil, false
+	}
+	return out.json(), true
+}
+
+// item writes a block that is an item of its own. Reasoning goes back to the provider in encrypted form or by its id;
+// other thinking it does not take.
+func (w *responsesWriter) item(t turn, block content.Block) {
+	switch block := block.(type) {
+	case *call:
+		w.out = append(w.out, w.call(block, t.entry))
+	case content.Thinking:
+		encrypted := block.Extra.Get("encryptedContent")
+		if encrypted == nil && !t.exact {
+			w.tally.count(0, t.entry, "thinking left out")
+			return
+		}
+		item := asObject(block.Extra.Get(fieldItem))
+		if !t.exact {
+			item = nil
+		}
+		var m metadata
+		m.text("type", "reasoning")
+		if item.raw("summary") == nil {
+			var summary [][]byte
+			if block.Thought != "" {
+				summary = append(summary, fmt.Appendf(nil, `{"type":"summary_text","text":%s}`, content.String(block.Thought)))
+			}
+			m.raw("summary", list(summary))
+		}
+		m.raw("encrypted_content", encrypted)
+		m.rest(item)
+		w.out = append(w.out, m.json())
+	case content.Opaque:
+		if t.exact {
+			w.out = append(w.out, block.JSON)
+			return
+		}
+		w.tally.count(0, t.entry, fmt.Sprintf("block of the kind %q left out", clip([]byte(block.Kind()))))
+	}
+}
+
+// call returns a call as an item. Calls of the API's own tools have an action in place of arguments.
+func (w *responsesWriter) call(c *call, entry int) []byte {
+	var item object
+	if c.exact {
+		item = asObject(c.Extra.Get(fieldItem))
+	}
+	var m metadata
+	t := firstText(item.text("type"), "function_call")
+	m.text("type", t)
+	m.raw("call_id", content.String(c.outID))
+	switch {
+	case t == "function_call":
+		m.raw("name", content.String(w.toolName(c, entry)))
+		m.raw("arguments", content.String(argumentText(c.Parameters)))
+	case t == "custom_tool_call":
+		m.raw("name", content.String(w.toolName(c, entry)))
+		m.raw("input", rawjson.Field(c.Parameters, "input"))
+	default:
+		m.raw("action", c.Parameters)
+	}
+	m.rest(item.but("type"))
+	return m.json()
+}
+
+// answer writes a response as an item.
+func (w *responsesWriter) answer(a *answer, entry int) {
+	var item object
+	if a.exact {
+		item = asObject(a.Extra.Get(fieldItem))
+	}
+	t := item.text("type")
+	if t == "" {
+		t = "function_call_output"
+		if called := asObject(a.call.Extra.Get(fieldItem)).text("type"); a.call.exact && called != "" {
+			t = called + "_output" // a response that the host made up
+		}
+	}
+	var m metadata
+	m.text("type", t)
+	m.raw("call_id", content.String(a.call.outID))
+	m.raw("output", w.result(a, entry))
+	m.rest(item.but("type"))
+	w.out = append(w.out, m.json())
+}
+
+// result returns a tool's result: text, or parts if it has attachments.
+func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
+	text := func(text string, fields object) []byte {
+		var m metadata
+		m.text("type", "input_text")
+		m.raw("text", content.String(text))
+		m.rest(fields)
+		return m.json()
+	}
+	media := func(m content.Media) []byte {
+		part, ok := responsesMedia(m, a.exact)
+		if !ok {
+			w.tally.count(0, entry, "attachment that the format cannot hold replaced by a line of text")
+			part = text(placeholder(m), nil)
+		}
+		return part
+	}
+	if a.exact {
+		if parts, ok := a.parts(text, media); ok {
+			return parts
+		}
+		if kind(a.Result) == '{' { // such as a screenshot
+			return a.Result
+		}
+	}
+	if len(a.media) == 0 {
+		return content.String(resultText(a.ToolResponse))
+	}
+	var parts [][]byte
+	if s := resultText(a.ToolResponse); s != "" {
+		parts = append(parts, text(s, nil))
+	}
+	for _, m := range a.media {
+		parts = append(parts, media(m))
+	}
+	return list(parts)
+}

@@ -1,0 +1,102 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Form is a provider's form of messages.
+type Form string
+
+// The forms of messages.
+const (
+	// Anthropic is the form of the Messages API.
+	Anthropic Form = "anthropic"
+	// OpenAIChat is the form of the Chat Completions API, which many servers share.
+	OpenAIChat Form = "openai-chat"
+	// OpenAIResponses is the form of the items of the Responses API.
+	OpenAIResponses Form = "openai-responses"
+)
+
+// ErrForm: the form of messages is none that the host knows.
+var ErrForm = fmt.Errorf("unknown form of messages; want %s, %s or %s", Anthropic, OpenAIChat, OpenAIResponses)
+
+func (f Form) format() (transcript.Format, error) {
+	switch f {
+	case Anthropic:
+		return transcript.AnthropicMessages, nil
+	case OpenAIChat:
+		return transcript.OpenAIChat, nil
+	case OpenAIResponses:
+		return transcript.OpenAIResponses, nil
+	default:
+		return "", &Error{Kind: KindEntry, Err: fmt.Errorf("%.40q: %w", string(f), ErrForm)}
+	}
+}
+
+// Messages are messages as an agent holds them for its provider.
+type Messages struct {
+	Form Form
+	// Messages are messages of the form, or items of the Responses API.
+	Messages []json.RawMessage
+	// System replaces the session's system prompt: Anthropic's "system" or the "instructions" of the Responses API, a
+	// string or a list of text parts. Nil leaves it as it is.
+	System json.RawMessage
+}
+
+// AddMessages appends messages in a provider's form, all or none, as [Session.Add] appends entries. Messages of the
+// system or the developer that come before all others become part of the system prompt; later ones are pinned.
+//
+// A message that is not one of the form is refused with an error that wraps [ErrInvalidEntry] and gives its position in
+// [Error.Entry], and that of the part in [Error.Part]. Parts and fields that the host does not know are carried, and
+// [Prepared.Request] gives them back.
+func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
+	form, err := m.Form.format()
+	if err != nil {
+		return State{}, err
+	}
+	revision, tokens, err := s.engine.AddMessages(ctx, engine.Messages{Form: form, Messages: m.Messages, System: m.System})
+	return State{revision, tokens}, classify(err)
+}
+
+// ParseSystem reads a system prompt as providers take it next to the messages, for [Session.SetSystem]: a string, or a
+// list of text parts.
+func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
+	blocks, err := transcript.ParseSystem(raw)
+	if err != nil {
+		return nil, classify(fmt.Errorf("%w: %w", ErrInvalidEntry, err))
+	}
+	return blocks, nil
+}
+
+// Request is a prepared history in a provider's form.
+type Request struct {
+	// Messages are the messages, or the items of the input.
+	Messages []json.RawMessage
+	// System is Anthropic's system prompt, a list of text parts, and Instructions that of the Responses API, a text. They
+	// are nil if there is none, and where it is among the messages.
+	System, Instructions json.RawMessage
+	// Notes say what the form cannot hold. What was added in the same form comes back as it was, without notes.
+	Notes []string
+}
+
+// Request returns the prepared history in a provider's form, ready to be sent.
+func (p Prepared) Request(f Form) (Request, error) {
+	form, err := f.format()
+	if err != nil {
+		return Request{}, err
+	}
+	made, notes := engine.Prepared(p).Request(form)
+	r := Request{Messages: made.Messages, System: made.System, Instructions: made.Instructions}
+	for _, n := range notes {
+		if !n.Routine {
+			r.Notes = append(r.Notes, n.Message)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,166 @@
+// Command benchreport turns the output of "go test -bench" on standard input into a table that fits 80 columns: the
+// median of each benchmark's repetitions, how far they lie apart, and how it compares with another way to do the same.
+//
+// Usage: go test -run '^$' -bench . -count 5 ./... | benchreport [-plot FILE]
+//
+// With -plot it also draws the turn times of BenchmarkTurn against the length of the history, as SVG.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+func main() {
+	plot := flag.String("plot", "", "draw the turn times to this SVG file")
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout, *plot); err != nil {
+		fmt.Fprintf(os.Stderr, "benchreport: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer, plotFile string) error {
+	all, err := read(in)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errors.New("no benchmark on standard input")
+	}
+	writeTable(out, all)
+	if plotFile == "" {
+		return nil
+	}
+	if svg := plot(all); svg != "" { // not all runs measure turns
+		return os.WriteFile(plotFile, []byte(svg), 0o644)
+	}
+	return nil
+}
+
+// benchmark is what one benchmark measured, in its most telling unit.
+type benchmark struct {
+	name, unit string
+	values     []float64 // one for each repetition
+	allocs     float64
+}
+
+func (b *benchmark) median() float64 {
+	sorted := slices.Sorted(slices.Values(b.values))
+	return sorted[len(sorted)/2]
+}
+
+// spread is the distance between the least and the greatest value, as a share of the median.
+func (b *benchmark) spread() float64 {
+	return (slices.Max(b.values) - slices.Min(b.values)) / b.median()
+}
+
+// units are what a benchmark is reported in: the first that it has. benchfmt turns ns into seconds, and MB into bytes.
+var units = []string{"ms/turn", "B/s", "rss-bytes/text-byte", "sec/op"}
+
+// read collects the results by name, in the order of their first appearance.
+func read(in io.Reader) ([]*benchmark, error) {
+	var all []*benchmark
+	byName := map[string]*benchmark{}
+	reader := benchfmt.NewReader(in, "standard input")
+	for reader.Scan() {
+		result, ok := reader.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		name := trimProcs(result.Name.String())
+		b := byName[name]
+		if b == nil {
+			b = &benchmark{name: name}
+			byName[name] = b
+			all = append(all, b)
+		}
+		for _, unit := range units {
+			if value, ok := result.Value(unit); ok {
+				b.unit, b.values = unit, append(b.values, value)
+				break
+			}
+		}
+		b.allocs, _ = result.Value("allocs/op")
+	}
+	return slices.DeleteFunc(all, func(b *benchmark) bool { return len(b.values) == 0 }), reader.Err()
+}
+
+// trimProcs removes the number of processors that "go test" appends to a name.
+func trimProcs(name string) string {
+	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		return name[:i]
+	}
+	return name
+}
+
+// other is the name of the benchmark that does the same as b in another way; "" if there is none.
+func other(name string) string {
+	if rest, ok := strings.CutSuffix(name, "/thresh"); ok {
+		return rest + "/tiktoken-go"
+	}
+	if strings.HasPrefix(name, "Turn/high-density/") {
+		return strings.Replace(name, "high-density", "high-density-full", 1)
+	}
+	return ""
+}
+
+func writeTable(out io.Writer, all []*benchmark) {
+	byName := map[string]*benchmark{}
+	for _, b := range all {
+		byName[b.name] = b
+	}
+	fmt.Fprintf(out, "%-46s %12s %8s %10s\n", "BENCHMARK", "MEDIAN", "SPREAD", "FASTER BY")
+	for _, b := range all {
+		faster := ""
+		if o := byName[other(b.name)]; o != nil && o.unit == b.unit {
+			ratio := o.median() / b.median()
+			if b.unit == "B/s" {
+				ratio = 1 / ratio
+			}
+			faster = fmt.Sprintf("%.1f ×", ratio)
+		}
+		fmt.Fprintf(out, "%-46s %12s %7.0f%% %10s\n", short(b.name, 46), format(b.median(), b.unit), 100*b.spread(), faster)
+	}
+}
+
+// short keeps the end of a name, which tells more than its beginning.
+func short(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return "…" + string(r[len(r)-most+1:])
+	}
+	return name
+}
+
+// format shows a value with three digits and a prefix.
+func format(value float64, unit string) string {
+	switch unit {
+	case "B/s":
+		return fmt.Sprintf("%.1f MB/s", value/1e6)
+	case "ms/turn":
+		value /= 1e3
+	case "sec/op":
+	default:
+		return fmt.Sprintf("%.3g", value)
+	}
+	for _, scale := range []struct {
+		factor float64
+		name   string
+	}{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}} {
+		if value >= scale.factor {
+			return fmt.Sprintf("%.3g %s", value/scale.factor, scale.name)
+		}
+	}
+	return fmt.Sprintf("%.3g ns", value*1e9)
+}
+
+// byFirst sorts points by their first coordinate.
+func byFirst(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) }
