@@ -35,7 +35,7 @@ type mirror struct {
 	memoFor memoKey
 }
 
-// memoKey is everything beside the history that an Optimize may depend on. A memo does not outlive a change of it.
+// memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
 type memoKey struct {
 	root    string
 	config  Config
@@ -185,7 +185,7 @@ func (m *mirror) settleMemo() {
 	}
 }
 
-// perCheck is how many entries are checked after each Optimize beside the new ones. At 4 KB an entry this takes some
+// perCheck is how many entries are checked after each Optimize in addition to the new ones. At 4 KB an entry this takes some
 // 50 µs in the worst case, and 10,000 entries have all been checked after 160 calls.
 const perCheck = 64
 

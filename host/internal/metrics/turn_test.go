@@ -303,7 +303,7 @@ func TestARecorderOfManySessions(t *testing.T) {
 }
 
 func TestWithoutAProviderNothingIsMeasured(t *testing.T) {
-	r, err := metrics.New(nil, metrics.Sources{Sessions: func() int { t.Error("somebody collects"); return 0 }})
+	r, err := metrics.New(nil, metrics.Sources{Sessions: func() int { t.Error("sessions are collected"); return 0 }})
 	if r != nil || err != nil {
 		t.Fatalf("%v, %v", r, err)
 	}

@@ -65,7 +65,7 @@ type change struct {
 
 // work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover. An
 // error means that thresh itself failed: no plugin has a part in opening and closing sessions, or in adding entries, so
-// whatever happens to plugins, these may not fail.
+// these may not fail, however plugins are disturbed.
 func (a *agent) work(ctx context.Context, calm func()) error {
 	for round := 0; ; round++ {
 		if err := a.open(round); err != nil {

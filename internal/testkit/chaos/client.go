@@ -50,7 +50,7 @@ func newClient(in io.WriteCloser, out io.Reader) *client {
 	return c
 }
 
-// read hands out replies until there are no more, and fails whoever waits then. It never blocks on an agent: each
+// read hands out replies until there are no more, and fails the calls that wait then. It never blocks on an agent: each
 // channel has room for its one reply. Otherwise the host would stop reading, and the run would hang.
 func (c *client) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
@@ -70,7 +70,7 @@ func (c *client) read(out io.Reader) {
 		answer := c.waiting[r.ID]
 		delete(c.waiting, r.ID)
 		c.mu.Unlock()
-		if answer != nil { // nil: a reply that nobody asked for, or a second one
+		if answer != nil { // nil: a reply without a request, or a second one
 			answer <- r
 		}
 	}

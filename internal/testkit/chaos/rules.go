@@ -44,8 +44,8 @@ func (e entry) text() (text string) {
 // acceptable returns an error if a provider would refuse the history. pending are the calls at its end that the host
 // says wait for their responses.
 func acceptable(history []entry, pending []string) error {
-	// Providers take a call only if the very next messages answer it, whatever they call themselves. Anthropic wants
-	// all responses in the next message and OpenAI in the next messages; entries of tools that follow become both.
+	// Providers take a call only if what follows answers it at once: Anthropic wants all responses in the next message,
+	// OpenAI in the next messages. Entries of tools that follow the call become both.
 	var open []string // ids of calls that the entries so far leave unanswered
 	for i, e := range history {
 		if len(e.Blocks) == 0 {

@@ -161,7 +161,7 @@ func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	stuck.Stop()
 	for pid, env := range procs.With("TMPDIR=" + p.path("tmp")) {
 		r.fault(leftover, "process %d: %s", pid, env)
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it is reported; nobody else would end it
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it is reported; nothing else would end it
 	}
 	left, err := os.ReadDir(p.path("tmp"))
 	if err != nil {
