@@ -17,7 +17,7 @@ import (
 // moreThanAllowed is how often a test lets a start fail: often enough for quarantine, if the failures counted.
 const moreThanAllowed = 6
 
-// blamesTheHost makes calls that fail for want of something on the host's machine. Nobody may be blamed for them.
+// blamesTheHost makes calls that fail because the host's machine lacks something. The plugin may not be blamed.
 func blamesTheHost(t *testing.T, s *Strategy, says ...string) {
 	t.Helper()
 	for range moreThanAllowed {
