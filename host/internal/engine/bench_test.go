@@ -43,7 +43,7 @@ func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Hos
 }
 
 // BenchmarkWindow is a whole turn over 5,000 entries, about a million tokens: "idle" sends the history to a strategy that
-// does nothing, "high-density" prunes it. The history is made anew for each turn, so that there is something to prune;
+// does nothing, "high-density" prunes it. The history is made again for each turn, so that there is something to prune;
 // that and counting are not measured.
 func BenchmarkWindow(b *testing.B) {
 	dir := benchPlugins(b)
@@ -128,7 +128,7 @@ func BenchmarkTurn(b *testing.B) {
 const tokensPerEntry = 180
 
 func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
-	const turns, added = 20, 3 // a session grows by as much before it is made anew
+	const turns, added = 20, 3 // a session grows by as much before it is made again
 	n := tokens / tokensPerEntry
 	entries := gen.Session(n+turns*added, 1)
 	var took []time.Duration

@@ -40,7 +40,7 @@ func Methods() []Method {
 		{Name: "session.get", Params: "{session}", Result: "{session, system, systemTokens, entries, tokens, revision}",
 			call: inTurn(getSession), Meaning: "Returns the system prompt, and the size of the history."},
 		{Name: "session.setSystem", Params: "{session, system}", Result: "{tokens}", call: inTurn(setSystem),
-			Meaning: "Sets the system prompt, which is kept beside the history; null removes it. Returns what it counts."},
+			Meaning: "Sets the system prompt, which is kept apart from the history; null removes it. Returns what it counts."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
 		{Name: "history.add", Params: "{session, entries, opaque?} or {session, messages, format, system?}",
