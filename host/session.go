@@ -108,9 +108,9 @@ type Prepared struct {
 	System []content.Block
 	// Revision is that of the session's history that this was made from.
 	Revision uint64
-	// Unchanged is how many entries at the beginning of History are those of the Prepared before this one, which had the
-	// revision UnchangedSince. An agent that converts entries into messages need convert only what follows. Both are 0
-	// for the first.
+	// Unchanged is how many entries at the beginning of History are those of the Prepared before this one, which had
+	// the revision UnchangedSince. An agent that converts entries into messages need convert only what follows. Both
+	// are 0 for the first.
 	Unchanged      int
 	UnchangedSince uint64
 	// Outcome says what was done.

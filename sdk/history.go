@@ -6,8 +6,9 @@ type history struct {
 	sums    []int // sums[i] is what the entries before i count, in tokens, so that any range costs two lookups
 }
 
-// copied returns a copy for a Compress, whose author may change entries and blocks freely. Texts and raw JSON are shared:
-// nothing modifies them. The blocks share one array, so that a history of thousands of entries costs two allocations.
+// copied returns a copy for a Compress, whose author may change entries and blocks freely. Texts and raw JSON are
+// shared: nothing modifies them. The blocks share one array, so that a history of thousands of entries costs two
+// allocations.
 func (h *history) copied() []Content {
 	out := make([]Content, len(h.entries))
 	blocks := 0

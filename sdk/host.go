@@ -56,7 +56,8 @@ func (h *boundHost) EstimateTokens(ctx context.Context, entries []Content) ([]in
 	var fresh []Content
 	var places []int
 	for i, e := range entries {
-		if at, ok := e.Origin(); ok && h.history != nil && at < len(h.history.entries) && e.Equal(h.history.entries[at]) {
+		if at, ok := e.Origin(); ok && h.history != nil && at < len(h.history.entries) &&
+			e.Equal(h.history.entries[at]) {
 			counts[i] = h.history.tokens(at, at+1)
 			continue
 		}

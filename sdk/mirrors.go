@@ -2,8 +2,8 @@ package sdk
 
 import "sync"
 
-// mirrors holds the mirrors of sessions that no call is using at the moment. Together they take at most limit bytes; the
-// least recently used go first. It is safe for concurrent use.
+// mirrors holds the mirrors of sessions that no call is using at the moment. Together they take at most limit bytes;
+// the least recently used go first. It is safe for concurrent use.
 //
 // A mirror is a cache. A call that finds none, because it was dropped or because another call of the session has it, is
 // answered by asking for the whole history.

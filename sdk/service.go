@@ -103,8 +103,8 @@ func (s *service) call(h wire.Call, c *configuration, history []Content) (Call, 
 	}, nil
 }
 
-// holds returns the function that tells whether this process holds what a request builds on. It puts the session's mirror
-// into m. One that does not fit is of no use any more and is dropped with it.
+// holds returns the function that tells whether this process holds what a request builds on. It puts the session's
+// mirror into m. One that does not fit is of no use any more and is dropped with it.
 func (s *service) holds(m **mirror) func(wire.Call) bool {
 	return func(c wire.Call) bool {
 		*m = s.mirrors.take(c.SessionID)

@@ -103,7 +103,7 @@ func (actor) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) 
 		return sdk.CompressResult{}, nil
 	case "estimate", "estimate-kept":
 		entries := in.History
-		if in.SessionID == "estimate" { // as if they were made anew: these have to be asked for
+		if in.SessionID == "estimate" { // as if they were made again: these have to be asked for
 			entries = slices.Clone(entries)
 			for i := range entries {
 				entries[i] = entries[i].WithOrigin(-1)

@@ -146,8 +146,8 @@ func TestThePrintedSettings(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	for name, c := range map[string]struct{ addr, fault, want string }{
-		"a fault that nobody knows": {"127.0.0.1:0", "nothing", `unknown fault "nothing"; want one of: cut, empty,`},
-		"no address":                {"nowhere", "", "listen: "},
+		"an unknown fault": {"127.0.0.1:0", "nothing", `unknown fault "nothing"; want one of: cut, empty,`},
+		"no address":       {"nowhere", "", "listen: "},
 	} {
 		if err := run(t.Context(), c.addr, 0, c.fault, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

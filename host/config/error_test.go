@@ -104,7 +104,7 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 		"a profile in a variable":         {env: []string{"THRESH_PROFILES_P_LOG_LEVEL=info"}, want: "THRESH_PROFILES_P_LOG_LEVEL: unknown setting in the environment"},
 		"an unknown flag":                 {override: flag("threshold", "1"), want: "--set: threshold: unknown setting; did you mean compression.threshold?"},
 		"a wrong flag":                    {override: flag("log.level", "loud"), want: `--set: log.level: "loud" is not allowed; want one of: trace, debug, info, warn, error`},
-		"a preset nobody knows":           {override: flag("compression.density.toolPresets", "codex,llxpr"), want: "--set: compression.density.toolPresets[1]: \"llxpr\" is not allowed; want PRESETS; did you mean llxprt?"},
+		"an unknown preset":               {override: flag("compression.density.toolPresets", "codex,llxpr"), want: "--set: compression.density.toolPresets[1]: \"llxpr\" is not allowed; want PRESETS; did you mean llxprt?"},
 		"a group":                         {override: flag("log", "info"), want: "--set: log: is a group of settings; want one of: log.level"},
 		"a profile without key":           {override: flag("profiles.p", "x"), want: "--set: profiles.p: is a group of settings; want profiles.<name>.<setting>"},
 		"a strategy without key":          {override: flag("strategies.a", "x"), want: "--set: strategies.a: is a group of settings; want strategies.<name>.<key>"},

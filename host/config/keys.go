@@ -192,7 +192,7 @@ var grantSpecs = []Spec{
 	{Key: "network", Type: Boolean, Meaning: "Whether the plugin may use the network."},
 	{Key: "processes", Type: Boolean, Meaning: "Whether the plugin may start other processes."},
 	{Key: "read", Type: Paths, Meaning: "Files and directories that the plugin may read, and run programs from, " +
-		"beside those of the system."},
+		"in addition to those of the system."},
 }
 
 // nearestKey guesses at a full key, and at the last part of a key if there is only one part.

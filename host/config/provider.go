@@ -236,7 +236,7 @@ func (c *Config) checkProvider(name string, pr Provider, profile *koanf.Koanf, p
 		complain(model, Error{Origin: c.profiles[name], Problem: "is missing", Allowed: want})
 	}
 	if pr.KeyEnv != "" && pr.KeyFile != "" {
-		problem := "is set beside provider.keyEnv (" + origin(keyEnv).String() + ")"
+		problem := "is set together with provider.keyEnv (" + origin(keyEnv).String() + ")"
 		complain(keyFile, Error{Origin: origin(keyFile), Problem: problem, Allowed: "one of them"})
 	}
 	if pr.MaxOutput >= pr.ContextLimit && !p.keys[contextLimit] {

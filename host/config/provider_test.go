@@ -88,7 +88,7 @@ func TestWrongProviders(t *testing.T) {
 		"a key in the URL":      {"kind: openai, model: m, baseURL: 'https://h/v1?key=hidden'", "1: profiles.p.provider.baseURL: " + notShown + anAddress},
 		"no URL":                {"kind: openai, model: m, baseURL: 'localhost:8089'", "1: profiles.p.provider.baseURL: " + notShown + anAddress},
 		"two keys": {"kind: openai, model: m, keyEnv: A, keyFile: b",
-			"1: profiles.p.provider.keyFile: is set beside provider.keyEnv (user file ~/.config/thresh/thresh.yaml:1); want one of them"},
+			"1: profiles.p.provider.keyFile: is set together with provider.keyEnv (user file ~/.config/thresh/thresh.yaml:1); want one of them"},
 		"no room for input": {"kind: openai, model: m, contextLimit: 8192",
 			"1: profiles.p.provider.maxOutput: 8192 leaves nothing of the context window; want less than provider.contextLimit, which is 8192"},
 		"a negative price":  {"kind: openai, model: m, prices.input: -1", "1: profiles.p.provider.prices.input: -1 is not allowed; want a number of at least 0"},

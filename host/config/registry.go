@@ -133,9 +133,10 @@ func Specs() []Spec {
 		trusted(perHost(Spec{Key: "plugins.maxJsonDepth", Type: Integer, Default: 1000, Min: new(0.0), OpenMin: true,
 			Unit:    "levels",
 			Meaning: "Maximum nesting of JSON in a plugin's answer."})),
-		trusted(perHost(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0), Unit: "bytes",
-			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is sent; " +
-				"0 for none."})),
+		trusted(perHost(Spec{Key: "plugins.mirrorBytes", Type: Integer, Default: 256 << 20, Min: new(0.0),
+			Unit: "bytes",
+			Meaning: "Memory that a plugin may use to keep histories between calls, so that only what is new is " +
+				"sent; 0 for none."})),
 		trusted(perHost(Spec{Key: "plugins.maxHostCalls", Type: Integer, Default: 10_000, Min: new(0.0), OpenMin: true,
 			Unit:    "calls",
 			Meaning: "Maximum number of requests that a plugin may make to the host during one Compress."})),

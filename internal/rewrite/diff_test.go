@@ -146,7 +146,7 @@ func TestPieces(t *testing.T) {
 		"another speaker is new":       {[]content.Content{renamed, h[2]}, []Piece{Added{renamed}, Keep{2, 3}}},
 		"an entry twice is new":        {[]content.Content{h[0], h[0]}, []Piece{Keep{0, 1}, Added{h[0]}}},
 		"an entry moved back is new":   {[]content.Content{h[4], h[0]}, []Piece{Keep{4, 5}, Added{h[0]}}},
-		"an equal entry made anew":     {[]content.Content{entry("human", "q"), h[1]}, []Piece{Added{h[0]}, Keep{1, 2}}},
+		"an equal entry made again":    {[]content.Content{entry("human", "q"), h[1]}, []Piece{Added{h[0]}, Keep{1, 2}}},
 		"an origin out of the history": {[]content.Content{summary.WithOrigin(99)}, []Piece{Added{summary}}},
 	}
 	for name, tt := range tests {

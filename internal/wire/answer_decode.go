@@ -89,8 +89,8 @@ func decodeReplace(msg []byte) ([]rewrite.BlockPiece, error) {
 }
 
 // decodeBlockPiece decodes a thresh.v1.BlockPiece. In an answer, new blocks of a kind that this version does not know
-// are refused: the host could not keep them. So is a piece with neither field, which is how a new alternative of the oneof looks to
-// this version.
+// are refused: the host could not keep them. So is a piece with neither field, which is how a new alternative of the
+// oneof looks to this version.
 func decodeBlockPiece(msg []byte, u unknown) (rewrite.BlockPiece, error) {
 	var p rewrite.BlockPiece
 	found := false

@@ -130,8 +130,8 @@ func decodeString(b []byte) (string, error) {
 	return unsafe.String(unsafe.SliceData(b), len(b)), nil
 }
 
-// decodeRaw returns b without room behind it, so that an append copies. Empty becomes nil, because package content represents absent JSON as nil and compares blocks by
-// it.
+// decodeRaw returns b without room behind it, so that an append copies. Empty becomes nil, because package content
+// represents absent JSON as nil and compares blocks by it.
 func decodeRaw(b []byte) json.RawMessage {
 	if len(b) == 0 {
 		return nil

@@ -113,8 +113,8 @@ type Configuration struct {
 	Config contract.Config
 	// LogLevel is the least severe level that the host keeps: "trace", "debug", "info", "warn" or "error".
 	LogLevel string
-	// MirrorBytes is the most that the plugin's mirrors of histories may take together, in bytes; 0: it keeps none; nil:
-	// [DefaultMirrorBytes].
+	// MirrorBytes is the most that the plugin's mirrors of histories may take together, in bytes; 0: it keeps none;
+	// nil: [DefaultMirrorBytes].
 	MirrorBytes *uint64
 }
 
@@ -131,6 +131,7 @@ func ToConfigure(c Configuration) *threshv1.ConfigureRequest {
 // FromConfigure reads the request of a Configure.
 func FromConfigure(r *threshv1.ConfigureRequest) Configuration {
 	return Configuration{
-		HostServiceID: r.GetHostServiceId(), Config: r.GetConfig(), LogLevel: r.GetLogLevel(), MirrorBytes: r.MirrorBytes,
+		HostServiceID: r.GetHostServiceId(), Config: r.GetConfig(), LogLevel: r.GetLogLevel(),
+		MirrorBytes: r.MirrorBytes,
 	}
 }

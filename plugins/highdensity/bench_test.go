@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -30,44 +31,66 @@ func benchCall(b *testing.B, entries int) sdk.Call {
 // A turn that adds three entries to a history, of which 5,000 entries are about a million tokens: without a memo, which
 // works on everything, and with one. No edits are applied, so that all of them stay in every answer.
 func BenchmarkOptimize(b *testing.B) {
-	const turns = 100
 	for _, recency := range []bool{false, true} {
 		for _, entries := range []int{500, 5000, 50_000} {
-			in := sdk.OptimizeInput{Call: benchCall(b, entries+3*turns)}
-			in.Density = sdktest.DefaultDensity()
-			in.Density.RecencyPruning = recency
-			history := in.History
-			optimize := func(b *testing.B, entries, unchanged int) {
-				in.History, in.Unchanged = history[:entries], unchanged
-				if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.Run(fmt.Sprintf("recency=%v/entries=%d/full", recency, entries), func(b *testing.B) {
-				b.ReportAllocs()
-				in.Memo = nil
-				for b.Loop() {
-					optimize(b, entries, 0)
-				}
-			})
-			b.Run(fmt.Sprintf("recency=%v/entries=%d/turn", recency, entries), func(b *testing.B) {
-				b.ReportAllocs()
-				in.Memo = new(sdk.Memo)
-				optimize(b, entries, 0)
-				n := entries
-				for b.Loop() {
-					if n == len(history) {
-						b.StopTimer()
-						n = entries
-						optimize(b, n, n)
-						b.StartTimer()
-					}
-					optimize(b, n+3, n)
-					n += 3
-				}
+			b.Run(fmt.Sprintf("recency=%v/entries=%d", recency, entries), func(b *testing.B) {
+				benchmarkTurns(b, entries, recency)
 			})
 		}
 	}
+}
+
+func benchmarkTurns(b *testing.B, entries int, recency bool) {
+	in := sdk.OptimizeInput{Call: benchCall(b, entries+300)}
+	in.Density = sdktest.DefaultDensity()
+	in.Density.RecencyPruning = recency
+	history := in.History
+	optimize := func(b *testing.B, entries, unchanged int) {
+		in.History, in.Unchanged = history[:entries], unchanged
+		if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("full", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			optimize(b, entries, 0)
+		}
+	})
+	b.Run("turn", func(b *testing.B) {
+		b.ReportAllocs()
+		in.Memo = new(sdk.Memo)
+		before := heap()
+		optimize(b, entries, 0)
+		memo := float64(heap()-before) / float64(size(history[:entries]))
+		n := entries
+		for b.Loop() {
+			if n == len(history) { // back to the beginning
+				b.StopTimer()
+				n = entries
+				optimize(b, n, n)
+				b.StartTimer()
+			}
+			optimize(b, n+3, n)
+			n += 3
+		}
+		b.ReportMetric(memo, "memo/text") // bytes
+	})
+}
+
+// heap returns how many bytes are in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func size(history []sdk.Content) (bytes int) {
+	for _, e := range history {
+		bytes += len(e.AppendJSON(nil))
+	}
+	return bytes
 }
 
 // The worst that a history can hold. Twice the size must not take more than 2.3 times as long.
@@ -113,12 +136,12 @@ func BenchmarkOptimizeWorst(b *testing.B) {
 	}
 	for name, shape := range shapes {
 		for _, n := range []int{25_000, 50_000} {
-			in := sdk.OptimizeInput{Call: benchCall(b, 0)}
-			in.History = shape(n)
-			in.Density = sdk.DensityConfig{
-				ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: n / 8,
-			}
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				in := sdk.OptimizeInput{Call: benchCall(b, 0)}
+				in.History = shape(n)
+				in.Density = sdk.DensityConfig{
+					ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: n / 8,
+				}
 				for b.Loop() {
 					if _, err := (Strategy{}).Optimize(b.Context(), in); err != nil {
 						b.Fatal(err)

@@ -97,6 +97,7 @@ func (s *state) change(at *int32, to int32, entry int32) {
 // entry; one takes microseconds, unless its text is very large. After an error the state fits no history.
 func (s *state) extend(ctx context.Context, history []sdk.Content, unchanged int, log *slog.Logger) error {
 	s.rollback(unchanged)
+	s.marks = slices.Grow(s.marks, len(history)-unchanged)
 	for i := unchanged; i < len(history); i++ {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -48,8 +48,9 @@ func (c Config) session(
 				"it must copy what it edits", i)
 		}
 		if d := cmp.Diff(want, got, compareEntries); d != "" {
-			found.add("with a memo, and %d of %d entries unchanged since it was stored, Optimize answers something else "+
-				"than without; a memo must not change the result (-without +with):\n%s", s.unchanged, len(s.shared), d)
+			found.add("with a memo, and %d of %d entries unchanged since it was stored, Optimize answers something "+
+				"else than without; a memo must not change the result (-without +with):\n%s", s.unchanged,
+				len(s.shared), d)
 		}
 		if len(found) > 0 {
 			return found.err("Optimize")

@@ -10,11 +10,13 @@ import (
 )
 
 // asker sends the requests of one Run to the model, one after the other, and counts them. It is for one goroutine.
+// Requests follow each other, as each updates the answer to the one before.
 type asker struct {
 	host     sdk.Host
 	in       sdk.CompressInput
 	window   window
 	requests requests
+	// calls counts attempts, for the metadata.
 	calls    int64
 	repaired bool // the one second attempt was made
 }
@@ -24,6 +26,7 @@ type asker struct {
 // are several.
 func (a *asker) fold(ctx context.Context, parts []part, prior string) (string, error) {
 	snapshot := prior
+	// In the order of the conversation, so that later parts correct earlier ones.
 	for _, p := range parts {
 		var err error
 		if snapshot, err = a.ask(ctx, p, snapshot); err != nil {
@@ -47,6 +50,7 @@ func (a *asker) ask(ctx context.Context, p part, prior string) (string, error) {
 		return snapshot, err
 	}
 	a.repaired = true
+	// Logged, because the second attempt costs as much as the first.
 	a.in.Log.Warn("the model's summary cannot be used; asking again", "reason", err)
 	again, second := a.try(ctx, p, prior, reply.Err)
 	if second != nil {
@@ -82,6 +86,7 @@ func (a *asker) try(ctx context.Context, p part, prior string, refused error) (s
 func (a *asker) generate(ctx context.Context, entries []sdk.Content) (sdk.Completion, error) {
 	a.calls++
 	answer, err := a.host.Generate(ctx, sdk.GenerateRequest{System: system, Entries: entries,
+		// No streaming: only the whole answer is of use.
 		MaxOutputTokens: a.window.answer}, nil)
 	if err != nil {
 		return answer, fmt.Errorf("asking the model %s for a summary: %w", a.in.Model.Name, err)
@@ -121,12 +126,14 @@ func (a *asker) verify(ctx context.Context, pieces []piece, snapshot string) (st
 	if err != nil {
 		return snapshot, ctx.Err()
 	}
+	// The snapshot takes part of the room that the record had when it was written.
 	room := a.window.room(max(counts[0], leastTokens(snapshot)) + counts[1] + headingTokens)
 	if room < leastRoom {
 		a.in.Log.Warn("the summary is not verified: the model's window has no room for it next to the conversation")
 		return snapshot, nil
 	}
 	if total(pieces) > room {
+		// A new fitter: its counts are of the record that the snapshot was made from.
 		pieces = new(fitter).squeeze(pieces, room)
 	}
 	q := &a.requests

@@ -13,12 +13,14 @@ const pointerHead = "Full pre-compression transcript available at: "
 
 // draft holds everything a summary consists of, before the choice of what fits.
 type draft struct {
+	// snapshot is what the model wrote, tags included.
 	snapshot string
 	messages []message
 	more     bool // an earlier summary left messages out
 	facts    facts
 	pointer  string // where the transcript is
-	media    []sdk.Block
+	// media are the attachments of what was said last. Older ones are left to the snapshot's words.
+	media []sdk.Block
 }
 
 // compose returns the summary entry: the snapshot, then the chosen messages, facts up to factBytes bytes, and the
@@ -27,6 +29,7 @@ type draft struct {
 // updated next time instead of being summarised again.
 func (d *draft) compose(keep []bool, kept, factBytes int) sdk.Content {
 	var b strings.Builder
+	// First, so that a reader who knows nothing of the rest still recognises a snapshot.
 	b.WriteString(d.snapshot)
 	writeMessages(&b, d.messages, keep, kept, d.more)
 	writeFacts(&b, d.facts, factBytes)
@@ -47,6 +50,7 @@ func readPointer(text string) (path, rest string) {
 	if !ok {
 		return "", text
 	}
+	// The pointer is one line; a path with a line break cannot be written.
 	path, rest, _ = strings.Cut(after, "\n")
 	return strings.TrimSpace(path), rest
 }

@@ -23,6 +23,7 @@ func Cut(history []sdk.Content, at int) int {
 		return at // what waits is behind the cut, or was abandoned long ago
 	}
 	for _, call := range turns.Pair(history).Pending() {
+		// Pending yields calls in their order, so that this is the first that runs.
 		if call.Entry >= last && call.Entry < at {
 			return turns.CutBackward(history, call.Entry)
 		}

@@ -22,11 +22,12 @@ const (
 // ending builds the result of a Run from the model's snapshot. Its counts are tokens by the host's tokenizer, as the
 // host decides by them whether the answer is a gain.
 type ending struct {
-	in      sdk.CompressInput
-	r       Range
-	s       *scanned
-	host    sdk.Host
-	before  int // what the range counts
+	in     sdk.CompressInput
+	r      Range
+	s      *scanned
+	host   sdk.Host
+	before int // what the range counts
+	// minimum is known before the model is asked, so that a call that cannot pay is not made.
 	minimum int // what the shortest possible summary counts
 	counts  map[string]int64
 }
@@ -67,6 +68,7 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 		return Result{}, err
 	}
 	shortTokens := counts[0] + counts[1]
+	// What is left to be spent on the words and the facts.
 	gain := e.before - shortTokens
 	if gain <= 0 {
 		return e.noGain(), nil
@@ -92,6 +94,7 @@ func (e *ending) with(ctx context.Context, snapshot string) (Result, error) {
 		entries, tokens = short, shortTokens
 		_, kept = choose(messages, 0)
 	}
+	// The conformance check reads such counts: words that are gone must be counted.
 	e.counts["userMessagesKept"] = int64(kept)
 	e.counts["userMessagesSummarized"] = int64(len(messages) - kept)
 	return Result{

@@ -13,12 +13,14 @@ import (
 // facts are what the tool calls of a range reveal without a model, each list newest first and without repeats. They are
 // exact where a model's account may be invented.
 type facts struct {
+	// The lines are as they are shown.
 	modified, commands, read []string
 }
 
 // The most that is recorded of each, in lines.
 const (
-	// mostModified, mostCommands and mostRead are in lines; a session of hours has thousands of calls.
+	// mostModified, mostCommands and mostRead are in lines; a session of hours has thousands of calls. Beyond these the
+	// oldest are left out: the snapshot has the story, and the transcript has all.
 	mostModified = 100
 	mostCommands = 30
 	mostRead     = 60
@@ -30,7 +32,8 @@ const (
 	modifiedHead = "\nFiles modified:"
 	commandsHead = "\nCommands run:"
 	readHead     = "\nFiles read:"
-	factStart    = "\n- "
+	// The texts are parsed again by readFacts. Changing one makes the facts of older summaries plain text.
+	factStart = "\n- "
 )
 
 const (
@@ -51,6 +54,7 @@ type collector struct {
 func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]facts) facts {
 	c := collector{in: in, modified: map[string]bool{}, commands: map[string]bool{}, read: map[string]bool{}}
 	for i := r.To - 1; i >= r.From; i-- {
+		// A summary holds no calls of its own.
 		if older, ok := carried[i]; ok {
 			c.carry(older)
 			continue
@@ -59,6 +63,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			continue
 		}
 		blocks := in.History[i].Blocks
+		// From the last block, as calls of one entry run in order.
 		for j := len(blocks) - 1; j >= 0; j-- {
 			call, ok := blocks[j].(sdk.ToolCall)
 			if !ok {
@@ -68,6 +73,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			if !c.isNews(use) {
 				continue // reading a result takes its time
 			}
+			// The call was interrupted, or its response is not recorded.
 			result := noResult
 			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
 				response := in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
@@ -135,6 +141,7 @@ func (c *collector) carry(older facts) {
 		c.write(name, deleted)
 	}
 	for _, line := range older.commands {
+		// The last one, since a command may hold the same characters.
 		if at := strings.LastIndex(line, " — "); at >= 0 {
 			c.command(line[:at], line[at+len(" — "):])
 		}
@@ -147,6 +154,7 @@ func (c *collector) carry(older facts) {
 // path returns the name under which a file is shown: relative to the workspace if it is inside. Different spellings of
 // one file thus become one fact.
 func (c *collector) path(p string) string {
+	// "" becomes "."; no absolute path is inside of it.
 	root := path.Clean(c.in.WorkspaceRoot)
 	p = tools.Resolve(root, p)
 	if inside, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {

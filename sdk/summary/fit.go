@@ -44,6 +44,7 @@ func newWindow(in sdk.CompressInput) window {
 	if w.answer <= 0 {
 		w.answer = mostAnswer
 	}
+	// Models with a large output limit would otherwise leave nothing to read.
 	w.answer = min(w.answer, w.size/4)
 	w.carried = w.answer + w.answer/4 // the host may count more than the model does
 	return w
@@ -76,6 +77,7 @@ type fitter struct {
 // necessary: a model that sees everything at once writes a better snapshot than one that folds. prior is the size of
 // the snapshot that is to be updated. Pieces are changed in place.
 func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
+	// What one request with the old snapshot can hold.
 	room := w.room(prior)
 	if err := w.check(room); err != nil {
 		return nil, err
@@ -83,6 +85,7 @@ func (f *fitter) parts(pieces []piece, w window, prior int) ([]part, error) {
 	if f.reduce(pieces, room) <= room {
 		return []part{{pieces, 1, 1}}, nil
 	}
+	// In parts, the snapshot may grow up to this size, and every part must still fit.
 	room = w.room(w.carried)
 	if err := w.check(room); err != nil {
 		return nil, err
@@ -107,6 +110,7 @@ func (f *fitter) pack(pieces []piece, room int) [][]piece {
 		if len(packed) <= mostParts {
 			break
 		}
+		// The counters are kept only for the try that is used.
 		try := *f
 		packed = fill(try.squeeze(pieces, most), room)
 		if len(packed) <= mostParts {
@@ -129,6 +133,7 @@ func total(pieces []piece) (n int) {
 func (f *fitter) reduce(pieces []piece, room int) int {
 	sum := total(pieces)
 	for i := range pieces {
+		// No more is reduced than is needed: each line loses what the model could have used.
 		if sum <= room {
 			break
 		}
@@ -137,6 +142,7 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 		if entry.Speaker != sdk.Tool {
 			continue
 		}
+		// How many results of this entry became lines.
 		n := int64(0)
 		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
 			var call sdk.ToolCall
@@ -169,6 +175,7 @@ func (f *fitter) shorten(p *piece, room int) {
 		return
 	}
 	const mark = "\n[… %d characters left out here …]\n"
+	// The label of the piece and the mark of the cut are paid for.
 	bytes := max(2*(room-headingTokens-2*labelTokens), 0)
 	p.tokens = room
 	if len(p.text) <= bytes {
@@ -189,6 +196,7 @@ func (f *fitter) shorten(p *piece, room int) {
 // people said, stay whole. If there are too many pieces even for that, the oldest are left out, with a note in their
 // place. It returns a new slice.
 func (f *fitter) squeeze(pieces []piece, room int) []piece {
+	// Below leastPiece nothing useful is left, and entries are dropped instead.
 	limit := max(levelOf(pieces, room), leastPiece)
 	out := slices.Clone(pieces)
 	for i := range out {

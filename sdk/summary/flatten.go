@@ -15,6 +15,7 @@ func Flatten(entry sdk.Content) (flat sdk.Content, ok bool) {
 	if text == "" {
 		return sdk.Content{}, false
 	}
+	// Results of tools are sent as a person's message: without tool schemas there is no other role for them.
 	speaker := sdk.Human
 	if entry.Speaker == sdk.AI {
 		speaker = sdk.AI
@@ -35,6 +36,7 @@ func flatten(entry sdk.Content, line func(block int, r sdk.ToolResponse) string)
 		case sdk.Code:
 			part = "```" + clip(block.Language, nameLength) + "\n" + strings.TrimSuffix(block.Code, "\n") + "\n```"
 		case sdk.ToolCall:
+			// Parameters whole, as paths and commands in them are what a summary must name.
 			part = "[calls " + lineName(block.Name) + "] " + string(block.Parameters)
 		case sdk.ToolResponse:
 			short := ""

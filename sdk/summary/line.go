@@ -37,6 +37,7 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 		return "", false
 	}
 	result := r.ResultText()
+	// Otherwise each pruning would replace the length of the result by that of its line.
 	if IsLine(r.ToolName, result) {
 		return "", false
 	}
@@ -44,6 +45,7 @@ func Line(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) (line string
 	if call.Name != "" {
 		key = t.Use(call.Name, call.Parameters).Subject
 	} else {
+		// A response without its call: the taxonomy can still judge the result.
 		call.Name = r.ToolName
 	}
 	line = makeLine(r.ToolName, key, outcome(t, call, r), result)
@@ -103,7 +105,9 @@ func IsLine(tool, result string) bool {
 // lineName returns the name of a tool in a line; "tool" if it has none.
 func lineName(tool string) string { return cmp.Or(clip(tool, nameLength), "tool") }
 
-// clip returns the first line of s that is not blank, without control characters, cut to length characters.
+// clip returns the first line of s that is not blank, without control characters, cut to length characters. It keeps
+// blanks within the line: what is cut here is mostly paths and commands. The length is in characters, and [IsLine]
+// relies on the same result each time.
 func clip(s string, length int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "\r\n"); i >= 0 {

@@ -57,7 +57,7 @@ func TestRunProperties(t *testing.T) {
 		}
 		summarytest.CheckReplaced(rt, history, got, from, to)
 		if !summary.IsSummary(got.History[from]) {
-			rt.Fatal("nobody will know that it is a summary")
+			rt.Fatal("it is not marked as a summary")
 		}
 		humans := 0
 		for _, e := range history[from:to] {

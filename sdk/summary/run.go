@@ -44,8 +44,10 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if err != nil {
 		return Result{}, fmt.Errorf("the prompt %q: %w", PromptName, err)
 	}
+	// Of the whole history: a call in the range may have its response behind it.
 	pairs := turns.Pair(in.History)
 	s := scan(in, r, pairs)
+	// Nothing but blank entries.
 	if len(s.pieces) == 0 && s.prior == "" {
 		return Result{Range: r, NoOp: sdk.NoOpTooFew}, nil
 	}
@@ -58,6 +60,7 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 			func(p piece) bool { return p.label == speakerLabel(sdk.Human)+latestLabel }),
 	}}
 	e := ending{in: in, r: r, s: &s, host: host}
+	// The only counting before the model is called.
 	prior, err := prepare(ctx, a, &e)
 	if err != nil {
 		return Result{}, err
@@ -74,6 +77,7 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if err != nil {
 		return Result{}, err
 	}
+	// In order of preference.
 	candidates := []string{snapshot}
 	if in.Verification {
 		revised, err := a.verify(ctx, s.pieces, snapshot)
@@ -115,6 +119,7 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	// Without the entries' own counts the range was counted just now.
 	for _, n := range counts[rest:] {
 		e.before += n
 	}

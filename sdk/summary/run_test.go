@@ -158,9 +158,9 @@ func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 		want     error
 		says     string
 	}{
-		"the provider fails":    {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider, "529 overloaded"},
-		"nobody waits any more": {ended, answering, strategy{}, context.Canceled, ""},
-		"no prompt":             {t.Context(), noPrompt, strategy{}, nil, `the prompt "compression"`},
+		"the provider fails": {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider, "529 overloaded"},
+		"the caller gave up": {ended, answering, strategy{}, context.Canceled, ""},
+		"no prompt":          {t.Context(), noPrompt, strategy{}, nil, `the prompt "compression"`},
 		"a window too small": {t.Context(), summarytest.Config(1500, sdktest.Answers(snapshot)), strategy{},
 			summary.ErrWindowTooSmall, "1500 tokens"},
 		"a range that is no one": {t.Context(), answering, strategy{from: 3, to: 2}, nil, "[3, 2)"},

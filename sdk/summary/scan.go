@@ -10,7 +10,8 @@ import (
 
 // piece is one entry of the range, flattened for the request. tokens is an upper bound.
 type piece struct {
-	entry  int // its position in the history
+	entry int // its position in the history
+	// label is the speaker's name in the record; text is what the model reads.
 	label  string
 	text   string
 	tokens int // at most so many, with its label
@@ -32,7 +33,8 @@ type scanned struct {
 	draft  draft
 	// prior is the snapshot of the newest earlier summary in the range, which is to be updated; "" if there is none.
 	prior string
-	// priorAt and priorPiece say where that summary stands, in the history and in pieces; -1 if nowhere.
+	// priorAt and priorPiece say where that summary stands, in the history and in pieces; -1 if nowhere. Its piece is
+	// replaced by a note once it is known that the snapshot has a place of its own.
 	priorAt, priorPiece int
 	// carries reports whether it holds messages: they are newer than any that stands before it.
 	carries bool
@@ -46,6 +48,7 @@ const priorNote = "[The conversation up to this place is also in the snapshot so
 // scan reads History[r.From:r.To]: pieces for the request, and messages, facts and attachments for the summary itself.
 func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 	s := scanned{priorAt: -1, priorPiece: -1}
+	// In the whole history, as the last message may be outside of the range.
 	last := LastMessage(in.History)
 	lastPiece, lastMessage := -1, -1
 	carried := map[int]facts{}
@@ -53,6 +56,7 @@ func scan(in sdk.CompressInput, r Range, pairs *turns.Pairs) scanned {
 		entry := in.History[i]
 		if text, ok := priorText(entry); ok {
 			p := readPrior(entry, text)
+			// At its own position: what was done since is newer.
 			carried[i] = p.facts
 			s.take(i, p)
 			continue

@@ -30,6 +30,7 @@ func extract(reply string) (string, error) {
 			from = i + 1
 		}
 	}
+	// An answer that was cut at the output limit has none.
 	to := strings.LastIndex(reply, closeTag)
 	if from < 0 || to < from {
 		return "", ErrNoSnapshot
@@ -68,6 +69,7 @@ func withoutNotes(reply string) string {
 			continue
 		}
 		if first := strings.Index(reply, openTag); first >= 0 && first < at {
+			// Notes stand before the snapshot.
 			continue // quoted by the snapshot
 		}
 		if _, rest, closed := strings.Cut(reply[at:], "</"+name+">"); closed && strings.Contains(rest, openTag) {
@@ -149,6 +151,7 @@ func readPrior(entry sdk.Content, text string) prior {
 		return p
 	}
 	end += len(closeTag)
+	// In the order in which compose writes: messages, facts, pointer.
 	rest := trimmed[end:]
 	p.messages, p.more, rest = readMessages(rest)
 	p.facts, rest = readFacts(rest)

@@ -9,6 +9,7 @@ import (
 
 // message is what a person said in the range, or what an earlier summary kept of it.
 type message struct {
+	// text is unchanged, whatever is in it.
 	text   string
 	tokens int  // below 0: not counted yet
 	latest bool // said last in the whole history: kept at any size
@@ -27,6 +28,7 @@ const (
 // tokens. A message that does not fit does not exclude older ones: short ones often hold the rules that users set.
 func choose(messages []message, budget int) (keep []bool, kept int) {
 	keep = make([]bool, len(messages))
+	// The latest is paid for first, even beyond the budget.
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := messages[i]
 		if m.latest {

@@ -101,7 +101,7 @@ func TestANewerRuleHidesTheToolAndNothingElse(t *testing.T) {
 		t.Errorf("a rule that is understood does not count: %+v", u)
 	}
 	if _, err := tools.ParseNewer([]byte(`{"rules":[{"tools":["x"],"class":"move"}]}`)); err == nil {
-		t.Error("a rule for nobody knows which tools was accepted")
+		t.Error("a rule that names no tool was accepted")
 	}
 }
 

@@ -87,7 +87,7 @@ func TestAPluginThatWasStartedByHandGoesWithTheHost(t *testing.T) {
 	}
 }
 
-// It is a flag and nothing else: no file may name somebody's socket.
+// It is a flag and nothing else: no file may name a socket.
 func TestAttachIsNoSetting(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -103,7 +103,7 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
-	// Those that need a model are no failure, and somebody says what to do.
+	// Those that need a model do not count as a failure, and a message says what to do.
 	if strings.Count(r.stdout, "not run") != 2*4 || !strings.Contains(r.stderr, "not run: middle-out, one-shot: ") ||
 		!strings.Contains(r.stderr, "compression.profile") {
 		t.Errorf("on standard output:\n%s\non standard error:\n%s", r.stdout, r.stderr)

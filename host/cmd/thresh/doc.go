@@ -18,15 +18,16 @@
 // # What all commands have in common
 //
 // Results go to standard output and everything else to standard error, so that output can be piped and redirected
-// without a flag. A command prints its result once it is complete: after an error, nothing on standard output looks like
-// half a session or a report. Commands with many inputs (replay, compare) are the exception: they print what they have,
-// say that it is incomplete, and fail.
+// without a flag. A command prints its result once it is complete: after an error, nothing on standard output looks
+// like half a session or a report. Commands with many inputs (replay, compare) are the exception: they print what they
+// have, say that it is incomplete, and fail.
 //
-// The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly ([usageError]). A check
-// that found something (plugins verify, config explain) has failed: scripts ask for the status, not for words.
+// The exit status is 0 when done, 1 when something failed, 2 when the command was called wrongly ([usageError]). A
+// check that found something (plugins verify, config explain) has failed: scripts ask for the status, not for words.
 //
 // With -o json a command prints one JSON document (restore: one entry a line) in a form that stays: fields are added,
-// never renamed or removed. Text output is for people and may change. It fits the width of the terminal, and 80 columns elsewhere.
+// never renamed or removed. Text output is for people and may change. It fits the width of the terminal, and 80 columns
+// elsewhere.
 //
 // Text from recordings, plugins and providers comes from strangers. Tables and package text keep control characters
 // out; a command that prints such text in another way must do so too.

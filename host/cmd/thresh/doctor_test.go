@@ -64,7 +64,7 @@ func TestDoctorIsReadable(t *testing.T) {
 	p.run("doctor", "now").failed(t, 2, "doctor")
 }
 
-// A checkout from a stranger, in which somebody runs thresh.
+// A stranger's checkout, in which a user runs thresh.
 func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
-// atOnce is how soon the model's server must see that nobody waits for it any more.
+// atOnce is how soon the model's server must see that the request was cancelled.
 const atOnce = time.Second
 
 // silences are ways in which a model keeps a Compress waiting.

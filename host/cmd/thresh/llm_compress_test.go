@@ -49,7 +49,7 @@ func asksWell(t *testing.T, r llmtest.Request, kind string) {
 		t.Errorf("kind %s, model %s, at most %d tokens, stream %v", r.Kind, r.Model, r.MaxTokens, r.Stream)
 	}
 	if kind == "openai" && !r.IncludeUsage {
-		t.Error("nobody asked for the usage")
+		t.Error("the request did not ask for the usage")
 	}
 	for i, m := range r.Messages {
 		if len(m.Calls)+len(m.Results) > 0 {

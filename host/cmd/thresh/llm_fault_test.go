@@ -15,12 +15,12 @@ import (
 // fault is a way in which a model's server fails for as long as it is asked.
 type fault struct {
 	reply llmtest.Reply
-	// says is what the error says beside strategy and profile.
+	// says is what the error says in addition to strategy and profile.
 	says []string
 	// calls is how often the server is asked by one Compress; the profile allows one retry.
 	calls     int
 	retryable bool
-	// set are settings beside those of the place.
+	// set are settings in addition to those of the place.
 	set []string
 }
 

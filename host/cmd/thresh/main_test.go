@@ -20,7 +20,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
 
-// bin holds what the tests run, laid out as a build leaves it: thresh, plugins/ beside it; and, beside those, thresh-race,
+// bin holds what the tests run, laid out as a build leaves it: thresh with plugins/ next to it; and in addition thresh-race,
 // which is thresh itself where there is no C compiler, and plugins of the tests' own.
 var bin string
 
@@ -73,7 +73,7 @@ type place struct {
 	isolation string
 }
 
-// newPlace makes a place with the given plugins beside the two that are shipped: gate, or a fault of the faulty plugin.
+// newPlace makes a place with the given plugins in addition to the two that ship: gate, or a fault of the faulty plugin.
 // When the test is over, nothing may be left running there, and no run directory.
 func newPlace(t *testing.T, plugins ...string) *place {
 	t.Helper()

@@ -86,7 +86,7 @@ func TestRunServesMetrics(t *testing.T) {
 	p.calm(p.read("stderr.txt"))
 	if r, err := http.Get(url); err == nil {
 		_ = r.Body.Close()
-		t.Error("somebody serves after the end")
+		t.Error("metrics are still served after the end")
 	}
 }
 

@@ -63,7 +63,8 @@ func (a *app) printReference(r *referenceReport) {
 	}
 	fmt.Fprintln(a.out)
 	for _, d := range r.Differences {
-		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens), table.Int(d.Reference))
+		fmt.Fprintf(a.out, "entry %d: %s tokens, tiktoken-go counts %s\n", d.Index, table.Int(d.Tokens),
+			table.Int(d.Reference))
 	}
 	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
 		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))

@@ -24,7 +24,8 @@ func verifyCommand(a *app) *cobra.Command {
 		Short: "Run the conformance checks on a plugin",
 		Long: `Runs the plugin in the file BINARY, which must be named thresh-strategy-<name>, on synthetic histories
 and with a scripted model. It uses none of your conversations and costs nothing. Of your settings it uses
-plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a check failed. --log-level debug shows what the plugin logs.
+plugins.isolation, plugins.grants and plugins.maxMemoryBytes. It takes some seconds. The exit status is 1 if a ` +
+			`check failed. --log-level debug shows what the plugin logs.
 
 The checks:
 ` + listChecks(),

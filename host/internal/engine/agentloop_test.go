@@ -115,7 +115,7 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 	t.Logf("%d entries, %d turns, %d of which made it smaller, %d at the cost of what people said", len(said), turns, shrunk, human)
 }
 
-// recount counts histories anew; what has the same text was counted before.
+// recount counts histories again; what has the same text was counted before.
 type recount struct {
 	counter *tokens.Counter
 	counts  map[string]int

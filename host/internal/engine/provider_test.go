@@ -9,7 +9,7 @@ import (
 )
 
 // accepts checks a history as a provider does: it refuses a request in which a tool result does not follow its call
-// directly, in which a call has no result, or in which somebody says nothing. Calls of the last message may wait for
+// directly, in which a call has no result, or in which an entry says nothing. Calls of the last message may wait for
 // their results.
 func accepts(history []content.Content, mayWait bool) error {
 	waiting := map[string]int{}

@@ -248,7 +248,7 @@ func TestSessionIDsAreOneAtATime(t *testing.T) {
 	must(t, first.Close(), nil)
 	again, err := h.Session(engine.SessionOptions{ID: "mine"})
 	must(t, err, nil)
-	must(t, first.Close(), nil) // closing twice hurts nobody, and not the one that has the id now
+	must(t, first.Close(), nil) // closing twice is harmless, also to the session that has the id now
 	_, err = h.Session(engine.SessionOptions{ID: "mine"})
 	must(t, err, engine.ErrSessionExists)
 	add(t, again, says(content.Human, "x"))
@@ -305,7 +305,7 @@ func TestManySessionsAtOnce(t *testing.T) {
 			}
 		})
 	}
-	// Meanwhile sessions come and go, and somebody adds to one that is being prepared.
+	// Meanwhile sessions come and go, and entries are added to one that is being prepared.
 	wg.Go(func() {
 		s := begin(t, h, nil)
 		var adding sync.WaitGroup

@@ -34,7 +34,7 @@ func TestTheSystemPromptStandsBesideTheHistory(t *testing.T) {
 			t.Fatalf("the system prompt is %v", ready.System)
 		}
 		if extra := ready.Outcome.Projected - ready.Tokens; extra < 400 || ready.Outcome.Projected > 2000 {
-			t.Fatalf("%d tokens stand beside the history of %d", extra, ready.Tokens)
+			t.Fatalf("%d tokens in addition to the history of %d", extra, ready.Tokens)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 		return prepareTurn(t, s).Tokens
 	}
 	if none, some := left(5_000), left(10_000); some >= none-2000 {
-		t.Errorf("%d and %d tokens are left beside 5,000 and 10,000 that the provider adds", none, some)
+		t.Errorf("%d and %d tokens are left in addition to 5,000 and 10,000 that the provider adds", none, some)
 	}
 }
 

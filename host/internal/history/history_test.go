@@ -235,7 +235,7 @@ func TestCompressAnswersThatAreRefused(t *testing.T) {
 	}
 }
 
-// A strategy drops a call that nobody waits for, and its response arrives while it works: it must not be orphaned.
+// A strategy drops a call that was abandoned, and its response arrives while it works: it must not be orphaned.
 func TestLateResponseKeepsItsCall(t *testing.T) {
 	h := of(t, calls("1"), human("never mind"), says("ok"), human("go on"))
 	s := h.Snapshot()

@@ -162,7 +162,8 @@ func ofProvider(c content.Content) bool { return rawjson.FieldText(c.Metadata, "
 
 // problem records a difference between the view and the history.
 func (b *viewBuilder) problem(kind outcome.ProblemKind, e *Entry, callID string) {
-	b.shown.problems = append(b.shown.problems[:b.place.problems], outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
+	b.shown.problems = append(b.shown.problems[:b.place.problems],
+		outcome.Problem{Kind: kind, EntryID: e.ID, CallID: callID})
 	b.place.problems++
 }
 

@@ -105,7 +105,7 @@ func TestWhatIsSent(t *testing.T) {
 				t.Error(diff)
 			}
 			if strings.Contains(string(r.Body), "temperature") {
-				t.Errorf("the temperature is nobody's to set: %s", r.Body)
+				t.Errorf("a temperature is set: %s", r.Body)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestWhatIsSent(t *testing.T) {
 
 func TestTheLimitOfOutput(t *testing.T) {
 	for name, c := range map[string]struct{ profile, request, want int }{
-		"nobody says":           {0, 0, llm.DefaultMaxOutput},
+		"not configured":        {0, 0, llm.DefaultMaxOutput},
 		"the profile says":      {500, 0, 500},
 		"the request says less": {500, 20, 20},
 		"the request says more": {500, 900, 500},

@@ -111,6 +111,10 @@ func TestWhatATurnRecords(t *testing.T) {
 			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
 			err:    failure(plugins.OpConfigure, fmt.Errorf("%w, the last: %w", plugins.ErrQuarantined, plugins.ErrPluginCrashed)),
 			want:   []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.plugin.failures{call=start,reason=quarantined,strategy=dense} 1"}},
+		"a machine that lacks what a start needs": {
+			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
+			err:    failure(plugins.OpStart, fmt.Errorf("%w: %s", plugins.ErrHost, secret)),
+			want:   []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.plugin.failures{call=start,reason=host,strategy=dense} 1"}},
 		"compressed": {
 			change: compressed(func(c *outcome.Compress) {
 				c.Kind, c.TokensBefore, c.TokensAfter = outcome.KindApplied, 600, 200
@@ -299,7 +303,7 @@ func TestARecorderOfManySessions(t *testing.T) {
 }
 
 func TestWithoutAProviderNothingIsMeasured(t *testing.T) {
-	r, err := metrics.New(nil, metrics.Sources{Sessions: func() int { t.Error("somebody collects"); return 0 }})
+	r, err := metrics.New(nil, metrics.Sources{Sessions: func() int { t.Error("sessions are collected"); return 0 }})
 	if r != nil || err != nil {
 		t.Fatalf("%v, %v", r, err)
 	}

@@ -137,6 +137,7 @@ var pluginFaults = []struct {
 	word string
 }{
 	{plugins.ErrQuarantined, "quarantined"},
+	{plugins.ErrHost, "host"},
 	{plugins.ErrPluginCrashed, "crashed"},
 	{plugins.ErrTimeout, "timeout"},
 	{plugins.ErrBadAnswer, "bad-answer"},

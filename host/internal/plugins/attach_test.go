@@ -94,7 +94,7 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	}
 }
 
-// A call waits for whoever stands at a breakpoint.
+// A call waits for an author who stands at a breakpoint.
 func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	cmd, socket := byHand(t)
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{OptimizeTimeout: time.Millisecond, StartTimeout: time.Minute}, Attach: map[string]string{"honest": socket}}), "honest")

@@ -17,7 +17,7 @@ import (
 // moreThanAllowed is how often a test lets a start fail: often enough for quarantine, if the failures counted.
 const moreThanAllowed = 6
 
-// blamesTheHost makes calls that fail for want of something on the host's machine. Nobody may be blamed for them.
+// blamesTheHost makes calls that fail because the host's machine lacks something. The plugin may not be blamed.
 func blamesTheHost(t *testing.T, s *Strategy, says ...string) {
 	t.Helper()
 	for range moreThanAllowed {
@@ -49,7 +49,8 @@ func works(t *testing.T, s *Strategy) {
 
 func TestARunDirectoryThatIsGoneIsMadeAgain(t *testing.T) {
 	base := plugintest.ShortTemp(t)
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base}),
+		"steady")
 	for range moreThanAllowed {
 		empty(t, base)
 		works(t, s) // the process that runs does not need it

@@ -163,8 +163,8 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 			chown(t, filepath.Join(dir, name), 0, 12345)
 			chmod(t, filepath.Join(dir, name), 0o775)
 		}, "by its group 12345"},
-		"somebody else's file":  {func(t *testing.T, dir string) { chown(t, filepath.Join(dir, name), 54321, 0) }, "belongs to user 54321"},
-		"somebody else's dir":   {func(t *testing.T, dir string) { chown(t, dir, 54321, 0) }, "the directory belongs to user 54321"},
+		"another user's file":   {func(t *testing.T, dir string) { chown(t, filepath.Join(dir, name), 54321, 0) }, "belongs to user 54321"},
+		"another user's dir":    {func(t *testing.T, dir string) { chown(t, dir, 54321, 0) }, "the directory belongs to user 54321"},
 		"a link that leaves it": {func(t *testing.T, dir string) { link(t, dir, faulty) }, "is a symbolic link that leaves the directory, to " + faulty},
 		"a link that stays": {func(t *testing.T, dir string) {
 			plugintest.Install(t, faulty, filepath.Join(dir, "steady-1.2.3"))

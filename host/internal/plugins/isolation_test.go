@@ -29,7 +29,7 @@ func isolates(t testing.TB) {
 }
 
 // escape has a plugin try to get out, and returns how each attempt ended; the first two are to send something to
-// ports on which somebody listens.
+// ports on which the test listens.
 func escape(t *testing.T, o Options) map[string]string {
 	t.Helper()
 	o.Dirs = []string{pluginDir(t, "tries-to-escape")}
@@ -167,6 +167,6 @@ func TestIsolationNeedsNoRoot(t *testing.T) {
 	}
 	got := plugintest.AsNobody(t, "TestAPluginCannotGetOut", map[string]string{faulty: "faulty", honest: "honest"}, builtEnv+"=%DIR%")
 	if !strings.Contains(got, "PASS") || strings.Contains(got, "SKIP") {
-		t.Errorf("as nobody: %s", got)
+		t.Errorf("as user nobody: %s", got)
 	}
 }

@@ -48,8 +48,8 @@ const startsAtOnce = 16
 
 // List describes everything in the plugin directories, in the order of the directories and by name within each.
 // Plugins that do not run are started, several at a time, to ask them what they are, and ended again unless a session
-// uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in its listing and affects no other. When ctx ends, those not yet
-// asked are broken for that reason.
+// uses them meanwhile. Listing trusts nothing: it does not write to the lock file. What is wrong with one is in its
+// listing and affects no other. When ctx ends, those not yet asked are broken for that reason.
 func (m *Manager) List(ctx context.Context) []Listing {
 	found := m.scan()
 	var list []Listing

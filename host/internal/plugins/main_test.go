@@ -28,7 +28,7 @@ var faulty, honest, mirror string
 // builtEnv names a directory with the plugins where they were built already.
 const builtEnv = "THRESH_TEST_BUILT"
 
-// hostEnv makes the test binary a host that is there to be killed; see TestPluginsGoWhenTheHostIsKilled.
+// hostEnv makes the test binary a host that is meant to be killed; see TestPluginsGoWhenTheHostIsKilled.
 const hostEnv = "THRESH_TEST_HOST"
 
 func TestMain(m *testing.M) {

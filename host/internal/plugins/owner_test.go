@@ -95,13 +95,13 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, FilePrefix+"exits-in-compress"), later, later); err != nil {
 		t.Fatal(err)
 	}
-	quarantined() // after the change of the file it may crash anew
+	quarantined() // after the change of the file it may crash again
 	if m.Reset("nobody") {
 		t.Error("what never was there was reset")
 	}
 }
 
-// Whoever waits for the delay after a crash to pass is served when somebody says that there need be none.
+// A call that waits for the delay after a crash is served as soon as the delay is lifted.
 func TestAResetServesThoseWhoWait(t *testing.T) {
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	s := strategy(t, m, "steady")

@@ -71,7 +71,7 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	plugintest.GoneWithin(t, old, time.Minute)
 }
 
-// held puts a new version into dir that waits, when it is started for the first time, for somebody to close the pipe,
+// held puts a new version into dir that waits, when it is started for the first time, for the test to close the pipe,
 // and then goes on as then says. It returns when it was started.
 func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
 	t.Helper()
@@ -107,7 +107,7 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 				answered <- err
 			}()
 			waits := func() bool { return s.Inspect().Waiting == 1 }
-			plugintest.Eventually(t, "somebody waits", waits)
+			plugintest.Eventually(t, "a call waits", waits)
 			m.Reset("steady") // so that no delay keeps a second one from being started
 			if s.Inspect().Starting {
 				t.Error("a second process is started next to the new version")

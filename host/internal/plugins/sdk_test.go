@@ -140,7 +140,7 @@ func startEmpty(b *testing.B) {
 }
 
 func startStrategy(b *testing.B) {
-	root := b.TempDir() // as it is installed: the plugins beside the executable
+	root := b.TempDir() // as it is installed: the plugins next to the executable
 	executable, dir := filepath.Join(root, "thresh"), filepath.Join(root, "plugins")
 	if err := os.WriteFile(executable, nil, 0o755); err != nil {
 		b.Fatal(err)

@@ -29,7 +29,7 @@ func TestADirectoryThatComesLaterIsWatchedFromThenOn(t *testing.T) {
 	o.Dirs = append(o.Dirs, shipped)
 	s := strategy(t, open(t, o), "steady")
 	if !runs(t, s, shipped)() {
-		t.Fatal("it does not run from the directory that is there")
+		t.Fatal("it does not run from the directory that exists")
 	}
 
 	if err := os.MkdirAll(later, 0o755); err != nil {
@@ -53,7 +53,7 @@ func TestADirectoryThatComesLaterIsWatchedFromThenOn(t *testing.T) {
 	plugintest.Eventually(t, "the one in the directory that came back runs", runs(t, s, later))
 }
 
-// filled makes a directory beside later's grandparent that holds what is to come under it, to be put there in one step.
+// filled makes a directory next to later's grandparent that holds what is to come under it, to be put there in one step.
 func filled(t *testing.T, later string) string {
 	t.Helper()
 	coming := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(later))), "coming")
@@ -137,7 +137,7 @@ func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
 			if test.late {
 				tick <- time.Now()
 			}
-			plugintest.Eventually(t, "the one that is there now runs", func() bool { return pid(t, s) != first })
+			plugintest.Eventually(t, "the present one runs", func() bool { return pid(t, s) != first })
 		})
 	}
 }

@@ -36,7 +36,7 @@ func (e *ContextOverflowError) Missing() int { return e.Tokens + e.Pending - e.L
 func (e *ContextOverflowError) Error() string {
 	if e.Alone > 0 {
 		return fmt.Sprintf("%s, and the history has %d: nothing was removed, because that would not help; "+
-			"shorten what stands beside the history, or raise model.contextLimit",
+			"shorten what is sent in addition to the history, or raise model.contextLimit",
 			describeAlone(e.Pending, e.Alone, e.Limit), max(0, e.Tokens+e.Pending-e.Alone))
 	}
 	did := "compressed"

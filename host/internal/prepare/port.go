@@ -30,8 +30,8 @@ type Call struct {
 	contract.CallParams
 	// Epoch changes whenever the host rewrote the history.
 	Epoch uint64
-	// Entries are only read. A strategy may keep the list after the call: entries are immutable, and within an epoch the
-	// list of a later call with all entries begins with that of an earlier one.
+	// Entries are only read. A strategy may keep the list after the call: entries are immutable, and within an epoch
+	// the list of a later call with all entries begins with that of an earlier one.
 	Entries []*history.Entry
 	// Tools is the tool taxonomy in force, as JSON.
 	Tools []byte

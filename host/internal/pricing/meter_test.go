@@ -28,7 +28,7 @@ func after(minutes float64) time.Time {
 	return start.Add(time.Duration(minutes * float64(time.Minute)))
 }
 
-// The USD of each case is computed by hand, in the comment beside it.
+// The USD of each case is computed by hand, in the comment next to it.
 func TestMeter(t *testing.T) {
 	for name, c := range map[string]struct {
 		list     pricing.List

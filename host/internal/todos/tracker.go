@@ -16,8 +16,9 @@ import (
 // Its lists always pass [Check]: contents that are too long are clipped and end in "…"; if there are too many tasks,
 // finished ones are left out first, then the last. An unknown status means [Pending].
 type Tracker struct {
-	// match sees all calls, also of tools that have nothing to do with tasks: ids repeat, and an answer to such a call
-	// must not be attributed to another. waiting holds the calls about tasks that are not answered.
+	// match sees all calls since the first in waiting, also of tools that have nothing to do with tasks: ids repeat, and
+	// an answer to such a call must not be attributed to another. waiting holds the calls about tasks that are not
+	// answered.
 	match   turns.Matcher
 	waiting map[turns.At]content.ToolCall
 	entries int // how many were observed
@@ -31,6 +32,9 @@ type Tracker struct {
 // Entries must come as they were added, before any compression. Tasks that were created before the first of them are
 // not known, and updates of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
+	if c.Speaker == content.AI && len(t.waiting) == 0 {
+		t.match = turns.Matcher{} // no answer to an earlier call matters, so a long session takes no memory for them
+	}
 	for i, block := range c.Blocks {
 		switch b := block.(type) {
 		case content.ToolCall:

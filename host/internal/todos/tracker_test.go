@@ -108,7 +108,7 @@ func TestTheListFollowsTheCalls(t *testing.T) {
 			"1 in_progress a\n2 completed b\n3 pending C\n",
 		},
 		"a task that could not be created": {[]turn{{"1", "TaskCreate", `{"subject":"a"}`, `""`, "no"}, create("", `"Task #1 created"`)}, "1 pending d\n"},
-		"counting begins anew with a new list": {
+		"counting starts over with a new list": {
 			[]turn{create("a", `"Task #1 created"`), create("b", `"Task #2 created"`), create("c", `"Task #1 created"`)},
 			"1 pending c\n",
 		},

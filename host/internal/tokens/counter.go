@@ -60,7 +60,8 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	if len(parts) == 1 {
 		return v.count(ctx, s)
 	}
-	counts, err := parallel(ctx, len(parts), func(ctx context.Context, i int) (int, error) { return v.count(ctx, parts[i]) })
+	counts, err := parallel(ctx, len(parts),
+		func(ctx context.Context, i int) (int, error) { return v.count(ctx, parts[i]) })
 	total := 0
 	for _, n := range counts {
 		total += n

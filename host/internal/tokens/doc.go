@@ -24,9 +24,10 @@
 //
 // # Untrusted text
 //
-// Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are no text. Counting
-// is exact, and takes time in proportion to the size, for all of it. tiktoken-go, whose counts ours equal, takes
-// quadratic time where a text has no place to split at; so it is used as the reference only (see [Counter.Reference]).
+// Tool output can be anything: a letter repeated a million times, a megabyte of base64, bytes that are no text.
+// Counting is exact, and takes time in proportion to the size, for all of it. tiktoken-go, whose counts ours equal,
+// takes quadratic time where a text has no place to split at; so it is used as the reference only (see
+// [Counter.Reference]).
 //
 // # Entries
 //

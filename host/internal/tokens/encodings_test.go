@@ -50,7 +50,7 @@ func TestEncodingByModel(t *testing.T) {
 		"openai.gpt-oss-120b-1:0":     {o200k, true},
 		"ft:gpt-3.5-turbo:acme::id":   {cl100k, true},
 		" GPT-4 ":                     {cl100k, true},
-		"gpt-4.9":                     {o200k, false}, // nobody knows
+		"gpt-4.9":                     {o200k, false}, // unknown
 		"gpt-40":                      {o200k, false},
 		"o10":                         {o200k, false},
 		"claude-sonnet-4-5":           {o200k, false},

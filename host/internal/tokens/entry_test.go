@@ -30,7 +30,7 @@ func TestEntryCountsWhatAModelSees(t *testing.T) {
 	tests := map[string]struct {
 		entry content.Content
 		texts []string // counted as text
-		more  int      // tokens beside these and the frame
+		more  int      // tokens in addition to these and the frame
 	}{
 		"nothing":          {},
 		"metadata and ids": {entry: content.Content{Metadata: metadata, Extra: extra}},

@@ -55,8 +55,8 @@ func (r *Reference) Entry(ctx context.Context, e content.Content) (tokens, skipp
 				tokens += r.counter.Text(text)
 				continue
 			}
-			// EncodeOrdinary is the library's only method that is safe on untrusted text: the others drop text or panic at
-			// special strings.
+			// EncodeOrdinary is the library's only method that is safe on untrusted text: the others drop text or panic
+			// at special strings.
 			tokens += len(r.codec.EncodeOrdinary(text))
 		}
 	}

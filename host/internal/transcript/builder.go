@@ -121,9 +121,9 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 	}
 }
 
-// beside remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
+// otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
 // object per file.
-func (b *builder) beside(top object, known func(name string) bool) {
+func (b *builder) otherFields(top object, known func(name string) bool) {
 	// At most this many are named.
 	const most = 20 // by name
 	var left []string

@@ -43,7 +43,7 @@ func isGeminiCallField(name string) bool {
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
-	b.beside(d.top, func(name string) bool {
+	b.otherFields(d.top, func(name string) bool {
 		return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages"}, name)
 	})
 	return d.each("messages", func(i, line int, raw []byte) error {

@@ -274,7 +274,7 @@ func (m *messages) head(top object, list string) {
 	b := m.b
 	b.t.Tools = top.copyOf("tools")
 	b.t.ID = firstText(top.text("sessionId"), top.text("id"))
-	b.beside(top, func(name string) bool {
+	b.otherFields(top, func(name string) bool {
 		return name == list || name == "response" && m.answered ||
 			slices.Contains([]string{"tools", "system", "system_prompt", "sessionId", "id"}, name)
 	})

@@ -42,7 +42,7 @@ func readResponses(b *builder, d *document) error {
 		return nil
 	})
 	b.t.Tools = d.top.copyOf("tools")
-	b.beside(d.top, func(name string) bool { return name == "input" || name == "instructions" || name == "tools" })
+	b.otherFields(d.top, func(name string) bool { return name == "input" || name == "instructions" || name == "tools" })
 	return err
 }
 

@@ -145,8 +145,8 @@ func (s *source) fill() (complete bool, err error) {
 	}
 }
 
-// clip returns the first 40 bytes of foreign text for a message. Names of fields, roles and types come from the file and may be
-// huge or cut within a character.
+// clip returns the first 40 bytes of foreign text for a message. Names of fields, roles and types come from the file
+// and may be huge or cut within a character.
 func clip(foreign []byte) string {
 	const most = 40
 	return text.Clip(string(foreign[:min(len(foreign), most+1)]), most) // only what is shown is copied

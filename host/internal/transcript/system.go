@@ -11,7 +11,7 @@ import (
 // absent in the first block of an ordinary system prompt, so that a prompt of one text has no fields at all.
 const fieldRole = "role"
 
-// isInstruction reports whether messages of a role are instructions of whoever wrote the agent.
+// isInstruction reports whether messages of a role are instructions by the author of the agent.
 func isInstruction(role string) bool { return role == roleSystem || role == roleDeveloper }
 
 // instructions takes the blocks of a message as part of the system prompt and reports whether it did. It does so for

@@ -88,7 +88,7 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				{Entry: 3, PromptTokens: 70, CacheRead: 60, Output: 1},
 			},
 		},
-		"a log of one call, by a proxy that counts the cached parts beside the prompt": {
+		"a log of one call, by a proxy that counts the cached parts apart from the prompt": {
 			in:   []string{`{"messages":[{"role":"user","content":"a"}],"response":{"choices":[{"message":{"content":"b"}}],"usage":{"prompt_tokens":6,"completion_tokens":1,"cache_creation_input_tokens":30,"cache_read_input_tokens":4}}}`},
 			want: []transcript.Usage{{Entry: 1, PromptTokens: 40, CacheRead: 4, CacheWrite: 30, Output: 1}},
 		},

@@ -20,27 +20,34 @@ const (
 
 // agent has one session after the other.
 type agent struct {
-	client *client
-	report *report
-	logs   string // the directory of the transcript logs
+	client *client // shared by all agents
+	report *report // shared by all agents
+	logs   string  // the directory of the transcript logs
+	// number tells agents apart, and decides which strategy the agent's sessions have.
 	number int
 	rnd    *rand.Rand
 
+	// session is the one that is open. It is another one after each open.
 	*session
 }
 
 // session is what an agent knows about its session.
 type session struct {
-	id, strategy string
-	source       *source // what it is going to say
-	said         []entry // what was acknowledged; number n is at n-1
-	log          logReader
-	// changed is what outcomes said about an entry, by the id that the host gave it.
+	id       string
+	strategy string  // the one in force; see strategies
+	source   *source // what it is going to say
+	// said is what was acknowledged: the entry with number n is at n-1. An entry that was refused is not in it, so that
+	// nothing is missed that the host never had.
+	said []entry
+	log  logReader // the session's transcript log, read as far as it goes
+	// changed is what outcomes said about an entry, by the id that the host gave it. It is kept for the whole session:
+	// what was taken away once is missing in all later histories.
 	changed map[string]change
 	failed  bool // the last prepare failed
 }
 
-// prepared is the result of window.prepare.
+// prepared is the result of window.prepare, as far as it is judged. Pending and Changes are believed only as an
+// explanation: what is missing without one is a fault.
 type prepared struct {
 	History []entry
 	Outcome struct {
@@ -49,9 +56,16 @@ type prepared struct {
 	}
 }
 
-type change struct{ Entry, Kind, Speaker, Step string }
+// change is what an outcome says about one entry; see docs/json-rpc.md for the values.
+type change struct {
+	Entry, Kind, Step string
 
-// work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover.
+	strategy string // the one that was in force; not part of the outcome
+}
+
+// work goes on until ctx ends. Then it waits until nothing is disturbed any more, and the session must recover. An
+// error means that thresh itself failed: no plugin has a part in opening and closing sessions, or in adding entries, so
+// these may not fail, however plugins are disturbed.
 func (a *agent) work(ctx context.Context, calm func()) error {
 	for round := 0; ; round++ {
 		if err := a.open(round); err != nil {
@@ -77,9 +91,11 @@ func (a *agent) work(ctx context.Context, calm func()) error {
 	}
 }
 
-// strategies are the two that need no model. Sessions of the third kind change from one to the other and back.
+// strategies are the two that need no model, so that a run costs nothing and depends on no server. A third of the
+// sessions have the one, a third the other, and a third change from one to the other and back.
 var strategies = []string{"high-density", "top-down-truncation"}
 
+// open begins a session. Each agent's sessions have ids of their own, so that their logs can be told apart.
 func (a *agent) open(round int) error {
 	id := fmt.Sprintf("a%d-%d", a.number, round)
 	kind := a.number % 3
@@ -92,7 +108,8 @@ func (a *agent) open(round int) error {
 	}, nil)
 }
 
-// turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more.
+// turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more: the prepare does
+// not see that, but must not lose it either. After a failed prepare, an agent may try again with nothing new, or go on.
 func (a *agent) turn() error {
 	if !a.failed || a.rnd.IntN(2) == 0 {
 		if err := a.add(a.source.next(1 + a.rnd.IntN(3))); err != nil {
@@ -100,13 +117,16 @@ func (a *agent) turn() error {
 		}
 	}
 	if a.number%3 == 2 && a.rnd.IntN(10) == 0 {
-		a.strategy = strategies[a.rnd.IntN(2)]
-		err := a.client.call("session.set", a.with("key", "compression.strategy", "value", a.strategy), nil)
-		if refused := (*rpcError)(nil); err != nil && !errors.As(err, &refused) { // refused while its file is away
+		next := strategies[a.rnd.IntN(2)]
+		err := a.client.call("session.set", a.with("key", "compression.strategy", "value", next), nil)
+		switch refused := (*rpcError)(nil); {
+		case err == nil:
+			a.strategy = next
+		case !errors.As(err, &refused): // it is refused while the strategy's file is away
 			return err
 		}
 	}
-	before, start := slices.Clone(a.said), time.Now()
+	before, start := slices.Clone(a.said), time.Now() // before is what the prepare sees
 	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
 	if a.rnd.IntN(4) == 0 {
 		if err := a.add(a.source.next(1)); err != nil {
@@ -118,7 +138,8 @@ func (a *agent) turn() error {
 	return a.judge(before, p, time.Since(start), err)
 }
 
-// judge checks what came of a prepare. It returns only an error after which nothing can go on.
+// judge checks what came of a prepare. A prepare may fail while plugins are disturbed, but then it says why, and the
+// history that comes with the error obeys the same rules. It returns only an error after which nothing can go on.
 func (a *agent) judge(before []entry, p prepared, took time.Duration, err error) error {
 	var refused *rpcError
 	if err != nil && !errors.As(err, &refused) {
@@ -134,6 +155,7 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 	}
 	a.report.prepared(took, len(p.Outcome.Changes), refused)
 	for _, c := range p.Outcome.Changes {
+		c.strategy = a.strategy
 		a.changed[c.Entry] = c
 	}
 	for _, bad := range []error{
@@ -144,20 +166,30 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 		}
 	}
 	if a.failed {
-		time.Sleep(pause)
+		time.Sleep(pause) // without it, a file that is away for a second would be most of the run
 	}
 	return nil
 }
 
-// mayGo reports whether an outcome named a reason why an entry of a person was removed or trimmed. No one prunes what
-// people say, and high-density does not compress it either.
+// mayGo reports whether an outcome names a reason for which the words of a person may be gone: room had to be made, or
+// top-down-truncation dropped the oldest messages. No strategy prunes what people say (there are no inclusions in it
+// here), and high-density does not compress it either.
 func (a *agent) mayGo(mark int) bool {
 	c, ok := a.changed[a.log.id(mark)]
-	return ok && (c.Kind == "trimmed" || c.Step != "optimize")
+	switch {
+	case !ok || c.Step == "optimize":
+		return false
+	case c.Step == "compress":
+		return c.strategy == "top-down-truncation"
+	default: // a step of the ladder
+		return true
+	}
 }
 
-// add adds entries. What is acknowledged must be in the transcript log.
+// add adds entries, and numbers them. What is acknowledged must be in the transcript log at that moment, as it was
+// sent: the machine may fail right after.
 func (a *agent) add(entries []entry) error {
+	// The numbers survive in the metadata, which strategies carry along: text is no identity, as it repeats.
 	for i := range entries {
 		entries[i].Metadata.Mark = len(a.said) + i + 1
 	}
@@ -172,7 +204,8 @@ func (a *agent) add(entries []entry) error {
 	return nil
 }
 
-// recover prepares until that succeeds.
+// recover prepares until that succeeds. The first try may fail still, as the last process that was killed is noticed
+// only now.
 func (a *agent) recover() error {
 	for limit := time.Now().Add(recovery); ; {
 		a.failed = true // so that little is added
@@ -199,6 +232,7 @@ func (a *agent) close() error {
 	if err := a.client.call("history.get", a.with(), &owned); err != nil {
 		return fmt.Errorf("history of %s: %w", a.id, err)
 	}
+	// Not the view: the owned history, which also has what is not sent to a model.
 	there := map[int]bool{}
 	for _, e := range owned.History {
 		there[e.Metadata.Mark] = true
@@ -206,8 +240,8 @@ func (a *agent) close() error {
 	for _, e := range a.said {
 		mark := e.Metadata.Mark
 		if c := a.changed[a.log.id(mark)]; !there[mark] && c.Kind != "removed" {
-			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so", a.id, a.strategy, mark,
-				len(a.said), a.log.id(mark), e.Speaker)
+			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so",
+				a.id, a.strategy, mark, len(a.said), a.log.id(mark), e.Speaker)
 		}
 	}
 	if err := a.client.call("session.close", a.with(), nil); err != nil {

@@ -23,7 +23,9 @@ func TestSomeSecondsOfChaos(t *testing.T) {
 	if err := binaries.Strategies(plugins, strategies...); err != nil {
 		t.Fatal(err)
 	}
-	o := options{thresh: thresh[0], plugins: plugins, lasts: 3 * time.Second, sessions: 9, seed: uint64(time.Now().UnixNano())}
+	o := options{
+		thresh: thresh[0], plugins: plugins, lasts: 3 * time.Second, sessions: 9, seed: uint64(time.Now().UnixNano()),
+	}
 	r, err := run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

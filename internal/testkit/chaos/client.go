@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// client speaks JSON-RPC with one 'thresh run' for all agents.
+// client speaks JSON-RPC with one 'thresh run' for all agents. Requests of different sessions run in parallel there, so
+// replies come in any order. mu guards everything but in's reader.
 type client struct {
 	mu      sync.Mutex
 	in      io.WriteCloser
@@ -19,6 +20,7 @@ type client struct {
 	done    chan struct{} // closed when there are no more
 }
 
+// reply is one line that thresh prints. Exactly one of Result and Error is set.
 type reply struct {
 	ID     int             `json:"id"`
 	Result json.RawMessage `json:"result"`
@@ -41,13 +43,15 @@ func (e *rpcError) Error() string { return e.Message }
 // errGone: thresh ended, or closed its output.
 var errGone = errors.New("thresh is gone")
 
+// newClient returns a client of a thresh with these streams. It reads until out ends, and then closes done.
 func newClient(in io.WriteCloser, out io.Reader) *client {
 	c := &client{in: in, waiting: map[int]chan reply{}, done: make(chan struct{})}
 	go c.read(out)
 	return c
 }
 
-// read hands out replies until there are no more, and fails whoever waits then.
+// read hands out replies until there are no more, and fails the calls that wait then. It never blocks on an agent: each
+// channel has room for its one reply. Otherwise the host would stop reading, and the run would hang.
 func (c *client) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
 	defer close(c.done)
@@ -66,7 +70,7 @@ func (c *client) read(out io.Reader) {
 		answer := c.waiting[r.ID]
 		delete(c.waiting, r.ID)
 		c.mu.Unlock()
-		if answer != nil {
+		if answer != nil { // nil: a reply without a request, or a second one
 			answer <- r
 		}
 	}
@@ -100,6 +104,8 @@ func (c *client) send(method string, params any) (wait func(into any) error) {
 	}
 }
 
+// write writes one request in one piece. The channel is entered before the lock is released, so that the reply cannot
+// come first.
 func (c *client) write(method string, params any, answer chan reply) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"reflect"
 )
 
-// logReader reads a session's transcript log while it grows.
+// logReader reads a session's transcript log while it grows. The log is also the only place where an agent learns the
+// ids that outcomes use.
 type logReader struct {
 	dir, session string
 	consumed     int64    // bytes that were read so far
@@ -26,7 +27,8 @@ func (l *logReader) id(mark int) string {
 	return l.ids[mark-1]
 }
 
-// read reads what was added to the log. It must end with the last of the entries that were said.
+// read reads what was added to the log. It must have the entries that were said, all, in their order, and as they were
+// sent.
 func (l *logReader) read(said []entry) error {
 	f, err := l.open()
 	if err != nil {
@@ -40,7 +42,7 @@ func (l *logReader) read(said []entry) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			break
+			break // a line without an end is not written yet, and is read again next time
 		}
 		if err != nil {
 			return err
@@ -53,6 +55,7 @@ func (l *logReader) read(said []entry) error {
 		if err := json.Unmarshal(line, &logged); err != nil {
 			return fmt.Errorf("the transcript log: %w", err)
 		}
+		// One agent adds to a session, one request after the other, so the order is known.
 		at := len(l.ids)
 		if at >= len(said) || !reflect.DeepEqual(logged.entry, said[at]) {
 			return fmt.Errorf("the transcript log has another entry as number %d", at+1)

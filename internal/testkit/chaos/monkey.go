@@ -16,10 +16,11 @@ import (
 
 const prefix = "thresh-strategy-"
 
-// monkey disturbs plugins: their processes, as the OOM killer or an overloaded machine would, and their files, as an
-// installer or an administrator would.
+// monkey disturbs plugins: their processes, as the OOM killer or an overloaded machine would, their files, as an
+// installer or an administrator would, and their run directories, as a cleaner of temporary files would.
 type monkey struct {
 	plugins, away string // directories: of the plugins, and for those that are taken away for a while
+	tmp           string // the host's temporary directory
 	client        *client
 	report        *report
 	rnd           *rand.Rand
@@ -29,7 +30,8 @@ type monkey struct {
 	absent map[string]bool // strategies whose file is away
 }
 
-// disturb goes on until ctx ends. When it returns, everything is as it was before.
+// disturb goes on until ctx ends. When it returns, everything is as it was before: stopped processes go on, files are
+// back, and no delay or quarantine is left, so that every session must work again.
 func (m *monkey) disturb(ctx context.Context) {
 	m.absent = map[string]bool{}
 	for {
@@ -37,28 +39,36 @@ func (m *monkey) disturb(ctx context.Context) {
 		case <-ctx.Done():
 			m.pending.Wait()
 			for _, name := range strategies {
-				_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil) // its error is every agent's as well
+				m.reset(name)
 			}
 			return
 		case <-time.After(m.between(10, 120)):
 		}
+		// Neither sessions nor times are chosen by what the host is doing: every step of a start and a call gets hit.
 		name := strategies[m.rnd.IntN(len(strategies))]
 		if m.rnd.IntN(4) > 0 {
 			// Otherwise the growing delays after crashes would leave nothing to disturb. A quarter of the time they are
 			// left to grow, up to quarantine.
-			_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
+			m.reset(name)
 		}
 		switch n := m.rnd.IntN(20); {
 		case n < 10:
 			m.signal(name, "killed", syscall.SIGKILL)
 		case n < 15:
 			m.stop(ctx, name)
-		case n < 18:
+		case n < 17:
 			m.replace(name)
+		case n < 18:
+			m.clean()
 		default:
 			m.remove(ctx, name)
 		}
 	}
+}
+
+// reset ends the delay after a crash, and quarantine. It fails only if thresh is gone, which every agent reports.
+func (m *monkey) reset(name string) {
+	_ = m.client.call("plugins.reset", map[string]any{"name": name}, nil)
 }
 
 // between is a random time in milliseconds.
@@ -68,6 +78,7 @@ func (m *monkey) between(least, most int) time.Duration {
 
 // signal sends a signal to a process of the strategy, if there is one, and returns its id.
 func (m *monkey) signal(name, how string, s syscall.Signal) int {
+	// Several may run for a moment, a new version next to the old one; which of them is hit is left to chance.
 	for pid, command := range procs.Running(m.plugins) {
 		if strings.HasPrefix(command, filepath.Join(m.plugins, prefix+name)) && syscall.Kill(pid, s) == nil {
 			m.report.struck(how)
@@ -79,7 +90,7 @@ func (m *monkey) signal(name, how string, s syscall.Signal) int {
 
 // stop stops a process, usually for less and sometimes for more than the host's timeout.
 func (m *monkey) stop(ctx context.Context, name string) {
-	d := m.between(50, 1500)
+	d := m.between(50, 1500) // as a busy machine or a suspended laptop does
 	if m.rnd.IntN(6) == 0 {
 		d += callTimeout
 	}
@@ -103,6 +114,7 @@ func (m *monkey) replace(name string) {
 	if err != nil {
 		return // it is away
 	}
+	// Written elsewhere and renamed into place, as the documentation tells installers to do.
 	next := filepath.Join(m.away, "next")
 	if err = os.WriteFile(next, fmt.Appendf(program, "\n%d", m.rnd.Uint64()), 0o755); err == nil {
 		err = os.Rename(next, path)
@@ -121,6 +133,8 @@ func (m *monkey) remove(ctx context.Context, name string) {
 	if m.absent[name] {
 		return
 	}
+	// While it is away the strategy is unknown, and its sessions fail. What they added in the meantime must be there
+	// later.
 	path, away := filepath.Join(m.plugins, prefix+name), filepath.Join(m.away, name)
 	if err := os.Rename(path, away); err != nil {
 		m.report.fault(ending, "removing a plugin: %v", err)
@@ -136,6 +150,19 @@ func (m *monkey) remove(ctx context.Context, name string) {
 			m.report.fault(ending, "putting back a plugin: %v", err)
 		}
 	})
+}
+
+// clean removes everything in the temporary directory, the sockets of running plugins too. Their connections hold.
+func (m *monkey) clean() {
+	found, err := os.ReadDir(m.tmp)
+	for _, e := range found {
+		_ = os.RemoveAll(filepath.Join(m.tmp, e.Name())) // the host may be making files there meanwhile
+	}
+	if err != nil {
+		m.report.fault(ending, "emptying the temporary directory: %v", err)
+		return
+	}
+	m.report.struck("without their run directory")
 }
 
 // later undoes something after a time, or at once when ctx ends.

@@ -10,18 +10,24 @@ import (
 	"time"
 )
 
-// fault is a kind of thing that must not happen.
+// fault is a kind of thing that must not happen. Its text is its row in the table.
 type fault string
 
 const (
-	invalid     fault = "invalid histories"
-	lost        fault = "lost entries"
-	unclear     fault = "unclear errors"
+	// invalid: a provider would refuse the history, or the words of a person are missing.
+	invalid fault = "invalid histories"
+	// lost: an acknowledged entry is not in the transcript log, or is gone from the history without a word.
+	lost fault = "lost entries"
+	// unclear: an error does not tell an agent what to do; see unclearBecause.
+	unclear fault = "unclear errors"
+	// unrecovered: a session fails although nothing is disturbed any more.
 	unrecovered fault = "sessions that did not recover"
 	leftover    fault = "processes, directories and sockets left"
-	ending      fault = "errors at the end"
+	// ending: thresh itself failed, or the driver could not do its work.
+	ending fault = "failures of thresh itself"
 )
 
+// faults are all kinds, in the order of the table. All are in it, also those that did not happen.
 var faults = []fault{invalid, lost, unclear, unrecovered, leftover, ending}
 
 // maxShown is how many faults of a kind are shown in full.
@@ -31,14 +37,19 @@ const maxShown = 5
 type report struct {
 	o options
 
-	mu                               sync.Mutex
-	took                             time.Duration
-	prepares, added, closed, rewrote int
-	strikes                          map[string]int // by what was done
-	errors                           map[string]int // by kind, and whether a retry may help
-	slowest                          time.Duration
-	faults                           map[fault]int
-	shown                            []string
+	mu sync.Mutex
+	// took is from the start of the agents to the end of the last one, recovery included.
+	took time.Duration
+	// prepares counts window.prepare, also failed ones; rewrote those whose outcome names a change.
+	prepares, rewrote int
+	// added counts entries, closed sessions.
+	added, closed int
+	strikes       map[string]int // by what was done
+	errors        map[string]int // by kind, and whether a retry may help
+	// slowest is the longest window.prepare, as an agent sees it: with waiting for starts, and for timeouts.
+	slowest time.Duration
+	faults  map[fault]int
+	shown   []string // the first of each kind, in full
 }
 
 func newReport(o options) *report {
@@ -54,18 +65,21 @@ func (r *report) fault(f fault, format string, args ...any) {
 	}
 }
 
+// struck counts something that was done to a plugin.
 func (r *report) struck(how string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.strikes[how]++
 }
 
+// acknowledged counts entries for which history.add succeeded. From then on they must not be lost.
 func (r *report) acknowledged(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.added += n
 }
 
+// sessionClosed counts a session whose history was complete at its end, or reported as a fault.
 func (r *report) sessionClosed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,6 +120,7 @@ func unclearBecause(err *rpcError) string {
 		return ""
 	}
 	d := err.Data
+	// "internal" is the host's word for an error that it cannot place; while plugins are disturbed, none may be.
 	switch {
 	case d == nil || d.Kind == "" || d.Kind == "internal":
 		return "no kind"
@@ -129,7 +144,7 @@ func (r *report) good() bool {
 	return len(r.faults) == 0
 }
 
-// print prints the table, and some of each kind of fault.
+// print prints the table, at most 80 columns wide, and some of each kind of fault in full.
 func (r *report) print(w io.Writer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,6 +158,7 @@ func (r *report) print(w io.Writer) {
 	for _, how := range slices.Sorted(maps.Keys(r.strikes)) {
 		row("plugins "+how, r.strikes[how])
 	}
+	// Errors are no fault: plugins that are killed fail calls. The numbers say how much of the run was spent on them.
 	for _, kind := range slices.Sorted(maps.Keys(r.errors)) {
 		row("errors of kind "+kind, r.errors[kind])
 	}

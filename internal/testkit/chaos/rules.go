@@ -20,6 +20,7 @@ type entry struct {
 	} `json:"metadata"`
 }
 
+// block holds the fields of the kinds of blocks that agents here use. Fields of another kind are empty.
 type block struct {
 	Type       string          `json:"type"`
 	Text       string          `json:"text,omitempty"`
@@ -32,6 +33,7 @@ type block struct {
 	Error      string          `json:"error,omitempty"`
 }
 
+// text is what was said in an entry, without calls and responses.
 func (e entry) text() (text string) {
 	for _, b := range e.Blocks {
 		text += b.Text
@@ -42,6 +44,8 @@ func (e entry) text() (text string) {
 // acceptable returns an error if a provider would refuse the history. pending are the calls at its end that the host
 // says wait for their responses.
 func acceptable(history []entry, pending []string) error {
+	// Providers take a call only if what follows answers it at once: Anthropic wants all responses in the next message,
+	// OpenAI in the next messages. Entries of tools that follow the call become both.
 	var open []string // ids of calls that the entries so far leave unanswered
 	for i, e := range history {
 		if len(e.Blocks) == 0 {
@@ -55,6 +59,7 @@ func acceptable(history []entry, pending []string) error {
 			case b.Type == "tool_call" && e.Speaker == "ai":
 				open = append(open, b.ID)
 			case b.Type == "tool_response" && e.Speaker == "tool":
+				// Ids may repeat in a conversation, but only the calls right before count, and each once.
 				at := slices.Index(open, b.CallID)
 				if at < 0 {
 					return fmt.Errorf("entry %d answers %q, which was not called right before", i, b.CallID)
@@ -67,6 +72,7 @@ func acceptable(history []entry, pending []string) error {
 			}
 		}
 	}
+	// At the end calls may be unanswered, as their tools are at work. The host must know which, so that the agent does.
 	slices.Sort(open)
 	slices.Sort(pending)
 	if !slices.Equal(open, pending) {
@@ -112,6 +118,7 @@ func keepsPeople(history, said []entry, may func(mark int) bool) error {
 		switch {
 		case !ok && !may(mark):
 			return fmt.Errorf("number %d, of a person, is gone", mark)
+		// Fewer words are as bad as none: what is left must not read as something else than was said.
 		case ok && now.text() != e.text() && !may(mark):
 			return fmt.Errorf("number %d, of a person, is %.80q", mark, now.text())
 		}

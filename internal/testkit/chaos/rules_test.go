@@ -17,18 +17,19 @@ func TestWhatProvidersRefuseIsFound(t *testing.T) {
 	call := func(id string) block { return block{Type: "tool_call", ID: id} }
 	answer := func(id string) block { return block{Type: "tool_response", CallID: id} }
 	human, ai := says(1, "human", text("hello")), says(2, "ai", call("a"), call("b"))
+	last := says(5, "human", text("x"))
 	for name, test := range map[string]struct {
 		history []entry
 		pending []string
 		good    bool
 	}{
-		"answered":               {[]entry{human, ai, says(3, "tool", answer("b")), says(4, "tool", answer("a")), says(5, "human", text("x"))}, nil, true},
+		"answered":               {[]entry{human, ai, says(3, "tool", answer("b")), says(4, "tool", answer("a")), last}, nil, true},
 		"answered in one entry":  {[]entry{ai, says(3, "tool", answer("a"), answer("b"))}, nil, true},
 		"pending":                {[]entry{human, ai, says(3, "tool", answer("b"))}, []string{"a"}, true},
-		"late response":          {[]entry{ai, says(4, "tool", answer("a"), answer("b")), says(3, "human", text("x"))}, nil, true},
+		"late response":          {[]entry{ai, says(6, "tool", answer("a"), answer("b")), last}, nil, true},
 		"not said to be pending": {[]entry{ai, says(3, "tool", answer("b"))}, nil, false},
 		"unanswered":             {[]entry{ai, says(3, "tool", answer("a")), says(4, "human", text("x"))}, nil, false},
-		"answered too late":      {[]entry{ai, says(3, "human", text("x")), says(4, "tool", answer("a"), answer("b"))}, nil, false},
+		"answered too late":      {[]entry{ai, last, says(6, "tool", answer("a"), answer("b"))}, nil, false},
 		"answered twice":         {[]entry{ai, says(3, "tool", answer("a"), answer("a"), answer("b"))}, nil, false},
 		"never called":           {[]entry{human, says(3, "tool", answer("a"))}, nil, false},
 		"empty":                  {[]entry{says(1, "ai")}, nil, false},

@@ -20,14 +20,16 @@ import (
 // options say what to run.
 type options struct {
 	thresh, plugins string // the program, and the directory with the plugins
-	lasts           time.Duration
-	sessions        int
-	seed            uint64
+	// lasts is how long plugins are disturbed. The run takes longer: sessions recover and close, and thresh ends.
+	lasts    time.Duration
+	sessions int    // at the same time; each agent has one after the other
+	seed     uint64 // of all random choices
 }
 
 const (
 	// callTimeout is the host's timeout for a call of a plugin. A plugin that is stopped for longer is replaced.
-	callTimeout  = 5 * time.Second
+	callTimeout = 5 * time.Second
+	// startTimeout is far above what a start takes, also on a busy machine: starts that time out lead to quarantine.
 	startTimeout = 20 * time.Second
 	// endTimeout is how long thresh may take to end at the end of its input. It is for hangs.
 	endTimeout = time.Minute
@@ -36,6 +38,7 @@ const (
 // place is a directory of the run's own. Everything that thresh can leave behind is in it.
 type place struct{ dir string }
 
+// path returns a path in the place.
 func (p place) path(elem ...string) string { return filepath.Join(append([]string{p.dir}, elem...)...) }
 
 // run disturbs a 'thresh run' until ctx ends or the time is up, and reports what came of it. Its error means that
@@ -45,7 +48,7 @@ func run(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) // at the very end: what is left in it is looked at before
 	p, r := place{dir}, newReport(o)
 	if err := p.furnish(o); err != nil {
 		return nil, err
@@ -59,7 +62,10 @@ func run(ctx context.Context, o options) (*report, error) {
 	defer cancel()
 	var agents, monkeys sync.WaitGroup
 	monkeys.Go(func() {
-		m := &monkey{plugins: p.path("plugins"), away: p.path("away"), client: c, report: r, rnd: random(o.seed, 0)}
+		m := &monkey{
+			plugins: p.path("plugins"), away: p.path("away"), tmp: p.path("tmp"),
+			client: c, report: r, rnd: random(o.seed, 0),
+		}
 		m.disturb(ctx)
 	})
 	for i := range o.sessions {
@@ -70,6 +76,7 @@ func run(ctx context.Context, o options) (*report, error) {
 			}
 		})
 	}
+	// Agents wait for the monkey by themselves, and go on when it is done: only then must everything work.
 	agents.Wait()
 	monkeys.Wait()
 	r.took = time.Since(begin)
@@ -77,9 +84,11 @@ func run(ctx context.Context, o options) (*report, error) {
 	return r, nil
 }
 
+// random returns the random choices of one part of the run. Each has its own, as they run at the same time.
 func random(seed, of uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, of)) }
 
-// furnish lays out the programs as a release has them, so that the plugins are trusted in every version.
+// furnish lays out the programs as a release has them: plugins next to the program are trusted like it, in every
+// version, where others would be refused after they were replaced. They are copies, as they get changed.
 func (p place) furnish(o options) error {
 	for _, sub := range []string{"plugins", "away", "tmp", "home", "log"} {
 		if err := os.Mkdir(p.path(sub), 0o700); err != nil {
@@ -93,6 +102,7 @@ func (p place) furnish(o options) error {
 	return err
 }
 
+// copyFile copies a program.
 func copyFile(from, to string) error {
 	program, err := os.ReadFile(from)
 	if err != nil {
@@ -106,7 +116,8 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
 	for key, value := range map[string]any{
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
-		"compression.density.cadence": "every-turn", "plugins.startTimeout": startTimeout, "plugins.optimizeTimeout": callTimeout,
+		"compression.density.cadence": "every-turn", // or most turns would change nothing
+		"plugins.startTimeout":        startTimeout, "plugins.optimizeTimeout": callTimeout,
 		"plugins.compressTimeout": callTimeout, "log.level": "error",
 	} {
 		args = append(args, "--set", fmt.Sprintf("%s=%v", key, value))
@@ -122,6 +133,7 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// To a file and not a pipe: a host whose log is not read would block, and that is not what is tested.
 	log, err := os.Create(p.path("stderr"))
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +146,8 @@ func (p place) start() (*exec.Cmd, *client, error) {
 	return cmd, newClient(in, out), nil
 }
 
-// end ends thresh as an agent does that is done, and looks at what is left.
+// end ends thresh as an agent does that is done: it closes the input. Then nothing may be left of it: no process that
+// has its temporary directory in the environment, as all plugins have, and no run directory with sockets and locks.
 func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	_ = c.in.Close()
 	stuck := time.AfterFunc(endTimeout, func() {
@@ -148,7 +161,7 @@ func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	stuck.Stop()
 	for pid, env := range procs.With("TMPDIR=" + p.path("tmp")) {
 		r.fault(leftover, "process %d: %s", pid, env)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it is reported; nothing else would end it
 	}
 	left, err := os.ReadDir(p.path("tmp"))
 	if err != nil {
@@ -160,7 +173,8 @@ func (p place) end(cmd *exec.Cmd, c *client, r *report) {
 	p.readLog(r)
 }
 
-// readLog looks for what a host that works never writes.
+// readLog looks in what thresh wrote to its standard error for what a host that works never writes. Errors of plugins
+// are expected there.
 func (p place) readLog(r *report) {
 	f, err := os.Open(p.path("stderr"))
 	if err != nil {

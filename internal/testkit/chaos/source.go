@@ -12,33 +12,35 @@ import (
 // ids that repeat, and people who speak while a tool is at work.
 type source struct {
 	rnd  *rand.Rand
-	rest []entry
+	rest []entry // of the generated session; when it is used up, another follows
 	held []entry // responses that are still to come
 }
 
+// newSource returns a source whose choices come from rnd alone.
 func newSource(rnd *rand.Rand) *source { return &source{rnd: rnd} }
 
-// next returns some exchanges. It may end with a call whose response comes with the next ones.
+// next returns some exchanges. It may end with a call whose response comes with the next ones, after a person spoke: an
+// agent that lets its user interrupt a tool adds entries in this order.
 func (s *source) next(exchanges int) []entry {
 	out := s.held
 	s.held = nil
 	for range exchanges {
 		e := s.exchange()
-		if s.rnd.IntN(6) == 0 {
+		if s.rnd.IntN(6) == 0 { // two at once
 			e = append(e, s.exchange()...)
 			e = parallel(e)
 		}
 		out = append(out, e...)
 	}
 	switch last := out[len(out)-1]; s.rnd.IntN(8) {
-	case 0:
+	case 0: // the call is at the end of the history for a turn, and pending
 		s.held = []entry{last}
 		out = out[:len(out)-1]
-	case 1:
+	case 1: // the person does not wait for the tool
 		s.held = []entry{last}
 		out = append(out[:len(out)-1:len(out)-1], human(s.rnd))
 	}
-	if len(out) == 0 {
+	if len(out) == 0 { // it was the held response alone
 		return s.next(exchanges)
 	}
 	return out
@@ -64,7 +66,8 @@ func (s *source) exchange() (out []entry) {
 	}
 }
 
-// parallel makes one entry of all calls, before all responses. Calls with the same id stay apart.
+// parallel makes one entry of all calls, before all responses, as models do that call several tools at once. Calls with
+// the same id stay apart: no provider takes two in one message.
 func parallel(entries []entry) []entry {
 	var talk, responses []entry
 	calls := entry{Speaker: "ai"}
@@ -86,8 +89,10 @@ func parallel(entries []entry) []entry {
 	return append(append(talk, calls), responses...)
 }
 
+// human is a short remark. It is neither a task nor stale: nothing may remove it but what makes room.
 func human(rnd *rand.Rand) entry {
-	return entry{Speaker: "human", Blocks: []block{{Type: "text", Text: fmt.Sprint("And one more thing, number ", rnd.IntN(1000))}}}
+	text := fmt.Sprint("And one more thing, number ", rnd.IntN(1000))
+	return entry{Speaker: "human", Blocks: []block{{Type: "text", Text: text}}}
 }
 
 // generated returns a coding session that ends with the response of a tool.

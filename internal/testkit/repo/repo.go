@@ -57,7 +57,7 @@ func Shared(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	path := filepath.Join(filepath.Dir(Path(tb)), "shared", filepath.Join(elem...))
 	if _, err := os.Stat(path); err != nil {
-		tb.Skipf("SKIPPED: the test material is not beside the repository: %v", err)
+		tb.Skipf("SKIPPED: the test material is not next to the repository: %v", err)
 	}
 	return path
 }

@@ -11,7 +11,7 @@ import (
 // other Go program.
 const MaxDepth = 10_000
 
-// SyntaxError reports where JSON text is broken.
+// SyntaxError reports where JSON text is broken. It is returned as a pointer.
 type SyntaxError struct {
 	// Offset is the byte at which it broke, counted from the start of what the Scanner was given.
 	Offset int
@@ -26,12 +26,14 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.Mes
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// ErrKind is wrapped by the errors of [Scanner.Object] and [Scanner.Array] when the value is of another kind.
+// ErrKind is wrapped by the errors of [Scanner.Object] and [Scanner.Array] when the value is of another kind. It is no
+// syntax error: the text may be valid JSON that a caller did not expect.
 var ErrKind = errors.New("unexpected kind of JSON value")
 
 // Scanner reads JSON text value by value, without decoding and without copies. It stands before a value. The text must
 // not change while it is in use. After an error the position is undefined. It is for one goroutine.
 type Scanner struct {
+	// pos is the next byte to read; at most len(data).
 	data []byte
 	pos  int
 }
@@ -74,11 +76,13 @@ func (s *Scanner) Object(field func(name []byte) error) error {
 	if err := s.open('{', "an object"); err != nil {
 		return err
 	}
+	// Empty; otherwise a name must follow, and a comma before the closing brace is refused.
 	if s.Kind() == '}' {
 		s.pos++
 		return nil
 	}
 	for {
+		// White space before and after names and colons is skipped by Kind.
 		name, err := s.name()
 		if err != nil {
 			return err
@@ -103,6 +107,7 @@ func (s *Scanner) Array(element func(i int) error) error {
 		s.pos++
 		return nil
 	}
+	// As for objects: a comma must be followed by a value.
 	for i := 0; ; i++ {
 		if err := element(i); err != nil {
 			return err

@@ -15,6 +15,7 @@ func Text(raw []byte) (text string, ok bool) {
 	if inner := raw[1 : len(raw)-1]; plain(inner) {
 		return string(inner), true
 	}
+	// The slow path, for escapes and bytes that are not UTF-8.
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", false
 	}
@@ -24,6 +25,7 @@ func Text(raw []byte) (text string, ok bool) {
 // plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
 // most strings; ASCII is recognised in the same pass.
 func plain(inner []byte) bool {
+	// Pure ASCII needs no second pass.
 	ascii := true
 	for _, c := range inner {
 		if !safe[c] {
@@ -38,6 +40,7 @@ func plain(inner []byte) bool {
 func IsNull(raw []byte) bool {
 	s := New(raw)
 	switch s.Kind() {
+	// Nothing there counts as null.
 	case 0:
 		return true
 	case 'n':

@@ -6,7 +6,9 @@ import "fmt"
 // hostile input cannot exhaust the stack. The first 64 levels need no allocation.
 func (s *Scanner) skip() error {
 	var buf [64]byte
+	// One closing delimiter for each level that is open.
 	open := buf[:0]
+	// The inner loop closes what ends here and stops where the next value begins.
 	for {
 		// A value starts here.
 		c := s.Kind()
@@ -95,6 +97,7 @@ var safe = func() (t [256]bool) {
 // str steps over a string. Escapes are checked here and decoded only if [Text] is called. UTF-8 is not checked: see
 // [Text].
 func (s *Scanner) str() error {
+	// Local copies, which the compiler can keep in registers: strings are most of what is read.
 	data, i := s.data, s.pos+1
 	for i < len(data) {
 		c := data[i]
@@ -125,6 +128,7 @@ func (s *Scanner) escape(i int) (int, error) {
 	switch s.data[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2, nil
+	// Half of a surrogate pair is valid JSON; [Text] replaces it.
 	case 'u':
 		for j := i + 2; j < i+6; j++ {
 			if j >= len(s.data) {

@@ -140,7 +140,7 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 	}
 }
 
-// The system prompt is set, replaced and removed, and stands beside the history in every form.
+// The system prompt is set, replaced and removed, and is kept apart from the history in every form.
 func TestTheSystemPromptOfASession(t *testing.T) {
 	got := replies(t,
 		call(1, "session.setSystem", `"system":"be brief"`),

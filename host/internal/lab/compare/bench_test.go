@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
-// recorded reads the recorded sessions beside the repository; it skips where they are absent.
+// recorded reads the recorded sessions next to the repository; it skips where they are absent.
 func recorded(tb testing.TB) (sessions []compare.Session) {
 	tb.Helper()
 	root := repo.Shared(tb, "sessions/native")

@@ -205,7 +205,7 @@ func TestEveryFigureOfASmallSession(t *testing.T) {
 	}
 }
 
-// A pause lets the cache go cold, a compaction of the recorder begins anew, for whoever does nothing too.
+// A pause lets the cache go cold, a compaction of the recorder starts over, for doing nothing too.
 func TestPausesAndCompactionsOfTheRecorder(t *testing.T) {
 	h := open(t, nil)
 	list := cheap

@@ -234,7 +234,7 @@ func TestADirectoryThatWasSetIsKept(t *testing.T) {
 		given     map[string]any
 		want      any
 	}{
-		"nobody set one":       {want: "/recorded"},
+		"none is set":          {want: "/recorded"},
 		"the user did":         {overrides: []config.Override{{Key: "workspace.root", Value: "/mine", Source: "--set"}}},
 		"a setting of the run": {given: map[string]any{"workspace.root": "/given"}, want: "/given"},
 	} {

@@ -133,7 +133,7 @@ func TestEveryCallHasItsAnswer(t *testing.T) {
 			for i, e := range events {
 				switch {
 				case e.answer && !waiting[e.id]:
-					t.Errorf("event %d: an answer to %s, which nobody waits for", i, e.id)
+					t.Errorf("event %d: an answer to %s, which is no open call", i, e.id)
 				case e.answer:
 					delete(waiting, e.id)
 				case used[e.id]:

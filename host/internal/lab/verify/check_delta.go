@@ -63,7 +63,8 @@ func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *ran
 		}
 		got, err := optimize(ctx, st, now, session, uint64(step))
 		if err == nil && got.bytes != want.bytes {
-			err = on(&sm, fmt.Errorf("%d edits, where a call that is sent the whole history makes %d", got.edits, want.edits))
+			err = on(&sm, fmt.Errorf("%d edits, where a call that is sent the whole history makes %d", got.edits,
+				want.edits))
 		}
 		if err != nil {
 			return calls, fmt.Errorf("sent what is new since the last call, Optimize answers something else "+

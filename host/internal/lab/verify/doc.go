@@ -19,5 +19,6 @@
 // measured in processor time, so that a busy machine fails no plugin.
 //
 // All input is made for the purpose (package samples) and the same in every run; so is the model that strategies with
-// requires_llm are given (services.go). No real conversation, settings or money is touched.
+// requires_llm are given (services.go). No real conversation or money is touched; of the settings, those about
+// isolation hold.
 package verify

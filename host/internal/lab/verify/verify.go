@@ -44,8 +44,9 @@ var ErrUnknownCheck = errors.New("unknown check")
 // binary that you would not execute. When Run returns, all processes are stopped and all files removed.
 //
 // Faults of the plugin are in the report, not in the error. An error means that there is no report: [ErrBadBinary],
-// [ErrUnknownCheck], a fault of the machine such as a temporary directory that cannot be created, or ctx's error. A run takes some seconds; with a
-// plugin that hangs about a minute, since every call has a time limit, which is shortened once a call has hung.
+// [ErrUnknownCheck], a fault of the machine such as a temporary directory that cannot be created, or ctx's error. A run
+// takes some seconds; with a plugin that hangs about a minute, since every call has a time limit, which is shortened
+// once a call has hung.
 func Run(ctx context.Context, binary string, o Options) (*Report, error) {
 	return run(ctx, binary, o, defaultBounds())
 }

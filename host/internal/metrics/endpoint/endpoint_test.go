@@ -54,7 +54,7 @@ func TestWhatIsMeasuredIsServed(t *testing.T) {
 		t.Errorf("%d\n%s", status, body)
 	}
 	if status, _ := get(t, strings.TrimSuffix(e.URL(), endpoint.Path)); status != http.StatusNotFound {
-		t.Errorf("beside it: %d", status)
+		t.Errorf("another path: %d", status)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

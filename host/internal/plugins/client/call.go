@@ -71,11 +71,13 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	open func(context.Context, wire.Call) (*wire.Stream[M, P], error),
 ) (answer[M, P], error) {
 	start := time.Now()
+	// The time for sending the history counts: a plugin that does not read must not hold the call up.
 	call, ctx, done := p.begin(caller, op, timeout)
 	defer done()
 	if serve != nil {
 		defer serve(ctx, call.id)()
 	}
+	// A session may have settings of its own; else those of the plugin hold.
 	if in.Config == nil {
 		in.Config = p.config
 	}
@@ -98,6 +100,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return a, err
 	}
 	a, err := send(known.update(in))
+	// At most once: the second request holds everything, and a plugin that asks again is at fault.
 	if errors.Is(err, errResync) {
 		p.traffic.resyncs.Add(1)
 		a, err = send(held{}.update(in))
@@ -114,8 +117,9 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	return a, nil
 }
 
-// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a strategy needs the whole
-// history anyway, and the plugin's SDK reads all of it first, so neither side can block the other.
+// exchange sends the history, or what is new in it, and receives the answer. Sending ends before receiving begins: a
+// strategy needs the whole history anyway, and the plugin's SDK reads all of it first, so neither side can block the
+// other.
 func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	stream *wire.Stream[M, P], opts config.Plugins, in prepare.Call, u update, depth func(P) int,
 ) (a answer[M, P], err error) {
@@ -131,6 +135,7 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		}
 		return a, errResync
 	}
+	// Before any part is received, so that a wrong answer costs no memory.
 	if err := checkResult(stream.Of(), a.header, in); err != nil {
 		return a, err
 	}

@@ -102,8 +102,8 @@ func (h held) update(in prepare.Call) update {
 	return update{held: h, pieces: pieces, entries: rest}
 }
 
-// difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them. No
-// pieces: nothing of the old one is in the new one.
+// difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them.
+// No pieces: nothing of the old one is in the new one.
 //
 // What stays at both ends is found by comparing pointers, which is fast however long the list is. Only what is between
 // is looked up by its id, and compared where a rewrite made a new entry with that id.
@@ -127,7 +127,8 @@ func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*h
 		i, ok := at[e.ID]
 		switch {
 		case !ok || i < next || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
-			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens, Content: e.Content}})
+			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens,
+				Content: e.Content}})
 			continue
 		case old[i] == e:
 			d.keep(i, i+1)

@@ -23,6 +23,7 @@ const (
 // could contain terminal escape sequences. name is the one in the file's name; both must agree, because users refer to
 // strategies by it in settings and grants.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
+	// Clipped, not refused: a description is for people, and too long a one does no harm.
 	info.Description = text.Printable(info.Description, maxDescription)
 	switch v := info.Version; {
 	case !contract.ValidName(info.Name):
@@ -57,6 +58,7 @@ func badInfo(format string, args ...any) error {
 
 // checkConfigFields checks the settings that a plugin declares, and returns a copy with checked defaults.
 func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField, error) {
+	// Before the slice is copied.
 	if len(declared) > maxConfigFields {
 		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
 	}
@@ -92,6 +94,7 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 // checkDefault checks a default as if a user had set it. One difference: text such as "5" is not accepted for a number
 // here, although environment variables make that necessary for users.
 func checkDefault(f contract.ConfigField) (any, error) {
+	// The check of a user's value would take "5" for 5.
 	if _, isText := f.Default.(string); isText != (f.Type == contract.String) {
 		return nil, fmt.Errorf("is no %s", f.Type)
 	}

@@ -43,6 +43,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		p.End(err)
 		return p, err
 	}
+	// From here on the process must be closed on every way out.
 	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls)
 	if err := p.introduce(ctx, spec); err != nil {
 		p.End(err)
@@ -65,6 +66,7 @@ func (p *Plugin) introduce(ctx context.Context, spec Spec) error {
 	if err := p.describe(ctx, spec.Known); err != nil {
 		return err
 	}
+	// Only now is it known that the process speaks the protocol and not just go-plugin's handshake.
 	p.proc.ConnectionIsUp()
 	spec.Described()
 	return p.configure(ctx, p.opts.Settings)
@@ -109,6 +111,7 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 // configure offers the host's services to the plugin and sends its settings. INVALID_ARGUMENT is the plugin's way to
 // refuse a setting; it becomes [fault.ErrBadConfig], for which a restart is useless.
 func (p *Plugin) configure(ctx context.Context, settings Settings) error {
+	// Checked against the declaration by the host's own rules, before the plugin sees it.
 	config, err := Own(p.binary.Name, p.reported.info.Config, settings)
 	if err != nil {
 		return p.Failure(fault.OpConfigure, err, "")
@@ -150,6 +153,7 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
 	}
+	// The machine lacks something, such as file descriptors; the plugin is not to blame and not counted as crashed.
 	if lack := p.proc.Lacking(err); lack != nil {
 		return fault.Host(p.binary.Name, p.binary.Path, op, lack)
 	}

@@ -10,7 +10,8 @@ const (
 	// handshakeTimeout is how long a connection from a plugin may take to become an HTTP/2 connection. gRPC allows 120
 	// s.
 	handshakeTimeout = 5 * time.Second
-	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one.
+	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one. A process that
+	// opens connections in a loop would take the host's descriptors.
 	maxConnections = 4
 )
 
@@ -38,6 +39,7 @@ func (c *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Refused connections are closed without a word; gRPC in the plugin tries again.
 		if tracked := c.track(conn); tracked != nil {
 			return tracked, nil
 		}
@@ -48,6 +50,7 @@ func (c *connections) Accept() (net.Conn, error) {
 func (c *connections) track(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// A connection may be accepted while closeAll runs.
 	if c.closed || len(c.open) >= maxConnections {
 		return nil
 	}

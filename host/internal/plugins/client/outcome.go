@@ -36,6 +36,7 @@ func entriesOf(entries []*history.Entry) iter.Seq[wire.Entry] {
 func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	of string, r wire.Result[M], in prepare.Call,
 ) error {
+	// For strategies that add entries to a short history.
 	const spare = 1000
 	most := uint64(2*len(in.Entries) + spare)
 	switch {
@@ -52,7 +53,7 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	return nil
 }
 
-// ongoing is one call while it runs; it holds what its error needs.
+// ongoing is one call while it runs; it holds what its error needs. It is passed by value and never changes.
 type ongoing struct {
 	plugin  *Plugin
 	id      string
@@ -88,6 +89,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	}
 	failure := p.Failure(c.op, nil, "")
 	switch {
+	// The error is the context's own, so that callers recognise their own cancellation.
 	case c.caller.Err() != nil:
 		failure.Err = c.caller.Err()
 	case errors.Is(context.Cause(ctx), fault.ErrTimeout):
@@ -112,6 +114,7 @@ func (c ongoing) failed(ctx context.Context, err error) error {
 	default:
 		failure.Err = fmt.Errorf("%w: %s", fault.ErrStrategy, message(err))
 		if code == codes.Unavailable {
+			// A strategy says UNAVAILABLE when a service failed it for the moment.
 			failure.Retryable = true
 			p.opts.Spawn(p.probe) // it said so itself, or its connection was lost for a moment
 		}

@@ -55,6 +55,7 @@ func (r *Raw) GetInfo(ctx context.Context, hostVersion string) (Declaration, err
 	}
 	info, err := wire.FromInfo(answer)
 	if err != nil {
+		// The message itself is kept for Difference.
 		rest := proto.CloneOf(answer)
 		rest.Config = nil
 		info, _ = wire.FromInfo(rest) // nothing else can fail

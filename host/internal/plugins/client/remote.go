@@ -11,7 +11,8 @@ import (
 )
 
 // remote is the protocol's two services on one connection: the plugin's, which the host calls, and the host's, which
-// the plugin calls. With services.go it is the only place in this package that knows generated protobuf.
+// the plugin calls. With services.go it is the only place in this package that knows generated protobuf. It belongs to
+// one process and ends with it.
 type remote struct {
 	strategy threshv1.StrategyServiceClient
 	services *hostServices

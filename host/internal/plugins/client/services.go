@@ -16,7 +16,7 @@ import (
 const maxServiceBytes = 64 << 20
 
 // hostServices is what one plugin process can ask of the host. It answers only for calls that are going on: each
-// request names one, and ends with it.
+// request names one, and ends with it. mu guards calls; the counters are atomic.
 type hostServices struct {
 	threshv1.UnimplementedHostServiceServer
 
@@ -71,6 +71,7 @@ func (h *hostServices) enter(
 	if call.host == nil {
 		return nil, nil, nil, fmt.Errorf("%w: this host offers no services", contract.ErrNotGranted)
 	}
+	// Counted before the request is read, so that refused ones count too.
 	if call.requests.Add(1) > h.most {
 		return nil, nil, nil, fmt.Errorf(
 			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most,
@@ -122,6 +123,7 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 		return err
 	}
 	defer leave()
+	// What a plugin may spend is part of what a user agreed to when it was locked.
 	if !call.mayGenerate {
 		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted)
 	}

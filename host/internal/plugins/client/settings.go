@@ -38,6 +38,7 @@ func spec(f contract.ConfigField) config.Spec {
 // Own returns a strategy's own settings as the JSON object that the plugin gets, with defaults filled in. settings
 // may be nil. Errors wrap [fault.ErrBadConfig].
 func Own(name string, fields []contract.ConfigField, settings Settings) (contract.Config, error) {
+	// Never null in JSON: a plugin gets an object, even if it has no settings.
 	values := map[string]any{}
 	for _, f := range fields {
 		if f.Default != nil {

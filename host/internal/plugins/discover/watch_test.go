@@ -53,7 +53,7 @@ func TestNothingElseIsWatched(t *testing.T) {
 func TestADirectoryThatCannotBeWatchedIsSaidOnce(t *testing.T) {
 	if os.Geteuid() == 0 { // who may read everything
 		if got := plugintest.AsNobody(t, t.Name(), nil); !strings.Contains(got, "--- PASS") {
-			t.Errorf("as nobody: %s", got)
+			t.Errorf("as user nobody: %s", got)
 		}
 		return
 	}

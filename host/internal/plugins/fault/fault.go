@@ -41,8 +41,8 @@ var (
 	ErrNotGranted = errors.New("not granted")
 	// ErrNotIsolated: plugins.isolation is strict, and this machine cannot enforce every measure.
 	ErrNotIsolated = errors.New("cannot be isolated")
-	// ErrHost: the host's environment lacks what a start needs: descriptors, space, memory, processes, the run directory.
-	// The plugin is not at fault, nothing is counted, and the next call tries again.
+	// ErrHost: the host's environment lacks what a start needs: descriptors, space, memory, processes, the run
+	// directory. The plugin is not at fault, nothing is counted, and the next call tries again.
 	ErrHost = errors.New("host environment fault")
 	// ErrStrategy: the strategy itself returned an error or panicked. The host tries no other strategy in its place:
 	// the error belongs to the agent (REQ-HD-013.4).

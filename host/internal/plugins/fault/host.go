@@ -8,7 +8,7 @@ import (
 )
 
 // shortages are the system's errors for want of something that is the whole machine's or the host's, and what to do
-// about each. Whoever runs into one of them is not to blame.
+// about each. A plugin that cannot be started for one of them is not at fault.
 var shortages = []struct {
 	errno syscall.Errno
 	hint  string

@@ -107,7 +107,7 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 	return []byte(out.String()), nil
 }
 
-// listen returns addresses at which somebody listens: TCP and a socket in the file system.
+// listen returns addresses at which the test listens: TCP and a socket in the file system.
 func listen(t *testing.T) (tcp, unix string) {
 	t.Helper()
 	for network, address := range map[string]string{"tcp": "127.0.0.1:0", "unix": filepath.Join(t.TempDir(), "s")} {
@@ -322,7 +322,7 @@ func TestAwait(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			go func() { _, _ = io.WriteString(w, test.wrote); _ = w.Close() }() // it fails where nobody reads to the end
+			go func() { _, _ = io.WriteString(w, test.wrote); _ = w.Close() }() // it fails if it is not read to the end
 			err = Await(r, 10*time.Second)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %.100v", err)

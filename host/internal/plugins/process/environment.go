@@ -30,7 +30,8 @@ func descriptorsFree() error {
 	for len(files) < startDescriptors {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return fmt.Errorf("%w: a start needs %d more open files: %w", fault.ErrHost, startDescriptors, fault.System(err))
+			return fmt.Errorf("%w: a start needs %d more open files: %w", fault.ErrHost, startDescriptors,
+				fault.System(err))
 		}
 		files = append(files, r, w)
 	}

@@ -112,7 +112,7 @@ func TestHandshakeIsFoundInNoise(t *testing.T) {
 	}
 }
 
-// What a plugin writes is a stranger's: no byte of it may end the host, or get a control character on somebody's
+// What a plugin writes is a stranger's: no byte of it may end the host, or get a control character on a user's
 // terminal.
 func FuzzOutput(f *testing.F) {
 	f.Add([]byte("1|1|unix|/x|grpc|\nnoise\n"))

@@ -58,7 +58,8 @@ func newRunDir(base string) (*runDir, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(
-			fmt.Errorf("%w: locking the run directory %s: %w", fault.ErrHost, path, fault.System(err)), os.RemoveAll(path),
+			fmt.Errorf("%w: locking the run directory %s: %w", fault.ErrHost, path, fault.System(err)),
+			os.RemoveAll(path),
 		)
 	}
 	return &runDir{path: path, lock: lock}, nil

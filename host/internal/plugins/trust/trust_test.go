@@ -19,13 +19,13 @@ func TestWhatIsRecordedForAFile(t *testing.T) {
 		"/b/thresh-strategy-y": {SHA256: "3", Path: "/b/thresh-strategy-y"},
 	}
 	for name, test := range map[string]struct{ path, sum, want string }{
-		"as it was":                         {"/a/thresh-strategy-x", "1", "/a/thresh-strategy-x"},
-		"changed":                           {"/a/thresh-strategy-x", "9", "/a/thresh-strategy-x"},
-		"changed to another's of the name":  {"/a/thresh-strategy-x", "2", "/a/thresh-strategy-x"},
-		"a copy":                            {"/c/thresh-strategy-x", "2", "/b/thresh-strategy-x"},
-		"a copy under another name":         {"/c/thresh-strategy-z", "2", ""},
-		"another one with the same name":    {"/c/thresh-strategy-x", "9", ""},
-		"one of another name beside a copy": {"/c/thresh-strategy-y", "1", ""},
+		"as it was":                          {"/a/thresh-strategy-x", "1", "/a/thresh-strategy-x"},
+		"changed":                            {"/a/thresh-strategy-x", "9", "/a/thresh-strategy-x"},
+		"changed to another's of the name":   {"/a/thresh-strategy-x", "2", "/a/thresh-strategy-x"},
+		"a copy":                             {"/c/thresh-strategy-x", "2", "/b/thresh-strategy-x"},
+		"a copy under another name":          {"/c/thresh-strategy-z", "2", ""},
+		"another one with the same name":     {"/c/thresh-strategy-x", "9", ""},
+		"one of another name next to a copy": {"/c/thresh-strategy-y", "1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok, _ := find(known, test.path, test.sum)

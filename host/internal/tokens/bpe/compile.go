@@ -241,7 +241,8 @@ func (p *placement) take(slot int) {
 func (p *placement) place(edges []edge) int {
 	first := int(edges[0].label)
 	occupied := func(base int) bool {
-		return p.based[base] || slices.ContainsFunc(edges[1:], func(e edge) bool { return p.taken(base ^ int(e.label)) })
+		return p.based[base] || slices.ContainsFunc(edges[1:],
+			func(e edge) bool { return p.taken(base ^ int(e.label)) })
 	}
 	at := p.next[0]
 	for at == 0 || occupied((at-1)^first) {

@@ -7,6 +7,6 @@
 // Second, exactly one sequence of tokens consists of such pairs, and it is the result. So a search from the left finds
 // it, without merging anything (count.go). The idea is that of GitHub's bpe crate.
 //
-// [Compile] turns a vocabulary into a compact form that can be embedded in a program (compile.go); [Load] makes it ready
-// to use in a few milliseconds (table.go).
+// [Compile] turns a vocabulary into a compact form that can be embedded in a program (compile.go); [Load] makes it
+// ready to use in a few milliseconds (table.go).
 package bpe

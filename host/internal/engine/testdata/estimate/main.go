@@ -18,7 +18,7 @@ func (estimate) Info() sdk.Info {
 }
 
 // Compress says in its counts how long calls took, in nanoseconds: "empty" for an entry without text, "history" for the
-// entries as they came, "copies" for entries that are the same but made anew; of those, "first" is the first call.
+// entries as they came, "copies" for entries that are the same but decoded again; of those, "first" is the first call.
 func (estimate) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	copies := make([]sdk.Content, len(in.History))
 	for i, e := range in.History {

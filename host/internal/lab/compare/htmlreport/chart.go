@@ -17,7 +17,7 @@ const (
 )
 
 // line is the series of one variant over the turns. Style is the number of the series (see seriesStyle); 0 is doing
-// nothing.
+// nothing. Points are in the order of their turns.
 type line struct {
 	Style  int
 	Name   string
@@ -29,7 +29,7 @@ type level struct {
 	Name string
 	Y    float64
 	// Below puts the label under the line instead of above it, so that the labels of a limit and of a threshold just
-	// below it do not overlap.
+	// below it do not overlap. A label above the line would leave the chart for a level at its top.
 	Below bool
 }
 
@@ -42,7 +42,7 @@ type chart struct {
 	Levels []level
 	// Marks are turns at which something happened to all lines, drawn as vertical lines: compactions by the recorder.
 	Marks []float64
-	// Label formats a value of the vertical axis.
+	// Label formats a value of the vertical axis. Axes of tokens and of dollars differ in it.
 	Label func(float64) string
 	// Most limits the points per line; see [thin].
 	Most int
@@ -63,7 +63,7 @@ type drawing struct {
 	Levels                          []tick
 	Marks                           []string
 	// Beyond names what does not fit into the chart because it is far above everything else; it is listed in the
-	// caption.
+	// caption. Empty in most charts.
 	Beyond []string
 }
 
@@ -86,6 +86,7 @@ const (
 
 // draw computes the drawing. Turns run from 1 on the horizontal axis, values from 0 on the vertical one.
 func (c chart) draw() drawing {
+	// The last turn, the highest value of all lines, and the highest of the lines of strategies.
 	last, most, others := 1.0, 0.0, 0.0
 	for _, l := range c.Lines {
 		for _, p := range l.Points {
@@ -102,6 +103,7 @@ func (c chart) draw() drawing {
 		LabelX: coordinate(roomLeft - 6), XLabelY: coordinate(chartHeight - roomBottom + 15),
 		XNameY: coordinate(chartHeight - 4), LevelX: coordinate(roomLeft + 4),
 	}
+	// The value at the upper edge.
 	top := most
 	var drawn []level
 	for _, l := range c.Levels {
@@ -111,15 +113,18 @@ func (c chart) draw() drawing {
 		}
 		drawn = append(drawn, l)
 		others = max(others, l.Y)
+		// Before the clipping below, which counts levels among what matters.
 		top = max(top, l.Y*1.08) // room for its name
 	}
 	if others > 0 && top > others*cutAbove {
 		top = others * cutAbove
 		d.Beyond = append(d.Beyond, fmt.Sprintf("the rest of what no strategy would send, up to %s", number(int(most))))
 	}
+	// A session without tokens; any scale will do.
 	if top <= 0 {
 		top = 1
 	}
+	// A session of one turn has no width: its only point stands at the left edge.
 	x := func(v float64) float64 {
 		return roomLeft + (chartWidth-roomLeft-roomRight)*(v-1)/max(last-1, 1)
 	}
@@ -156,6 +161,7 @@ func (c chart) draw() drawing {
 // where it crosses top, by interpolation, and continued with a new subpath where it comes back.
 func trace(points []point, top float64, x, y func(float64) float64) string {
 	d := make([]byte, 0, 12*len(points)+8)
+	// M begins a subpath, L continues it.
 	pen := byte('M')
 	to := func(p point) {
 		d = append(d, pen)
@@ -168,6 +174,7 @@ func trace(points []point, top float64, x, y func(float64) float64) string {
 		inside := p.Y <= top
 		if i > 0 && inside != (points[i-1].Y <= top) {
 			q := points[i-1]
+			// Never a division by zero: one of the two is above top and the other is not.
 			to(point{q.X + (p.X-q.X)*(top-q.Y)/(p.Y-q.Y), top})
 		}
 		if inside {

@@ -11,9 +11,11 @@ import (
 // Limits that keep the page below 2 MB, which browsers and mail systems handle well. Byte figures are estimates from
 // measured pages, with a margin.
 const (
-	maxSessions    = 40      // sessions shown one by one
-	sessionBytes   = 850_000 // of all sessions together, without the points of lines
-	pointsOfAll    = 55_000  // points of all lines of all charts, about 11 bytes each
+	// Beyond it the page lists how many are missing.
+	maxSessions  = 40      // sessions shown one by one
+	sessionBytes = 850_000 // of all sessions together, without the points of lines
+	pointsOfAll  = 55_000  // points of all lines of all charts, about 11 bytes each
+	// Every second pixel of the plot area: more could not be told apart.
 	pointsOfALine  = 360
 	shareRowsOfAll = 600 // about 350 bytes each
 	lostRowsOfAll  = 500
@@ -37,22 +39,25 @@ type page struct {
 	// nothing else
 	StyleHash string
 
-	Title      string
+	Title string
+	// Incomplete is shown at the top: an interrupted comparison must not pass for a whole one.
 	Incomplete bool
-	Sessions   int
-	Entries    int
-	Turns      int
-	Warnings   []string
-	Series     []series
-	Totals     table
-	Costs      []costTable
-	Drawn      []session
-	Undrawn    int
-	Pruned     []pruned
-	Lost       []lostTable
-	Prices     []priceRow
-	Settings   []settingsRow
-	Times      times
+	// Sessions, Entries and Turns are of the whole report, also of what is not drawn.
+	Sessions int
+	Entries  int
+	Turns    int
+	Warnings []string
+	Series   []series
+	Totals   table
+	Costs    []costTable
+	Drawn    []session
+	// Undrawn is how many sessions have no section.
+	Undrawn  int
+	Pruned   []pruned
+	Lost     []lostTable
+	Prices   []priceRow
+	Settings []settingsRow
+	Times    times
 }
 
 // series is a variant as legends show it. Index 0 is doing nothing, index i+1 is variant i of the report.
@@ -65,10 +70,11 @@ type series struct {
 type session struct {
 	ID, Name, Format string
 	Entries, Tokens  string
-	Timed            bool
-	Boundaries       int
-	Charts           []drawing
-	Rows             table
+	// Timed is set if the recording has times, so that caches expire in the calculation.
+	Timed      bool
+	Boundaries int
+	Charts     []drawing
+	Rows       table
 }
 
 // Scope says in one line what the report covers.
@@ -97,6 +103,7 @@ type timeRow struct{ Name, Host, Plugin, Model string }
 // newPage prepares all sections. It copies nothing that is unbounded: names are shortened, rows counted.
 func newPage(r *compare.Report, o Options) *page {
 	p := &page{Title: clean(o.Title), Incomplete: r.Incomplete, Sessions: len(r.Sessions)}
+	// After cleaning, which never empties a title.
 	if p.Title == "" {
 		p.Title = "Strategies compared on recorded sessions"
 	}
@@ -114,6 +121,7 @@ func newPage(r *compare.Report, o Options) *page {
 	for _, c := range r.Warnings() {
 		p.Warnings = append(p.Warnings, shorten(c, maxSentence))
 	}
+	// Every variant has a row here, however many there are.
 	p.Totals = resultTable(r, &r.Totals)
 	p.Costs = costTables(r)
 	p.Lost = lostTables(r)
@@ -134,6 +142,7 @@ func timesOf(r *compare.Report, o Options) times {
 		t.Made = o.Made.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	for i, v := range r.Variants {
+		// What is missing is left out rather than invented.
 		if i >= len(r.Totals.Variants) {
 			break
 		}
@@ -152,6 +161,7 @@ func timesOf(r *compare.Report, o Options) times {
 func (p *page) drawSessions(r *compare.Report) {
 	shown := largest(r.Sessions, min(max(sessionBytes/sizeOf(len(r.Variants), len(r.Prices)), 1), maxSessions))
 	p.Undrawn = len(r.Sessions) - len(shown)
+	// One line per variant in each chart, and a chart for each price list besides that of the context.
 	lines := len(shown) * min(len(r.Variants)+1, maxVariants) * (1 + len(r.Prices))
 	most := min(max(pointsOfAll/max(lines, 1), 8), pointsOfALine)
 	for n, i := range shown {

@@ -16,6 +16,7 @@ func largest(sessions []compare.SessionReport, most int) []int {
 	for i := range all {
 		all[i] = i
 	}
+	// The usual case.
 	if len(all) <= most {
 		return all
 	}
@@ -23,6 +24,7 @@ func largest(sessions []compare.SessionReport, most int) []int {
 		return cmp.Compare(sessions[b].Nothing.Unpruned, sessions[a].Nothing.Unpruned)
 	})
 	all = all[:most]
+	// Back in the order in which the user gave them.
 	slices.Sort(all)
 	return all
 }
@@ -32,6 +34,7 @@ func largest(sessions []compare.SessionReport, most int) []int {
 func results(r *compare.Results) []numbered {
 	list := []numbered{{0, &r.Nothing}}
 	for i := range r.Variants {
+		// Series 0 counts too.
 		if i+1 < maxVariants && len(r.Variants[i].Points) > 0 {
 			list = append(list, numbered{i + 1, &r.Variants[i]})
 		}
@@ -48,6 +51,7 @@ type numbered struct {
 // charts draws the charts of one session: the context that was sent, then the accumulated cost by each price list. n
 // makes the ids of the charts unique on the page; most is the limit on points per line.
 func charts(r *compare.Report, s *compare.SessionReport, n, most int) []drawing {
+	// The same for all charts of the session.
 	marks := make([]float64, len(s.Boundaries))
 	for i, turn := range s.Boundaries {
 		marks[i] = float64(turn)
@@ -87,6 +91,7 @@ func costChart(s *compare.SessionReport, list, id string, marks []float64, most 
 		}
 		l := line{Style: res.series, Name: short(res.Variant)}
 		for _, p := range res.Points {
+			// A report from elsewhere may be incomplete.
 			if at < len(p.USD) {
 				l.Points = append(l.Points, point{float64(p.Turn), p.USD[at]})
 				highest = max(highest, p.USD[at])
@@ -110,6 +115,7 @@ func costChart(s *compare.SessionReport, list, id string, marks []float64, most 
 // first: when many variants have different thresholds, only a few of those are drawn.
 func levels(variants []compare.Result) []level {
 	var out []level
+	// Variants with equal limits share a line.
 	add := func(name string, v float64, below bool) {
 		if v > 0 && !slices.ContainsFunc(out, func(l level) bool { return l.Y == v }) {
 			out = append(out, level{fmt.Sprintf("%s %s", name, number(int(v))), v, below})

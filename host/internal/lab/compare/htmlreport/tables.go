@@ -19,7 +19,8 @@ type table struct {
 // Span returns the number of columns after the first, for rows whose message takes the place of all figures.
 func (t table) Span() int { return resultColumns + len(t.Lists) }
 
-// resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl.
+// resultColumns is the number of columns after the costs. It must match resultRow and the head in report.tmpl. A
+// mismatch would shift the figures under wrong heads.
 const resultColumns = 14
 
 // row is one row of a table. Series selects the colour of its marker.
@@ -55,6 +56,7 @@ func resultRow(r *compare.Report, res *compare.Result, series int) row {
 	if series == 0 {
 		out.Name = compare.NothingName
 	}
+	// A failed variant has its own reason.
 	if !res.Done && out.Problem == "" {
 		out.Problem = "not finished: the comparison was stopped"
 	}
@@ -103,6 +105,7 @@ func costTables(r *compare.Report) []costTable {
 	var out []costTable
 	for _, list := range r.Prices {
 		t := costTable{List: short(list.Name)}
+		// A variant that did not run has no row, as all its figures would be 0.
 		add := func(res *compare.Result, series int, name string) {
 			c, ok := res.Cost(list.Name)
 			if !ok || res.Turns == 0 {
@@ -161,6 +164,7 @@ const barWidth = 120
 // the variants, with three rows as the least that is of use.
 func prunedTables(r *compare.Report) []pruned {
 	var out []pruned
+	// Half for tools, half for files.
 	most := max(shareRowsOfAll/2/max(len(r.Variants), 1), 3)
 	for i := range r.Totals.Variants[:min(len(r.Totals.Variants), maxVariants-1)] {
 		res := &r.Totals.Variants[i]
@@ -183,12 +187,14 @@ func shareRows(shares []compare.Share, whole, most int) []shareRow {
 	if len(shares) > most {
 		rest := compare.Share{}
 		for _, s := range shares[most-1:] {
+			// A share may already stand for several.
 			rest.Rest += max(s.Rest, 1)
 			rest.Count += s.Count
 			rest.Tokens += s.Tokens
 		}
 		shares = append(slices.Clone(shares[:most-1]), rest)
 	}
+	// Not 0, by which it divides.
 	widest := 1
 	for _, s := range shares {
 		widest = max(widest, s.Tokens)
@@ -257,6 +263,7 @@ func priceRows(lists []*pricing.List) []priceRow {
 		if l.CacheRead > 0 {
 			row.Read, row.Write = price(l.Read()), price(l.Write())
 			row.TTL, row.Minimum = "no end", number(l.CacheMinimum)
+			// 0 is a cache without an end, as far as a session goes.
 			if l.CacheTTL > 0 {
 				row.TTL = l.CacheTTL.String()
 			}

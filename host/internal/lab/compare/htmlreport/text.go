@@ -68,7 +68,8 @@ func relative(share float64) string {
 	return text
 }
 
-// signed replaces the hyphen by a minus sign, which is as wide as a plus.
+// signed replaces the hyphen by a minus sign, which is as wide as a plus. In tables with figures aligned at the right,
+// a hyphen is too short to be seen.
 func signed(text string) string { return strings.Replace(text, "-", "−", 1) }
 
 // dollars formats a cost with as many decimals as suit most, the largest value in the same column.

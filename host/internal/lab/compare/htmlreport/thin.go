@@ -7,6 +7,7 @@ type point struct{ X, Y float64 }
 // and keeps the lowest and highest of each, in their order, and the first and last of all. Taking every n-th point or
 // averages would lose the peaks, which are what a chart of context sizes is about. The input is not changed.
 func thin(points []point, most int) []point {
+	// Four: the ends, and one bucket of two.
 	if len(points) <= most || most < 4 {
 		return points
 	}
@@ -16,6 +17,7 @@ func thin(points []point, most int) []point {
 	out = append(out, points[0])
 	for b := range buckets {
 		part := inner[b*len(inner)/buckets : (b+1)*len(inner)/buckets]
+		// Fewer points than buckets.
 		if len(part) == 0 {
 			continue
 		}
@@ -28,6 +30,7 @@ func thin(points []point, most int) []point {
 				high = i
 			}
 		}
+		// In the order of the turns, or the line would run backwards.
 		out = append(out, part[min(low, high)])
 		if low != high {
 			out = append(out, part[max(low, high)])

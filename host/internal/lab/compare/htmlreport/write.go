@@ -43,11 +43,13 @@ func Write(w io.Writer, r *compare.Report, o Options) error {
 	if err != nil {
 		return fmt.Errorf("html report: %w", err)
 	}
+	// One more, for doing nothing.
 	style := styleSheet + seriesStyle(len(r.Variants)+1)
 	sum := sha256.Sum256([]byte(style))
 	p := newPage(r, o)
 	p.Style = template.CSS(style) // safe: style.css is embedded, and seriesStyle writes only numbers
 	p.StyleHash = base64.StdEncoding.EncodeToString(sum[:])
+	// A template makes thousands of small writes.
 	buffered := bufio.NewWriter(w)
 	if err := t.Execute(buffered, p); err != nil {
 		return fmt.Errorf("html report: %w", err)

@@ -194,7 +194,7 @@ func gigabyte(messages []proto.Message, header func() error, chunk func([]byte) 
 	return err
 }
 
-// forever sends until nobody listens any more.
+// forever sends until the host stops reading.
 func forever(header, more func() error) error {
 	err := header()
 	for err == nil {

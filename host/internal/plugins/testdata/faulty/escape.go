@@ -10,7 +10,7 @@ import (
 )
 
 // escapes tries what a plugin must not be able to do, and tells how each attempt ended: "name=error". The setting
-// keep is a port of this machine on which somebody listens.
+// keep is a port of this machine on which the test listens.
 func escapes(config []byte) string {
 	var settings struct{ Keep int }
 	_ = json.Unmarshal(config, &settings)

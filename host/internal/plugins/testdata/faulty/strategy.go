@@ -123,7 +123,7 @@ func (s *strategy) misbehave(ctx context.Context, op string) error {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		time.Sleep(time.Hour)
 	case "waits-in-" + op:
-		_ = os.WriteFile("waiting", nil, 0o600) // for whoever wants to disturb it
+		_ = os.WriteFile("waiting", nil, 0o600) // for a test that wants to disturb it
 		<-ctx.Done()
 		return ctx.Err()
 	case "fails-in-" + op:
