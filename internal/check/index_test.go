@@ -69,3 +69,33 @@ func TestAnIndexJudgesAsAWalkOverEverything(t *testing.T) {
 		t.Error("no edit broke a pair: the test tells nothing")
 	}
 }
+
+// Once an index has seen a history, an answer is judged by looking at the entries that its edits concern.
+func TestAnIndexLooksAtWhatTheEditsConcern(t *testing.T) {
+	looks := map[int]int{}
+	for _, n := range []int{100, 5000} {
+		history := gen.Session(n, 1)
+		looked := 0
+		at := func(i int) content.Content {
+			looked++
+			return history[i]
+		}
+		var x Index
+		exchange := 50 // a call, with its response behind it
+		for _, call := history[exchange].Blocks[len(history[exchange].Blocks)-1].(content.ToolCall); !call; {
+			exchange++
+			_, call = history[exchange].Blocks[len(history[exchange].Blocks)-1].(content.ToolCall)
+		}
+		edits := []rewrite.Edit{{Index: exchange, Remove: true}, {Index: exchange + 1, Remove: true}}
+		for range 2 {
+			looked = 0
+			if _, err := x.Optimize(n, at, edits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		looks[n] = looked
+	}
+	if looks[5000] > looks[100]+2 || looks[5000] > 20 { // tools may stand at the end
+		t.Errorf("entries that were looked at, by the length of the history: %v", looks)
+	}
+}
