@@ -26,6 +26,7 @@ type monkey struct {
 	rnd           *rand.Rand
 	pending       sync.WaitGroup // what is to be undone
 
+	// mu is held while a file is changed, so that a file is not replaced while it is being taken away.
 	mu     sync.Mutex
 	absent map[string]bool // strategies whose file is away
 }
@@ -51,6 +52,7 @@ func (m *monkey) disturb(ctx context.Context) {
 			// left to grow, up to quarantine.
 			m.reset(name)
 		}
+		// Crashes are what happens most in practice, and stopped processes are what is handled worst.
 		switch n := m.rnd.IntN(20); {
 		case n < 10:
 			m.signal(name, "killed", syscall.SIGKILL)
@@ -91,7 +93,7 @@ func (m *monkey) signal(name, how string, s syscall.Signal) int {
 // stop stops a process, usually for less and sometimes for more than the host's timeout.
 func (m *monkey) stop(ctx context.Context, name string) {
 	d := m.between(50, 1500) // as a busy machine or a suspended laptop does
-	if m.rnd.IntN(6) == 0 {
+	if m.rnd.IntN(6) == 0 {  // long enough for a call to time out, and for the host to find that it hangs
 		d += callTimeout
 	}
 	pid := m.signal(name, "stopped", syscall.SIGSTOP)
@@ -112,7 +114,7 @@ func (m *monkey) replace(name string) {
 	path := filepath.Join(m.plugins, prefix+name)
 	program, err := os.ReadFile(path)
 	if err != nil {
-		return // it is away
+		return // it is away, and comes back as it was
 	}
 	// Written elsewhere and renamed into place, as the documentation tells installers to do.
 	next := filepath.Join(m.away, "next")

@@ -60,6 +60,7 @@ func newReport(o options) *report {
 func (r *report) fault(f fault, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// All are counted. The first few are enough to look at, and a fault that comes thousands of times hides no other.
 	if r.faults[f]++; r.faults[f] <= maxShown {
 		r.shown = append(r.shown, string(f)+": "+fmt.Sprintf(format, args...))
 	}
@@ -95,6 +96,7 @@ func (r *report) prepared(took time.Duration, changes int, err *rpcError) {
 	if changes > 0 {
 		r.rewrote++
 	}
+	// What lacks this is counted as unclear below, and would need a row of its own here.
 	if err != nil && err.Data != nil && err.Data.Retryable != nil {
 		word := " (retryable)"
 		if !*err.Data.Retryable {

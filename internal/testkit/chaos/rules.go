@@ -65,6 +65,7 @@ func acceptable(history []entry, pending []string) error {
 					return fmt.Errorf("entry %d answers %q, which was not called right before", i, b.CallID)
 				}
 				open = slices.Delete(open, at, at+1)
+			// A call of a person, a response of the AI, or something else than responses in the entry of a tool.
 			case b.Type == "tool_call" || b.Type == "tool_response" || e.Speaker == "tool":
 				return fmt.Errorf("entry %d: a %s of %s", i, b.Type, e.Speaker)
 			case e.Speaker != "human" && e.Speaker != "ai":
@@ -105,6 +106,7 @@ func inOrder(history []entry) error {
 // keepsPeople returns an error if words of a person are missing, or others than they were. said are the entries that
 // the agent added; may says which of them something was allowed to take away.
 func keepsPeople(history, said []entry, may func(mark int) bool) error {
+	// Entries without a number overwrite each other under 0. No one looks for them.
 	there := map[int]entry{}
 	for _, e := range history {
 		there[e.Metadata.Mark] = e

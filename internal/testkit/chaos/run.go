@@ -57,6 +57,7 @@ func run(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The time counts from here: laying out the programs takes longer than a run in the tests on a busy machine.
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.lasts)
 	defer cancel()
@@ -114,6 +115,7 @@ func copyFile(from, to string) error {
 // start starts thresh with an environment of the place alone, in a process group of its own: Ctrl-C must not reach it.
 func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
+	// The limit is small enough for each session to be compressed many times, and large enough for some turns between.
 	for key, value := range map[string]any{
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
 		"compression.density.cadence": "every-turn", // or most turns would change nothing
@@ -149,7 +151,7 @@ func (p place) start() (*exec.Cmd, *client, error) {
 // end ends thresh as an agent does that is done: it closes the input. Then nothing may be left of it: no process that
 // has its temporary directory in the environment, as all plugins have, and no run directory with sockets and locks.
 func (p place) end(cmd *exec.Cmd, c *client, r *report) {
-	_ = c.in.Close()
+	_ = c.in.Close() // an error means that thresh is gone already, which Wait reports
 	stuck := time.AfterFunc(endTimeout, func() {
 		r.fault(ending, "thresh did not end within %v of its input", endTimeout)
 		_ = cmd.Process.Signal(syscall.SIGQUIT) // which prints all stacks
@@ -182,7 +184,7 @@ func (p place) readLog(r *report) {
 		return
 	}
 	defer f.Close()
-	const most = 64 << 20
+	const most = 64 << 20 // a host that logs without end must not take the driver's memory
 	text, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		r.fault(ending, "%v", err)
