@@ -15,6 +15,8 @@ STAMP    := $(if $(VERSION),-X $(INFO).version=$(VERSION)) $(if $(COMMIT),-X $(I
 
 # grpcnotrace leaves out gRPC's debug pages. Programs carry no symbol table and no paths of the machine that built them.
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace
+# A plugin speaks gRPC, which brings HTTP/2 of its own: that of net/http is left out of it.
+PLUGIN   := CGO_ENABLED=0 $(GO) build -trimpath -tags grpcnotrace,nethttpomithttp2
 # A plugin is mostly gRPC, TLS and the standard library, which are cold in it: they are compiled for size, without inlining.
 # Maps and our own packages are compiled as usual, but for generated code: calls carry histories in a form of their own.
 SMALL    := -gcflags=all=-l -gcflags=internal/runtime/...= -gcflags=github.com/thresh-dev/thresh/...= \
@@ -42,7 +44,7 @@ build: ## build bin/thresh and the strategy plugins in bin/plugins
 	$(BUILD) -ldflags='-s -w $(STAMP)' -o $(BIN)/thresh ./host/cmd/thresh
 	@set -e; for p in $(PLUGINS); do \
 		echo "go build -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}"; \
-		$(BUILD) $(SMALL) -ldflags='-s -w -funcalign=4' -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
+		$(PLUGIN) $(SMALL) -ldflags='-s -w -funcalign=4' -o $(BIN)/plugins/thresh-strategy-$${p%%=*} ./plugins/$${p##*=}; \
 	done
 
 size: build ## fail if a program is larger than it may be: thresh 45 MB, a plugin 12 MB

@@ -21,10 +21,14 @@ type mirror struct {
 	// marks. Entries know their own position ([Content.Origin]).
 	entries []Content
 	sums    []int // sums[i] is what the entries before i count, in tokens
-	bytes   int   // roughly what entries, sums and marks take in memory
+	bytes   int   // roughly what all of m takes in memory: loaded, and what Go needs around the texts
+
+	// Texts refer to the messages that brought them, which stay in memory as long as any of their entries does. So
+	// loaded, the size of these messages, may become more than texts, that of the entries: see repack.
+	loaded, texts int
 
 	// marks are fingerprints of the entries as they came. The check compares some of them after each Optimize.
-	marks   []uint64
+	marks   []uint32
 	checked int    // the next entry whose turn it is
 	scratch []byte // for fingerprints
 
@@ -66,10 +70,17 @@ func (m *mirror) apply(up wire.Update) (fresh int, err error) {
 	}
 	n := len(m.entries) + len(up.Entries)
 	if m.entries == nil { // a whole history: no room behind it, which a history that is compressed next never uses
-		m.entries, m.sums, m.marks = make([]Content, 0, n), append(make([]int, 0, n+1), 0), make([]uint64, 0, n)
+		m.entries, m.sums, m.marks = make([]Content, 0, n), append(make([]int, 0, n+1), 0), make([]uint32, 0, n)
 	}
 	for _, e := range up.Entries {
 		m.add(e.Content, e.Tokens)
+	}
+	m.loaded += up.Bytes
+	m.bytes += up.Bytes
+	if m.loaded > 2*m.texts+repackAbove {
+		if err := m.repack(); err != nil {
+			return 0, err
+		}
 	}
 	m.digest = up.Digest
 	m.memoLen = min(m.memoLen, fresh)
@@ -85,11 +96,13 @@ func (m *mirror) add(c Content, tokens int) {
 }
 
 // put appends an entry whose fingerprint is known.
-func (m *mirror) put(c Content, tokens int, mark uint64) {
+func (m *mirror) put(c Content, tokens int, mark uint32) {
 	m.entries = append(m.entries, c.WithOrigin(len(m.entries)))
 	m.sums = append(m.sums, m.sums[len(m.sums)-1]+tokens)
 	m.marks = append(m.marks, mark)
-	m.bytes += sizeOf(&c)
+	texts, around := sizeOf(&c)
+	m.texts += texts
+	m.bytes += around
 }
 
 // rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time
@@ -156,10 +169,30 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 // truncate drops the entries from n on.
 func (m *mirror) truncate(n int) {
 	for i := range m.entries[n:] {
-		m.bytes -= sizeOf(&m.entries[n+i])
+		texts, around := sizeOf(&m.entries[n+i])
+		m.texts -= texts
+		m.bytes -= around
 	}
 	clear(m.entries[n:]) // the garbage collector would keep what is behind the end
 	m.entries, m.sums, m.marks = m.entries[:n], m.sums[:n+1], m.marks[:n]
+}
+
+// repackAbove is how many bytes of texts that are gone are too few to be worth a repack.
+const repackAbove = 64 << 10
+
+// repack gives the texts memory of their own, after a rewrite that left less than half of what was loaded. Its time is
+// that of what is left, and at least as much has to be sent before it is due again.
+func (m *mirror) repack() error {
+	for i := range m.entries {
+		c, err := wire.CopyContent(wire.AppendContent(make([]byte, 0, wire.SizeContent(m.entries[i])), m.entries[i]))
+		if err != nil {
+			return err
+		}
+		m.entries[i] = c.WithOrigin(i)
+	}
+	m.bytes += m.texts - m.loaded
+	m.loaded = m.texts
+	return nil
 }
 
 // view returns the history for one call. Room behind it is cut off, so that an append of the author copies.
@@ -185,9 +218,9 @@ func (m *mirror) settleMemo() {
 	}
 }
 
-// perCheck is how many entries are checked after each Optimize in addition to the new ones. At 4 KB an entry this takes some
-// 50 µs in the worst case, and 10,000 entries have all been checked after 160 calls.
-const perCheck = 64
+// perCheck is how many entries are checked after each Optimize in addition to the new ones. For entries of 1 KB this
+// takes some 10 µs, and 5,000 entries have all been checked after 160 calls.
+const perCheck = 32
 
 // untouched returns an error if the author changed an entry in place: in one of the entries from fresh on, which came
 // with this call, or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place
@@ -221,16 +254,16 @@ func changedInPlace(entry int, when string) error {
 var seed = maphash.MakeSeed()
 
 // fingerprint covers every byte of an entry but its origin.
-func (m *mirror) fingerprint(c *Content) uint64 {
+func (m *mirror) fingerprint(c *Content) uint32 {
 	m.scratch = wire.AppendContent(m.scratch[:0], *c)
-	return maphash.Bytes(seed, m.scratch)
+	return uint32(maphash.Bytes(seed, m.scratch))
 }
 
-// sizeOf returns about how many bytes an entry takes in memory: its texts, and what Go needs around them.
-func sizeOf(c *Content) int {
+// sizeOf returns how many bytes the texts of an entry take, and about how many Go needs around them.
+func sizeOf(c *Content) (texts, around int) {
 	const (
-		entry = 96 + 8 + 8 // a Content, its sum, its mark
-		block = 16 + 72    // an interface, and the struct behind it
+		entry = 96 + 8 + 4 // a Content, its sum, its mark
+		block = 16 + 80    // an interface, and the struct behind it
 	)
-	return entry + block*len(c.Blocks) + wire.SizeContent(*c)
+	return wire.SizeContent(*c), entry + block*len(c.Blocks)
 }

@@ -131,6 +131,9 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 // AppendContent writes the body of a thresh.v1.Content, for a fingerprint of an entry: equal bytes mean equal entries.
 func AppendContent(dst []byte, c content.Content) []byte { return appendContent(dst, c) }
 
+// CopyContent returns a copy of c whose texts refer to buf, which holds what AppendContent wrote for c.
+func CopyContent(buf []byte) (content.Content, error) { return decodeContent(buf, carryUnknown) }
+
 // SizeContent returns how many bytes AppendContent writes.
 func SizeContent(c content.Content) int { return sizeContent(c) }
 

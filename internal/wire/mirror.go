@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -72,10 +73,13 @@ func appendMirrorEdit(dst []byte, e rewrite.Edited, tokens int) []byte {
 // DecodeMirrorPiece decodes a thresh.v1.MirrorPiece, which only a host sends. Whether positions are those of entries
 // that the plugin holds is for the mirror. A piece with none of the three alternatives is an error: leaving it out
 // would lose a part of the history. Errors wrap [ErrMalformed].
-func DecodeMirrorPiece(msg []byte) (MirrorPiece, error) {
+func DecodeMirrorPiece(msg []byte) (MirrorPiece, error) { return decodeMirrorPiece(bytes.Clone(msg)) }
+
+// decodeMirrorPiece is DecodeMirrorPiece for a message that the result may refer to.
+func decodeMirrorPiece(msg []byte) (MirrorPiece, error) {
 	var p MirrorPiece
 	found := false
-	c := own(msg)
+	c := cursor{rest: msg}
 	for c.next() {
 		var err error
 		switch c.num {

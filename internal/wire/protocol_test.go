@@ -73,7 +73,17 @@ func TestTheBytesInPROTOCOLAreRight(t *testing.T) {
 		w.Edit(rewrite.Edit{Index: 1, Remove: true}),
 		w.Edit(rewrite.Edit{Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}}}),
 		w.Edit(rewrite.Edit{Index: 1, Remove: true, Reason: contract.Reason{Rule: "stale-read", SupersededBy: new(4)}}))
-	check("pieces", "04  0a", w.Piece(rewrite.Keep{From: 0, To: 1}))
+	check("pieces", "04  0a 02 10 01                                        Piece", w.Piece(rewrite.Keep{From: 0, To: 1}))
+	check("pieces of a mirror", "04  0a 02 10 01                                        Mirror",
+		w.MirrorPiece(MirrorPiece{Kept: rewrite.Keep{From: 0, To: 1}}),
+		w.MirrorPiece(MirrorPiece{Tokens: 4, Edited: &rewrite.Edited{
+			Index: 1, Blocks: []rewrite.BlockPiece{{Keep: 0}, {Block: content.Text{Text: "ok"}}},
+		}}))
+	var d Digest
+	d.add(example(t, "17 "))
+	if diff := cmp.Diff(hex.EncodeToString(d.encode()), hex.EncodeToString(example(t, "00 00 00"))); diff != "" {
+		t.Errorf("the digest of the two entries (-right +written):\n%s", diff)
+	}
 }
 
 func TestPROTOCOLNamesWhatTheCodeUses(t *testing.T) {

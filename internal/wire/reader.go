@@ -31,6 +31,7 @@ type Reader struct {
 	limits Limits
 	chunk  []byte // what is unread of the last chunk
 	joined []byte // a message that was cut, put together
+	stable bool   // messages stay valid: chunks are not reused, and joined must not be either
 	index  int    // how many messages were read
 	total  int
 }
@@ -130,7 +131,7 @@ func (r *Reader) size() (uint64, error) {
 }
 
 // take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies
-// nothing. Otherwise they are joined in a buffer that the next call overwrites. The buffer grows with what arrives, not
+// nothing. Otherwise they are joined in a buffer that the next call overwrites, unless messages stay valid. The buffer grows with what arrives, not
 // to the size that was claimed.
 func (r *Reader) take(size int) ([]byte, error) {
 	if size <= len(r.chunk) {
@@ -138,7 +139,9 @@ func (r *Reader) take(size int) ([]byte, error) {
 		r.chunk = r.chunk[size:]
 		return msg, nil
 	}
-	r.joined = r.joined[:0]
+	if r.joined = r.joined[:0]; r.stable {
+		r.joined = nil
+	}
 	for {
 		n := min(size-len(r.joined), len(r.chunk))
 		r.joined = append(r.joined, r.chunk[:n]...)

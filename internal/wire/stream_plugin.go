@@ -22,6 +22,9 @@ type Update struct {
 	Entries []Entry
 	// Digest is that of what the plugin holds once it has applied the update.
 	Digest Digest
+	// Bytes is how much memory the texts of Pieces and Entries keep alive: they refer to what was received, without a
+	// copy of each text.
+	Bytes int
 }
 
 // ReceiveOptimize reads the whole request of an Optimize, at the plugin's end. fits reports whether the plugin holds
@@ -84,8 +87,10 @@ func receive(
 			err = fmt.Errorf("%w: only chunks follow the header", ErrMalformed)
 		}
 		up.Digest.add(chunk)
+		up.Bytes += len(chunk)
 		return chunk, err
 	}, Limits{Of: "entry", Count: call.Pieces + call.Entries})
+	r.stable = true // each message of gRPC has memory of its own, which entries may go on using
 	up.Entries = make([]Entry, 0, min(call.Entries, trusted))
 	for i := 0; ; i++ {
 		msg, err := r.Next()
@@ -97,11 +102,11 @@ func receive(
 		}
 		if i < call.Pieces {
 			var p MirrorPiece
-			p, err = DecodeMirrorPiece(msg)
+			p, err = decodeMirrorPiece(msg)
 			up.Pieces = append(up.Pieces, p)
 		} else {
 			var e Entry
-			e, err = DecodeEntry(msg)
+			e, err = decodeEntry(msg)
 			up.Entries = append(up.Entries, e)
 		}
 		if err != nil {

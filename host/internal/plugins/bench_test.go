@@ -23,8 +23,12 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/internal/wire"
 	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // What isolation costs: a start, of the same plugin, up to the answer of GetInfo with go-plugin's own runner, and up
@@ -78,6 +82,67 @@ func BenchmarkIsolatedCall(b *testing.B) {
 		}
 	}
 	takeTurns(b, turns)
+}
+
+// What an Optimize costs for a turn of three entries, by the length of the history before it: with mirrors, where only
+// these travel, and without, where everything does. "idle" is a strategy that does nothing, so that what is left is the
+// transport. An entry has about 200 tokens. bytes/op is what was sent of the history.
+func BenchmarkDelta(b *testing.B) {
+	dir := b.TempDir()
+	if err := binaries.Plugins(dir, map[string]string{
+		"high-density": "plugins/highdensity", "idle": "host/internal/engine/testdata/idle",
+	}); err != nil {
+		b.Fatal(err)
+	}
+	all := gen.Session(20_000+300, 1)
+	for _, name := range []string{"idle", "high-density"} {
+		for _, mode := range []string{"delta", "full"} {
+			s := strategy(b, open(b, Options{
+				Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationOff}, NoMirrors: mode == "full",
+			}), name)
+			for _, n := range []int{50, 500, 5000, 20_000} {
+				b.Run(fmt.Sprintf("%s/%s/entries=%d", name, mode, n), func(b *testing.B) { benchTurns(b, s, all, n) })
+			}
+		}
+	}
+}
+
+// benchTurns measures turns that add three entries each to the first n.
+func benchTurns(b *testing.B, s *Strategy, all []sdk.Content, n int) {
+	call := func(l *ledger) {
+		if _, err := s.Optimize(b.Context(), prepare.OptimizeCall{
+			Call: l.Call, OptimizeParams: contract.OptimizeParams{Density: contract.DefaultDensityConfig()},
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var l *ledger
+	var sent uint64
+	var took []time.Duration
+	for turn := 0; b.Loop(); turn++ {
+		b.StopTimer()
+		if turn%100 == 0 { // or the history would become another one
+			l = newLedger(fmt.Sprint("s", turn))
+			for _, c := range all[:n] {
+				l.add(c)
+			}
+			call(l)
+		}
+		at := len(l.Entries)
+		for _, c := range all[at : at+3] {
+			l.add(c)
+		}
+		before := traffic(b, s)
+		b.StartTimer()
+		start := time.Now()
+		call(l)
+		took = append(took, time.Since(start))
+		b.StopTimer()
+		sent += traffic(b, s).Bytes - before.Bytes
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(sent)/float64(b.N), "sent-bytes/op")
+	b.ReportMetric(float64(median(took)), "p50-ns")
 }
 
 // takeTurns has each function run once per iteration, in an order that changes, and reports the median of each.

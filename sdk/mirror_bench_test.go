@@ -1,0 +1,117 @@
+package sdk
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/internal/wire"
+	threshv1 "github.com/thresh-dev/thresh/proto/thresh/v1"
+)
+
+// request is a session as it travels in an Optimize: the header, then chunks.
+type request struct {
+	threshv1.StrategyService_OptimizeServer
+	messages []*threshv1.OptimizeRequest
+}
+
+func (r *request) Recv() (*threshv1.OptimizeRequest, error) {
+	if len(r.messages) == 0 {
+		return nil, io.EOF
+	}
+	m := r.messages[0]
+	r.messages = r.messages[1:]
+	return proto.CloneOf(m), nil // gRPC makes a new message each time
+}
+
+// received returns a function that reads the entries as a call does.
+func received(tb testing.TB, entries []Content) func() wire.Update {
+	tb.Helper()
+	header := &threshv1.OptimizeHeader{Call: &threshv1.CallHeader{Entries: uint64(len(entries))}}
+	all := []*threshv1.OptimizeRequest{{Part: &threshv1.OptimizeRequest_Header{Header: header}}}
+	w := wire.NewWriter(func(chunk []byte) error {
+		part := &threshv1.OptimizeRequest_Chunk{Chunk: bytes.Clone(chunk)}
+		all = append(all, &threshv1.OptimizeRequest{Part: part})
+		return nil
+	})
+	for i, c := range entries {
+		if err := w.Entry(fmt.Sprint("e", i), 200, c); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	return func() wire.Update {
+		_, _, up, err := wire.ReceiveOptimize(&request{messages: all}, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return up
+	}
+}
+
+// What a mirror of a million tokens takes in memory, and what it costs to make: heap-x is the heap as a multiple of what
+// the entries take on the wire, native-x of what they take as JSON in a file. accounted-x is what the limit counts.
+func BenchmarkMirror(b *testing.B) {
+	entries := gen.Session(5000, 1)
+	whole, three := received(b, entries), received(b, entries[:3])
+	text, native := 0, 0
+	for _, c := range entries {
+		text += wire.SizeContent(c)
+		native += len(c.AppendJSON(nil)) + 1
+	}
+	b.Run("make", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m := newMirror("s")
+			if _, err := m.apply(whole()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("memory", func(b *testing.B) {
+		heap := func() int {
+			runtime.GC()
+			runtime.GC()
+			var stats runtime.MemStats
+			runtime.ReadMemStats(&stats)
+			return int(stats.HeapAlloc)
+		}
+		for b.Loop() {
+			before := heap()
+			m := newMirror("s")
+			if _, err := m.apply(whole()); err != nil {
+				b.Fatal(err)
+			}
+			m.scratch = nil
+			took := heap() - before
+			b.ReportMetric(float64(took)/float64(text), "heap-x")
+			b.ReportMetric(float64(took)/float64(native), "native-x")
+			b.ReportMetric(float64(m.bytes)/float64(took), "accounted-x")
+			runtime.KeepAlive(m)
+		}
+	})
+	b.Run("turn", func(b *testing.B) { // of three entries, the check after it included
+		b.ReportAllocs()
+		m := newMirror("s")
+		if _, err := m.apply(whole()); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			m.truncate(5000)
+			fresh, err := m.apply(three())
+			if err == nil {
+				err = m.untouched(fresh)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

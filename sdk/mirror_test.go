@@ -1,0 +1,122 @@
+package sdk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/internal/wire"
+)
+
+// texts are entries of the AI, one for each text.
+func texts(all ...string) []Content {
+	out := make([]Content, len(all))
+	for i, text := range all {
+		out[i] = Content{Speaker: AI, Blocks: []Block{Text{Text: text}}}
+	}
+	return out
+}
+
+// mirrorOf is a mirror that was sent the texts in one call.
+func mirrorOf(t *testing.T, session string, all ...string) *mirror {
+	t.Helper()
+	m := newMirror(session)
+	if _, err := m.apply(received(t, texts(all...))()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTheLeastRecentlyUsedMirrorGoesFirst(t *testing.T) {
+	var s mirrors
+	one := mirrorOf(t, "a", "text").bytes
+	s.setLimit(3 * one)
+	for _, session := range []string{"a", "b", "c"} {
+		s.keep(mirrorOf(t, session, "text"))
+	}
+	s.keep(s.take("a"))
+	s.keep(mirrorOf(t, "d", "text"))
+	s.keep(mirrorOf(t, "too large", strings.Repeat("x", 4*one)))
+	for session, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true, "too large": false} {
+		if got := s.take(session) != nil; got != want {
+			t.Errorf("the mirror of %q is held: %v", session, got)
+		}
+	}
+	if s.total != 0 || s.latest != nil || s.oldest != nil {
+		t.Errorf("without mirrors, %d bytes are held", s.total)
+	}
+}
+
+func TestPiecesThatNoMirrorAllows(t *testing.T) {
+	keep := func(from, to int) wire.MirrorPiece { return wire.MirrorPiece{Kept: rewrite.Keep{From: from, To: to}} }
+	edit := func(index, block int) wire.MirrorPiece {
+		return wire.MirrorPiece{Edited: &rewrite.Edited{Index: index, Blocks: []rewrite.BlockPiece{{Keep: block}}}}
+	}
+	for name, pieces := range map[string][]wire.MirrorPiece{
+		"beyond the end":       {keep(0, 1), keep(2, 4)},
+		"beyond the end first": {keep(0, 4)},
+		"backwards":            {keep(1, 2), keep(0, 1)},
+		"twice":                {keep(0, 2), keep(1, 3)},
+		"an empty range back":  {keep(2, 1)},
+		"an edit of nothing":   {edit(3, 0)},
+		"an edit twice":        {edit(1, 0), edit(1, 0)},
+		"a block of nothing":   {keep(0, 1), edit(1, 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := mirrorOf(t, "s", "one", "two", "three")
+			if _, err := m.apply(wire.Update{Pieces: pieces}); !errors.Is(err, wire.ErrMalformed) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// Texts that are gone do not stay in memory because others came in the same message.
+func TestAMirrorRepacksWhatIsLeft(t *testing.T) {
+	all := []string{"first"}
+	for i := range 200 {
+		all = append(all, fmt.Sprint(i, strings.Repeat(" word", 500)))
+	}
+	all = append(all, "last")
+	m := mirrorOf(t, "s", all...)
+	before := m.bytes
+	_, err := m.apply(wire.Update{Pieces: []wire.MirrorPiece{
+		{Kept: rewrite.Keep{From: 0, To: 3}}, {Kept: rewrite.Keep{From: 201, To: 202}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.loaded != m.texts || m.bytes > before/20 {
+		t.Errorf("%d of %d bytes are loaded for texts of %d", m.bytes, before, m.texts)
+	}
+	for i, c := range m.entries {
+		want := []string{all[0], all[1], all[2], all[201]}[i]
+		if origin, ok := c.Origin(); c.Blocks[0].(Text).Text != want || !ok || origin != i {
+			t.Errorf("entry %d: %v, at %d", i, c, origin)
+		}
+	}
+	if err := m.untouched(0); err != nil {
+		t.Error(err)
+	}
+}
+
+// An entry that was changed in place is found: at once if it is new, after a while if it is old.
+func TestAChangeInPlaceIsFound(t *testing.T) {
+	all := make([]string, 10*perCheck)
+	m := mirrorOf(t, "s", all...)
+	if err := m.untouched(0); err != nil {
+		t.Fatal(err)
+	}
+	m.entries[5*perCheck].Blocks[0] = Text{Text: "changed"}
+	checks := 1
+	for ; m.untouched(len(all)) == nil; checks++ {
+		if checks > 10 {
+			t.Fatal("the change was not found")
+		}
+	}
+	if err := m.untouched(0); err == nil || !strings.Contains(err.Error(), fmt.Sprint("entry ", 5*perCheck, " ")) {
+		t.Errorf("got %v", err)
+	}
+}
