@@ -23,8 +23,10 @@ func TestTheKindOfAnError(t *testing.T) {
 		KindSession:  engine.ErrClosed,
 		KindCanceled: context.Canceled,
 		KindPlugin:   &plugins.Error{Plugin: "s", Err: plugins.ErrTimeout, Retryable: true},
-		KindHost:     &plugins.Error{Plugin: "s", Err: fmt.Errorf("%w: no space left", plugins.ErrHost), Retryable: true},
-		KindModel:    &prepare.CompressError{Strategy: "s", Model: errors.New("overloaded"), Err: errors.New("x"), Retryable: true},
+		KindHost: &plugins.Error{Plugin: "s", Err: fmt.Errorf("%w: no space left", plugins.ErrHost),
+			Retryable: true},
+		KindModel: &prepare.CompressError{Strategy: "s", Model: errors.New("overloaded"), Err: errors.New("x"),
+			Retryable: true},
 		KindInternal: errors.New("x"),
 	} {
 		err := classify(fmt.Errorf("x: %w", cause))
@@ -33,7 +35,8 @@ func TestTheKindOfAnError(t *testing.T) {
 			t.Errorf("%s: %+v", want, err)
 			continue
 		}
-		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != retryable || retryable && got.Plugin != "s" {
+		if retryable := want == KindPlugin || want == KindModel || want == KindHost; got.Retryable != retryable ||
+			retryable && got.Plugin != "s" {
 			t.Errorf("%s: retryable %v, plugin %q", want, got.Retryable, got.Plugin)
 		}
 		if want == KindOverflow && (got.MissingTokens != 3 || got.Plugin != "s") {

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// openHost opens a host whose plugins are in a directory of the test. A program would usually pass no configuration at all:
-// host.Open(host.Options{}) reads the user's.
+// openHost opens a host whose plugins are in a directory of the test. A program would usually pass no configuration at
+// all: host.Open(host.Options{}) reads the user's.
 func openHost(settings ...config.Override) (*host.Host, error) {
 	c, err := config.Load(config.Options{
 		ConfigFile: os.DevNull, Env: []string{},
@@ -27,8 +27,8 @@ func openHost(settings ...config.Override) (*host.Host, error) {
 	return host.Open(host.Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// A whole agent loop: the agent reads a file twice and edits it in between, so the first read is stale. Before every model
-// call, Prepare returns the history to send, without it.
+// A whole agent loop: the agent reads a file twice and edits it in between, so the first read is stale. Before every
+// model call, Prepare returns the history to send, without it.
 func Example() {
 	ctx := context.Background()
 	h, err := openHost(config.Override{Key: "compression.strategy", Value: "high-density"})

@@ -18,7 +18,8 @@ func BenchmarkOptimizeCall(b *testing.B) {
 		for i := range history {
 			history[i] = sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{
 				sdk.Text{Text: strings.Repeat("let me look at this ", 8)},
-				sdk.ToolCall{ID: fmt.Sprint("call-", i), Name: "read_file", Parameters: json.RawMessage(`{"path":"src/main.go"}`)},
+				sdk.ToolCall{ID: fmt.Sprint("call-", i), Name: "read_file",
+					Parameters: json.RawMessage(`{"path":"src/main.go"}`)},
 			}}
 			if i%2 == 1 {
 				result, _ := json.Marshal(strings.Repeat("x := compute(a, b) // line\n", 55))

@@ -371,8 +371,10 @@ func TestServicesOfTheHost(t *testing.T) {
 		"an unknown prompt": {session: "generate", profile: "nope", history: talk(), code: codes.NotFound,
 			says: "ResolvePrompt: not found"},
 		"Generate not granted": {host: counter{fail: fmt.Errorf("profile: %w", sdk.ErrNotGranted)},
-			session: "generate", profile: "compression", history: talk(), code: codes.FailedPrecondition, says: "Generate: profile: not granted"},
-		"Generate over its budget": {host: counter{fail: sdk.ErrBudgetSpent}, session: "generate", profile: "compression",
+			session: "generate", profile: "compression", history: talk(), code: codes.FailedPrecondition,
+			says: "Generate: profile: not granted"},
+		"Generate over its budget": {host: counter{fail: sdk.ErrBudgetSpent}, session: "generate",
+			profile: "compression",
 			history: talk(), code: codes.ResourceExhausted, says: "budget spent"},
 		"a provider that is away": {host: counter{fail: errors.Join(errors.New("status 529"), sdk.ErrUnavailable)},
 			session: "generate", profile: "compression", history: talk(), code: codes.Unavailable, says: "529"},
@@ -383,11 +385,13 @@ func TestServicesOfTheHost(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := configured(t, tt.host)
-			r, _, err := p.compress(t.Context(), &threshv1.CompressHeader{Call: header(tt.session), Profile: tt.profile},
+			r, _, err := p.compress(t.Context(),
+				&threshv1.CompressHeader{Call: header(tt.session), Profile: tt.profile},
 				tt.history)
 			if status.Code(err) != tt.code || r.GetNoopReason() != tt.noop ||
 				(err != nil && !strings.Contains(err.Error(), tt.says)) {
-				t.Errorf("answer %q, error %v; want %q, %v that says %q", r.GetNoopReason(), err, tt.noop, tt.code, tt.says)
+				t.Errorf("answer %q, error %v; want %q, %v that says %q", r.GetNoopReason(), err, tt.noop, tt.code,
+					tt.says)
 			}
 		})
 	}

@@ -16,10 +16,11 @@ func TestInfoRules(t *testing.T) {
 		change func(*sdk.Info)
 		says   string // "": it is valid
 	}{
-		"valid":                     {func(*sdk.Info) {}, ""},
-		"threshold 1":               {func(i *sdk.Info) { i.Trigger = sdk.Continuous(1) }, ""},
-		"threshold 0":               {func(i *sdk.Info) { i.Trigger = sdk.Threshold(0) }, "above 0 and at most 1"},
-		"threshold NaN":             {func(i *sdk.Info) { i.Trigger = sdk.Threshold(math.NaN()) }, "above 0 and at most 1"},
+		"valid":       {func(*sdk.Info) {}, ""},
+		"threshold 1": {func(i *sdk.Info) { i.Trigger = sdk.Continuous(1) }, ""},
+		"threshold 0": {func(i *sdk.Info) { i.Trigger = sdk.Threshold(0) }, "above 0 and at most 1"},
+		"threshold NaN": {func(i *sdk.Info) { i.Trigger = sdk.Threshold(math.NaN()) },
+			"above 0 and at most 1"},
 		"no trigger":                {func(i *sdk.Info) { i.Trigger.Mode = "" }, "sdk.Continuous or sdk.Threshold"},
 		"name with two hyphens":     {func(i *sdk.Info) { i.Name = "a--b" }, "Info.Name"},
 		"name that starts with one": {func(i *sdk.Info) { i.Name = "-a" }, "Info.Name"},

@@ -19,7 +19,8 @@ func TestLogLinesAreWhatGoPluginReads(t *testing.T) {
 	}{
 		"attributes": {func(l *slog.Logger) {
 			l.Warn("careful", "n", 3, "wait", 2*time.Second, "err", errors.New("oops"), "list", []string{"a"})
-		}, map[string]any{"@level": "warn", "@message": "careful", "n": 3.0, "wait": "2s", "err": "oops", "list": []any{"a"}}},
+		}, map[string]any{"@level": "warn", "@message": "careful", "n": 3.0, "wait": "2s", "err": "oops",
+			"list": []any{"a"}}},
 		"groups become prefixes": {func(l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).Info("x", slog.Group("h", "c", 3), slog.Group("", "d", 4))
 		}, map[string]any{"@level": "info", "@message": "x", "a": 1.0, "g.b": 2.0, "g.h.c": 3.0, "g.d": 4.0}},

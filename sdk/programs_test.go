@@ -98,7 +98,8 @@ func TestAContinuousProgramRuns(t *testing.T) {
 	}
 	history := make([]sdk.Content, 12)
 	for i := range history {
-		history[i] = sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: "yes"}}}
+		history[i] = sdk.Content{Speaker: sdk.AI,
+			Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: "yes"}}}
 	}
 	_, edits, err := p.optimize(t.Context(), header("s"), history)
 	want := []rewrite.Edit{{Index: 0, Blocks: []rewrite.BlockPiece{{Keep: 1}}},

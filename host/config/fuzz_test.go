@@ -13,9 +13,12 @@ import (
 // Whatever is in a file, it is either taken or refused with errors that name the file.
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "a", "[", "compression: {threshold: 0.5}", "? [a]\n: 1", "a: &a [*a]", "<<: {}", "profiles: {p: {strategies: {a: {b: 1}}}}\nprofile: p",
-		"compression.density.tools: [{a: !!int x, b: 0o7, c: .inf, ~: 1}]", "plugins: {dirs: [a, ~], startTimeout: 1h}", "--- 1\n--- 2",
-		"model.contextLimit: 0x7fffffffffffffff", "log.level: !!bool maybe", "workspace.root: \"\\0\"", "!!merge x: 1", "%YAML 9.9\n---\na: b",
+		"", "a", "[", "compression: {threshold: 0.5}", "? [a]\n: 1", "a: &a [*a]", "<<: {}",
+		"profiles: {p: {strategies: {a: {b: 1}}}}\nprofile: p",
+		"compression.density.tools: [{a: !!int x, b: 0o7, c: .inf, ~: 1}]", "plugins: {dirs: [a, ~], startTimeout: " +
+			"1h}", "--- 1\n--- 2",
+		"model.contextLimit: 0x7fffffffffffffff", "log.level: !!bool maybe", "workspace.root: \"\\0\"", "!!merge x: 1",
+		"%YAML 9.9\n---\na: b",
 	} {
 		f.Add(seed)
 	}

@@ -12,10 +12,12 @@ import (
 
 func TestGrants(t *testing.T) {
 	m := newMachine(t)
-	m.write(m.userFile(), "plugins:\n  grants:\n    far-away: {network: true}\n    near-by: {processes: true, read: [~/.nvm, tools]}\n")
+	m.write(m.userFile(), "plugins:\n  grants:\n    far-away: {network: true}\n    near-by: {processes: true, read: "+
+		"[~/.nvm, tools]}\n")
 	want := map[string]config.Grant{
 		"far-away": {Network: true},
-		"near-by":  {Processes: true, Read: []string{filepath.Join(m.home, ".nvm"), filepath.Join(filepath.Dir(m.userFile()), "tools")}},
+		"near-by": {Processes: true, Read: []string{filepath.Join(m.home, ".nvm"),
+			filepath.Join(filepath.Dir(m.userFile()), "tools")}},
 	}
 	c := m.load(m.options())
 	if diff := cmp.Diff(want, c.Settings().Plugins.Grants); diff != "" {

@@ -18,7 +18,8 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 	want := config.Settings{
 		Compression: config.Compression{
 			Strategy: "high-density", PreserveThreshold: 0.4, TopPreserveThreshold: 0.2, UserMessageBudget: 20_000,
-			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000, Cooldown: time.Minute},
+			HardLimit: "make-room", LLM: config.CompressionLLM{MaxCalls: 32, MaxTokens: 2_000_000,
+				Cooldown: time.Minute},
 			Density: config.Density{DensityConfig: contract.DensityConfig{
 				ReadWritePruning: true, FileDedupe: true, RecencyRetention: 3, PartialWrites: "prune"},
 				OptimizeThreshold: 0.25, MinSavings: 10_000, ToolPresets: tools.PresetNames()},
@@ -30,7 +31,8 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,
 			StopTimeout: 2 * time.Second, MaxAnswerBytes: 67108864, MirrorBytes: 268435456,
 			MaxJSONDepth: 1000, MaxHostCalls: 10_000, MaxCrashes: 5, MaxMemoryBytes: 2 << 30,
-			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"), Isolation: "best-effort",
+			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
+			Isolation: "best-effort",
 		},
 		Log: config.Log{Level: "warn"},
 	}
@@ -55,7 +57,8 @@ func TestALaterLayerWins(t *testing.T) {
 		{"user file ~/.config/thresh/thresh.yaml:4", func() {
 			m.write(m.userFile(), "profiles:\n  p: {model: {contextLimit: 5}}\nmodel:\n  name: user file\n")
 		}},
-		{"project file $WORK/thresh.yaml:2", func() { m.write(m.projectFile(), "profile: p\nmodel.name: project file\n") }},
+		{"project file $WORK/thresh.yaml:2",
+			func() { m.write(m.projectFile(), "profile: p\nmodel.name: project file\n") }},
 		{"profile p ~/.config/thresh/thresh.yaml:2", func() {
 			m.write(m.userFile(), "profiles:\n  p: {model.name: profile}\nmodel:\n  name: user file\n")
 		}},
@@ -128,32 +131,57 @@ func TestValuesAsTheyMayBeWritten(t *testing.T) {
 		key       string
 		want      any
 	}{
-		"an integer with underscores":         {file: "model.contextLimit: 128_000", key: "model.contextLimit", want: 128000},
-		"an integer written as a float":       {file: "model.contextLimit: 1e5", key: "model.contextLimit", want: 100000},
-		"a whole number for a number":         {file: "compression.threshold: 1", key: "compression.threshold", want: 1.0},
-		"a JSON number for an integer":        {overrides: []config.Override{flag("model.contextLimit", 5000.0)}, key: "model.contextLimit", want: 5000},
-		"a number as text in a flag":          {overrides: []config.Override{flag("compression.threshold", "0.5")}, key: "compression.threshold", want: 0.5},
-		"a truth value as text":               {env: []string{"THRESH_COMPRESSION_DENSITY_READ_WRITE_PRUNING=false"}, key: "compression.density.readWritePruning", want: false},
-		"a negative retention":                {file: "compression.density.recencyRetention: -2", key: "compression.density.recencyRetention", want: -2.0},
-		"a duration":                          {file: "compression.llm.cooldown: 1m30s", key: "compression.llm.cooldown", want: "1m30s"},
-		"a typed duration":                    {overrides: []config.Override{flag("plugins.stopTimeout", time.Minute)}, key: "plugins.stopTimeout", want: "1m0s"},
-		"text that looks like a date":         {file: "model.name: 2025-01-01", key: "model.name", want: "2025-01-01"},
-		"a list in a file":                    {file: "compression.density.toolPresets:\n- codex\n- llxprt", key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},
-		"a list with commas":                  {overrides: []config.Override{flag("compression.density.toolPresets", "codex, llxprt")}, key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},
-		"a list as JSON text":                 {overrides: []config.Override{flag("compression.density.toolPresets", `["codex"]`)}, key: "compression.density.toolPresets", want: []string{"codex"}},
-		"a list as JSON decodes it":           {overrides: []config.Override{flag("compression.density.toolPresets", []any{"codex"})}, key: "compression.density.toolPresets", want: []string{"codex"}},
-		"no presets at all":                   {overrides: []config.Override{flag("compression.density.toolPresets", "")}, key: "compression.density.toolPresets", want: []string{}},
-		"an empty variable sets nothing":      {env: []string{"THRESH_COMPRESSION_THRESHOLD="}, key: "compression.threshold", want: nil},
-		"null in a file sets nothing":         {file: "compression:\n  threshold: null\nmodel:\n", key: "compression.threshold", want: nil},
-		"nil takes back an earlier flag":      {overrides: []config.Override{flag("log.level", "info"), flag("log.level", nil)}, key: "log.level", want: "warn"},
-		"the later of two flags":              {overrides: []config.Override{flag("log.level", "info"), flag("log.level", "debug")}, key: "log.level", want: "debug"},
-		"a strategy's setting in a file":      {file: "strategies: {keep-last: {entries: 50}}", key: "strategies.keep-last.entries", want: 50},
-		"a strategy's setting in a flag":      {overrides: []config.Override{flag("strategies.keep-last.entries", "50")}, key: "strategies.keep-last.entries", want: "50"},
-		"a strategy's fraction":               {file: "strategies.a.share: 0.5", key: "strategies.a.share", want: 0.5},
-		"a number that JSON left as it was":   {overrides: []config.Override{flag("model.contextLimit", json.Number("9000"))}, key: "model.contextLimit", want: 9000},
-		"rules as JSON decodes them":          {overrides: []config.Override{flag("compression.density.tools", []any{map[string]any{"name": "a"}})}, key: "compression.density.tools", want: json.RawMessage(`[{"name":"a"}]`)},
-		"a flag for a profile":                {overrides: []config.Override{flag("profiles.p.log.level", "info"), flag("profile", "p")}, key: "log.level", want: "info"},
-		"what passes between host and plugin": {env: []string{"THRESH_STRATEGY_PLUGIN=x", "THRESH_LIFELINE_FD=3", "THRESHOLD=1"}, key: "log.level", want: "warn"},
+		"an integer with underscores": {file: "model.contextLimit: 128_000", key: "model.contextLimit",
+			want: 128000},
+		"an integer written as a float": {file: "model.contextLimit: 1e5", key: "model.contextLimit",
+			want: 100000},
+		"a whole number for a number": {file: "compression.threshold: 1", key: "compression.threshold",
+			want: 1.0},
+		"a JSON number for an integer": {overrides: []config.Override{flag("model.contextLimit", 5000.0)},
+			key: "model.contextLimit", want: 5000},
+		"a number as text in a flag": {overrides: []config.Override{flag("compression.threshold", "0.5")},
+			key: "compression.threshold", want: 0.5},
+		"a truth value as text": {env: []string{"THRESH_COMPRESSION_DENSITY_READ_WRITE_PRUNING=false"},
+			key: "compression.density.readWritePruning", want: false},
+		"a negative retention": {file: "compression.density.recencyRetention: -2",
+			key: "compression.density.recencyRetention", want: -2.0},
+		"a duration": {file: "compression.llm.cooldown: 1m30s",
+			key: "compression.llm.cooldown", want: "1m30s"},
+		"a typed duration": {overrides: []config.Override{flag("plugins.stopTimeout", time.Minute)},
+			key: "plugins.stopTimeout", want: "1m0s"},
+		"text that looks like a date": {file: "model.name: 2025-01-01", key: "model.name", want: "2025-01-01"},
+		"a list in a file": {file: "compression.density.toolPresets:\n- codex\n- llxprt",
+			key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},
+		"a list with commas": {overrides: []config.Override{flag("compression.density.toolPresets",
+			"codex, llxprt")}, key: "compression.density.toolPresets", want: []string{"codex", "llxprt"}},
+		"a list as JSON text": {overrides: []config.Override{flag("compression.density.toolPresets",
+			`["codex"]`)}, key: "compression.density.toolPresets", want: []string{"codex"}},
+		"a list as JSON decodes it": {overrides: []config.Override{flag("compression.density.toolPresets",
+			[]any{"codex"})}, key: "compression.density.toolPresets", want: []string{"codex"}},
+		"no presets at all": {overrides: []config.Override{flag("compression.density.toolPresets",
+			"")}, key: "compression.density.toolPresets", want: []string{}},
+		"an empty variable sets nothing": {env: []string{"THRESH_COMPRESSION_THRESHOLD="},
+			key: "compression.threshold", want: nil},
+		"null in a file sets nothing": {file: "compression:\n  threshold: null\nmodel:\n",
+			key: "compression.threshold", want: nil},
+		"nil takes back an earlier flag": {overrides: []config.Override{flag("log.level", "info"),
+			flag("log.level", nil)}, key: "log.level", want: "warn"},
+		"the later of two flags": {overrides: []config.Override{flag("log.level", "info"),
+			flag("log.level", "debug")}, key: "log.level", want: "debug"},
+		"a strategy's setting in a file": {file: "strategies: {keep-last: {entries: 50}}",
+			key: "strategies.keep-last.entries", want: 50},
+		"a strategy's setting in a flag": {overrides: []config.Override{flag("strategies.keep-last.entries",
+			"50")}, key: "strategies.keep-last.entries", want: "50"},
+		"a strategy's fraction": {file: "strategies.a.share: 0.5", key: "strategies.a.share", want: 0.5},
+		"a number that JSON left as it was": {overrides: []config.Override{flag("model.contextLimit",
+			json.Number("9000"))}, key: "model.contextLimit", want: 9000},
+		"rules as JSON decodes them": {overrides: []config.Override{flag("compression.density.tools",
+			[]any{map[string]any{"name": "a"}})}, key: "compression.density.tools",
+			want: json.RawMessage(`[{"name":"a"}]`)},
+		"a flag for a profile": {overrides: []config.Override{flag("profiles.p.log.level", "info"),
+			flag("profile", "p")}, key: "log.level", want: "info"},
+		"what passes between host and plugin": {env: []string{"THRESH_STRATEGY_PLUGIN=x", "THRESH_LIFELINE_FD=3",
+			"THRESHOLD=1"}, key: "log.level", want: "warn"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +236,8 @@ func TestRelativePathsStandAgainstWhatHoldsThem(t *testing.T) {
 
 func TestTaxonomyRulesKeepDigitsAndOrder(t *testing.T) {
 	m := newMachine(t)
-	m.write(m.projectFile(), "compression.density.tools:\n- {name: edit, z: 1, a: [null, true, 12345678901234567890, 0x10]}\n- {}\n")
+	m.write(m.projectFile(), "compression.density.tools:\n- {name: edit, z: 1, a: [null, true, 12345678901234567890, "+
+		"0x10]}\n- {}\n")
 	got := string(m.load(m.options()).Settings().Compression.Density.Tools)
 	if want := `[{"name":"edit","z":1,"a":[null,true,12345678901234567890,16]},{}]`; got != want {
 		t.Errorf("got %s", got)

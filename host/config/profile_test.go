@@ -38,7 +38,8 @@ func TestProfiles(t *testing.T) {
 	if diff := cmp.Diff(picked{"small", "tiny", 8000}, pick(small)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]map[string]any{"keep-last": {"entries": 5}}, small.Settings().Strategies); diff != "" {
+	if diff := cmp.Diff(map[string]map[string]any{"keep-last": {"entries": 5}},
+		small.Settings().Strategies); diff != "" {
 		t.Error(diff)
 	}
 

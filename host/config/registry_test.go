@@ -91,8 +91,10 @@ func TestExplain(t *testing.T) {
 	c := m.load(m.options())
 	want := config.Explanation{Key: "compression.threshold", Type: config.Number, Value: 0.5,
 		Origin:      config.Origin{Layer: config.LayerProjectFile, File: m.projectFile(), Line: 1},
-		DefaultText: "the strategy's own", Unit: "share of the context limit", Allowed: "a number above 0 and at most 1",
-		Meaning: "Compress when the history fills this share of the context limit.", Env: "THRESH_COMPRESSION_THRESHOLD"}
+		DefaultText: "the strategy's own", Unit: "share of the context limit",
+		Allowed: "a number above 0 and at most 1",
+		Meaning: "Compress when the history fills this share of the context limit.",
+		Env:     "THRESH_COMPRESSION_THRESHOLD"}
 	if diff := cmp.Diff(want, m.explain(c, "compression.threshold")); diff != "" {
 		t.Error(diff)
 	}
@@ -142,7 +144,8 @@ func TestAStrategysOwnSettings(t *testing.T) {
 		"wrong": {file: "entries: 0, moed: hard, mode: harder", wantErr: []string{
 			"$WORK/thresh.yaml:1: strategies.keep-last.entries: 0 is not allowed; want an integer of at least 1",
 			`$WORK/thresh.yaml:1: strategies.keep-last.mode: "harder" is not allowed; want one of: soft, hard; did you mean hard?`,
-			"$WORK/thresh.yaml:1: strategies.keep-last.moed: is not a setting of keep-last; want one of: entries, label, mode; did you mean mode?",
+			"$WORK/thresh.yaml:1: strategies.keep-last.moed: is not a setting of keep-last; want one of: entries, " +
+				"label, mode; did you mean mode?",
 		}},
 	}
 	for name, c := range cases {

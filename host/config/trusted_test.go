@@ -12,7 +12,8 @@ import (
 
 // What a stranger's checkout could do harm with.
 func TestWhatAProjectFileCannotSet(t *testing.T) {
-	const is = ": cannot be set in a project's file, which may come from a stranger; want it in ~/.config/thresh/thresh.yaml, a file named with --config"
+	const is = ": cannot be set in a project's file, which may come from a stranger; want it in " +
+		"~/.config/thresh/thresh.yaml, a file named with --config"
 	cases := map[string]struct {
 		file string
 		want []string
@@ -27,12 +28,14 @@ func TestWhatAProjectFileCannotSet(t *testing.T) {
 			"$WORK/thresh.yaml:2: plugins.grants.own.network" + is + " or --set"}},
 		"in a profile": {"profile: p\nprofiles: {p: {plugins.integrity: off}}\n", []string{
 			"$WORK/thresh.yaml:2: profiles.p.plugins.integrity" + is + " or --set"}},
-		"where a key goes": {"profiles.p.provider: {kind: openai, model: m, baseURL: 'https://example.com/v1', keyEnv: AWS_SECRET_ACCESS_KEY}", []string{
+		"where a key goes": {"profiles.p.provider: {kind: openai, model: m, baseURL: 'https://example.com/v1', " +
+			"keyEnv: AWS_SECRET_ACCESS_KEY}", []string{
 			"$WORK/thresh.yaml:1: profiles.p.provider.kind" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.model" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.baseURL" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
-		"what a model costs": {"profiles.p.provider: {model: dearest, timeout: 1000h, retries: 10, prices: {input: 0}}\ncompression.llm.maxTokens: 9000000000", []string{
+		"what a model costs": {"profiles.p.provider: {model: dearest, timeout: 1000h, retries: 10, prices: {input: " +
+			"0}}\ncompression.llm.maxTokens: 9000000000", []string{
 			"$WORK/thresh.yaml:1: profiles.p.provider.model" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.timeout" + is + " or --set",
 			"$WORK/thresh.yaml:1: profiles.p.provider.retries" + is + " or --set",
@@ -46,7 +49,8 @@ func TestWhatAProjectFileCannotSet(t *testing.T) {
 			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
 		"a profile that does it": {"profile: free", []string{
 			`$WORK/thresh.yaml:1: profile: "free" cannot be chosen in a project's file, which may come from a stranger: ` +
-				"the profile sets plugins.integrity (~/.config/thresh/thresh.yaml:1); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+				"the profile sets plugins.integrity (~/.config/thresh/thresh.yaml:1); want it in " +
+				"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,15 +80,20 @@ func TestAProjectFileCannotTakeTheUsersProfileOutOfForce(t *testing.T) {
 	}{
 		"by none": {user: "profile: safe\n" + safe, project: `profile: ""`, want: []string{
 			`$WORK/thresh.yaml:1: profile: "" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
-				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
-		"by another": {user: "profile: safe\n" + safe, project: "profile: mine\nprofiles.mine: {model.name: x}\n", want: []string{
-			`$WORK/thresh.yaml:1: profile: "mine" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
-				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in ~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in " +
+				"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
+		"by another": {user: "profile: safe\n" + safe, project: "profile: mine\nprofiles.mine: {model.name: x}\n",
+			want: []string{
+				`$WORK/thresh.yaml:1: profile: "mine" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
+					"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in " +
+					"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
 		"the same":                 {user: "profile: safe\n" + other, project: "profile: safe"},
 		"one without trusted keys": {user: "profile: safe\n" + other, project: `profile: ""`},
 		"one that is not in force": {user: safe, project: `profile: ""`},
-		"the environment decides":  {user: "profile: safe\n" + safe, project: `profile: ""`, env: "THRESH_PROFILE=safe"},
-		"the environment takes it": {user: "profile: safe\n" + safe, project: "profiles.mine: {model.name: x}\n", env: "THRESH_PROFILE=mine"},
+		"the environment decides": {user: "profile: safe\n" + safe, project: `profile: ""`,
+			env: "THRESH_PROFILE=safe"},
+		"the environment takes it": {user: "profile: safe\n" + safe, project: "profiles.mine: {model.name: x}\n",
+			env: "THRESH_PROFILE=mine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -152,9 +161,12 @@ func TestTheTrustedSettings(t *testing.T) {
 	}
 	want := []string{
 		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "plugins.dirs",
-		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout", "plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls", "plugins.maxCrashes",
+		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout",
+		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
+		"plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
-		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile", "provider.timeout", "provider.idleTimeout", "provider.retries",
+		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
+		"provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -18,11 +18,12 @@ func TestDescribe(t *testing.T) {
 		recorded        *debug.BuildInfo
 		want            Info
 	}{
-		"stamps win":            {"v2.0.0", "def", checkout, Info{Version: "v2.0.0", Commit: "def"}},
-		"a checkout":            {"", "", checkout, Info{Version: "(devel)", Commit: "abc+dirty"}},
-		"a dependency":          {"", "", dependency, Info{Version: "v1.2.3"}},
-		"go install at version": {"", "", &debug.BuildInfo{Main: debug.Module{Path: module, Version: "v1.2.3"}}, Info{Version: "v1.2.3"}},
-		"nothing is known":      {"", "", nil, Info{Version: "(devel)"}},
+		"stamps win":   {"v2.0.0", "def", checkout, Info{Version: "v2.0.0", Commit: "def"}},
+		"a checkout":   {"", "", checkout, Info{Version: "(devel)", Commit: "abc+dirty"}},
+		"a dependency": {"", "", dependency, Info{Version: "v1.2.3"}},
+		"go install at version": {"", "", &debug.BuildInfo{Main: debug.Module{Path: module, Version: "v1.2.3"}},
+			Info{Version: "v1.2.3"}},
+		"nothing is known": {"", "", nil, Info{Version: "(devel)"}},
 	} {
 		c.want.Go = runtime.Version()
 		if got := describe(c.version, c.commit, c.recorded); got != c.want {

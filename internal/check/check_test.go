@@ -26,7 +26,8 @@ func TestWhateverAPluginAnswers(t *testing.T) {
 		if err == nil && count(history, human) != countParts(parts, human) {
 			t.Fatal("a human entry is gone")
 		}
-		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Piece { return piece(t, history) }), 0, 6).Draw(t,
+		pieces := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) rewrite.Piece { return piece(t, history) }), 0,
+			6).Draw(t,
 			"pieces")
 		parts, err = check.Compress(history, pieces)
 		judge(t, history, parts, err)
@@ -50,7 +51,8 @@ func judge(t *rapid.T, history []content.Content, parts []check.Part, err error)
 	}
 	before, after := turns.Pair(history), turns.Pair(made)
 	if len(after.Orphans()) > len(before.Orphans()) || len(after.Pending()) > len(before.Pending()) {
-		t.Fatalf("orphans %d → %d, unanswered %d → %d", len(before.Orphans()), len(after.Orphans()), len(before.Pending()),
+		t.Fatalf("orphans %d → %d, unanswered %d → %d", len(before.Orphans()), len(after.Orphans()),
+			len(before.Pending()),
 			len(after.Pending()))
 	}
 }

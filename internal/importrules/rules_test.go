@@ -41,10 +41,12 @@ var rules = []rule{
 		reason: "internal/wire converts to and from protobuf; others only register services, without logic",
 	},
 	{
-		room:   []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens", "host/internal/pricing"},
-		never:  []string{goPlugin, grpc, protobuf},
-		deep:   true,
-		reason: "the domain does not know what a process is: it owns its port, prepare.Strategy, and plugins implements it",
+		room: []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens",
+			"host/internal/pricing"},
+		never: []string{goPlugin, grpc, protobuf},
+		deep:  true,
+		reason: "the domain does not know what a process is: it owns its port, prepare.Strategy, and plugins " +
+			"implements it",
 	},
 	{
 		room:   []string{"sdk/content/...", "sdk/contract", "sdk/turns", "sdk/tools"},
@@ -64,8 +66,8 @@ var rules = []rule{
 		never: []string{"host/...", "internal/testkit/...", "github.com/pkoukk/...", "github.com/knadh/...",
 			"github.com/spf13/...", "github.com/agext/..."},
 		deep: true,
-		reason: "an author's binary holds no tokenizer, no configuration library, no provider client and nothing of the " +
-			"host",
+		reason: "an author's binary holds no tokenizer, no configuration library, no provider client and nothing of " +
+			"the host",
 	},
 	{
 		room:   []string{"plugins/..."},
@@ -83,12 +85,15 @@ var rules = []rule{
 		except: []string{"host/internal/door/...", "host/internal/lab/...", "host/internal/soaktest"},
 		never:  []string{"host", "host/internal/door/...", "host/internal/engine"},
 		allow:  []string{},
-		reason: "engine puts the rooms of the runtime together; host and the doors stand on engine; no room knows who uses it",
+		reason: "engine puts the rooms of the runtime together; host and the doors stand on engine; no room knows " +
+			"who uses it",
 	},
 	{
-		room:   []string{"host/internal/door/..."},
-		never:  []string{"host/internal/lab/...", "host/internal/plugins/...", "host/internal/prepare", "host/internal/history"},
-		reason: "a door translates between a protocol and the API of package host; what it cannot do with that, an embedder cannot either",
+		room: []string{"host/internal/door/..."},
+		never: []string{"host/internal/lab/...", "host/internal/plugins/...", "host/internal/prepare",
+			"host/internal/history"},
+		reason: "a door translates between a protocol and the API of package host; what it cannot do with that, an " +
+			"embedder cannot either",
 	},
 	{
 		room:   []string{"..."},
@@ -133,7 +138,8 @@ func TestImports(t *testing.T) {
 func TestPublicPackages(t *testing.T) {
 	want := []string{
 		"host", "host/config", "host/early", "host/outcome", "proto/thresh/v1",
-		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/sdktest", "sdk/summary", "sdk/tools", "sdk/turns",
+		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/sdktest", "sdk/summary", "sdk/tools",
+		"sdk/turns",
 	}
 	var got []string
 	for _, p := range list(t) {

@@ -22,7 +22,8 @@ func TestNearest(t *testing.T) {
 			t.Errorf("One(%q) = %q, want %q", given, got, want)
 		}
 	}
-	if got := nearest.Some("e12", slices.Values([]string{"e2", "e13", "e1", "e12x", "q", "e13"}), 3); !slices.Equal(got, []string{"e1", "e12x", "e13"}) {
+	if got := nearest.Some("e12", slices.Values([]string{"e2", "e13", "e1", "e12x", "q", "e13"}), 3); !slices.Equal(got,
+		[]string{"e1", "e12x", "e13"}) {
 		t.Errorf("Some: got %q", got)
 	}
 }

@@ -21,7 +21,8 @@ func genString() *rapid.Generator[string] {
 
 func genRaw() *rapid.Generator[json.RawMessage] {
 	return rapid.SampledFrom([]json.RawMessage{
-		nil, json.RawMessage(`null`), json.RawMessage(`{"b":1.0,"a":1e400}`), json.RawMessage(`"ü\u0000"`), json.RawMessage(` [ ] `),
+		nil, json.RawMessage(`null`), json.RawMessage(`{"b":1.0,"a":1e400}`), json.RawMessage(`"ü\u0000"`),
+		json.RawMessage(` [ ] `),
 	})
 }
 
@@ -63,7 +64,8 @@ func genBlock() *rapid.Generator[content.Block] {
 func genContent() *rapid.Generator[content.Content] {
 	return rapid.Custom(func(t *rapid.T) content.Content {
 		c := content.Content{
-			Speaker:  content.Speaker(rapid.SampledFrom([]string{"human", "ai", "tool", "", "critic"}).Draw(t, "speaker")),
+			Speaker: content.Speaker(rapid.SampledFrom([]string{"human", "ai", "tool", "", "critic"}).Draw(t,
+				"speaker")),
 			Metadata: genRaw().Draw(t, "metadata"),
 			Extra:    genFields().Draw(t, "extra"),
 		}
@@ -118,11 +120,13 @@ func pbBlock(b content.Block) *threshv1.Block {
 		return &threshv1.Block{Extra: pbFields(b.Extra), Kind: &threshv1.Block_Text{Text: &threshv1.Text{Text: b.Text}}}
 	case content.ToolCall:
 		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: b.ID, Name: b.Name, Parameters: b.Parameters}}}
+			Kind: &threshv1.Block_ToolCall{ToolCall: &threshv1.ToolCall{Id: b.ID, Name: b.Name,
+				Parameters: b.Parameters}}}
 	case content.ToolResponse:
 		return &threshv1.Block{Extra: pbFields(b.Extra),
-			Kind: &threshv1.Block_ToolResponse{ToolResponse: &threshv1.ToolResponse{CallId: b.CallID, ToolName: b.ToolName,
-				Result: b.Result, Error: b.Error}}}
+			Kind: &threshv1.Block_ToolResponse{ToolResponse: &threshv1.ToolResponse{CallId: b.CallID,
+				ToolName: b.ToolName,
+				Result:   b.Result, Error: b.Error}}}
 	case content.Media:
 		return &threshv1.Block{Extra: pbFields(b.Extra),
 			Kind: &threshv1.Block_Media{Media: &threshv1.Media{MimeType: b.MimeType, Data: b.Data, Encoding: b.Encoding,

@@ -227,7 +227,8 @@ func TestMalformedMessagesAreErrorsThatSayWhere(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := tt.decode()
-			if !errors.Is(err, ErrMalformed) || !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), tt.says) {
+			if !errors.Is(err, ErrMalformed) || !errors.Is(err, ErrProtocol) ||
+				!strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v; want ErrMalformed that says %q", err, tt.says)
 			}
 		})
@@ -262,7 +263,8 @@ func FuzzDecode(f *testing.F) {
 // A reason never makes an answer invalid: what is ill-formed in it is dropped.
 func TestIllFormedReasonsAreDropped(t *testing.T) {
 	edit := func(reason []byte) []byte {
-		return append(appendMessage([]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, editReason, len(reason)), reason...)
+		return append(appendMessage([]byte{editIndex << 3, 7, editRemove<<3 | 2, 0}, editReason, len(reason)),
+			reason...)
 	}
 	rule := func(s string) []byte { return appendString(nil, reasonRule, s) }
 	longest := strings.Repeat("a", contract.MaxRule)
@@ -280,9 +282,11 @@ func TestIllFormedReasonsAreDropped(t *testing.T) {
 		"not UTF-8":  {edit(rule("\xff")), contract.Reason{}},
 		"a rule of another type": {edit([]byte{reasonRule << 3, 1, reasonSupersededBy << 3, 3}),
 			contract.Reason{SupersededBy: new(3)}},
-		"a position over the range": {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)), contract.Reason{Rule: "a"}},
-		"a position that is a text": {edit(appendString(rule("a"), reasonSupersededBy, "3")), contract.Reason{Rule: "a"}},
-		"cut in the middle":         {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
+		"a position over the range": {edit(appendUint(rule("a"), reasonSupersededBy, 1<<63)),
+			contract.Reason{Rule: "a"}},
+		"a position that is a text": {edit(appendString(rule("a"), reasonSupersededBy, "3")),
+			contract.Reason{Rule: "a"}},
+		"cut in the middle": {edit(append(rule("a"), reasonSupersededBy<<3)), contract.Reason{Rule: "a"}},
 		"a reason of another type": {[]byte{editIndex << 3, 7, editRemove<<3 | 2, 0, editReason << 3, 1},
 			contract.Reason{}},
 		"fields that are not known": {edit(appendString(rule("a"), 9, "more")), contract.Reason{Rule: "a"}},

@@ -38,7 +38,8 @@ func drawTodos(t *rapid.T, depth int) []contract.Todo {
 	var out []contract.Todo
 	for range rapid.IntRange(0, depth).Draw(t, "todos") {
 		out = append(out, contract.Todo{
-			ID: genString().Draw(t, "id"), Content: genString().Draw(t, "content"), Status: genString().Draw(t, "status"),
+			ID: genString().Draw(t, "id"), Content: genString().Draw(t, "content"),
+			Status:   genString().Draw(t, "status"),
 			Subtasks: drawTodos(t, depth-1),
 		})
 	}
@@ -83,7 +84,8 @@ func drawCompressParams(t *rapid.T) contract.CompressParams {
 	}
 	if rapid.Bool().Draw(t, "has a model") {
 		p.Model = &contract.Model{
-			Name: genString().Draw(t, "model"), ContextLimit: n.Draw(t, "its limit"), MaxOutput: n.Draw(t, "its output"),
+			Name: genString().Draw(t, "model"), ContextLimit: n.Draw(t, "its limit"),
+			MaxOutput: n.Draw(t, "its output"),
 		}
 	}
 	return p
@@ -92,7 +94,8 @@ func drawCompressParams(t *rapid.T) contract.CompressParams {
 func TestCompressHeadersComeBackAsTheyWent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call, params := drawCall(t), drawCompressParams(t)
-		gotCall, got, err := fromCompressHeader(transported(t, toCompressHeader(call, params), &threshv1.CompressHeader{}))
+		gotCall, got, err := fromCompressHeader(transported(t, toCompressHeader(call, params),
+			&threshv1.CompressHeader{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +114,8 @@ func TestOptimizeHeadersComeBackAsTheyWent(t *testing.T) {
 				contract.PartialWritesPrune, contract.PartialWritesKeep,
 			}).Draw(t, "partial"),
 		}}
-		gotCall, got, err := fromOptimizeHeader(transported(t, toOptimizeHeader(call, params), &threshv1.OptimizeHeader{}))
+		gotCall, got, err := fromOptimizeHeader(transported(t, toOptimizeHeader(call, params),
+			&threshv1.OptimizeHeader{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -176,21 +176,29 @@ func TestCompressSteps(t *testing.T) {
 		"a single entry":         {history: history[:1], target: 1, noop: sdk.NoOpTailCoversAll},
 		"nothing to shorten":     {history: history[3:5], target: 1000, noop: sdk.NoOpNoGain},
 		"lines are enough": {history: history, target: 40, kept: []int{0, 1, 2, 3, 4, 5, 6},
-			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 0, "textsDropped": 0, "entriesDropped": 0}},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 0, "textsDropped": 0,
+				"entriesDropped": 0}},
 		"then the oldest exchange goes": {history: history, target: 25, kept: []int{0, 3, 4, 5, 6},
-			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 1, "textsDropped": 0, "entriesDropped": 2}},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 1, "textsDropped": 0,
+				"entriesDropped": 2}},
 		"then the next": {history: history, target: 10, kept: []int{0, 3, 6},
-			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 0, "entriesDropped": 4}},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 0,
+				"entriesDropped": 4}},
 		"then what the AI said": {history: history, target: 5, kept: []int{0, 6},
-			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1,
+				"entriesDropped": 5}},
 		"but never a human or the tail": {history: history, target: 3, kept: []int{0, 6}, missed: true,
-			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1, "entriesDropped": 5}},
+			counts: map[string]int64{"resultsSummarized": 2, "exchangesDropped": 2, "textsDropped": 1,
+				"entriesDropped": 5}},
 		"an unanswered call is an exchange": {history: []sdk.Content{history[3], call("9", "ls", `{}`), history[6]},
 			target: 7, kept: []int{0, 2},
-			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 1, "textsDropped": 0, "entriesDropped": 1}},
-		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1, kept: []int{0, 4, 5, 6},
+			counts: map[string]int64{"resultsSummarized": 0, "exchangesDropped": 1, "textsDropped": 0,
+				"entriesDropped": 1}},
+		"a tail does not begin with a response": {history: history, preserve: 2.0 / 7, target: 1,
+			kept:   []int{0, 4, 5, 6},
 			missed: true,
-			counts: map[string]int64{"resultsSummarized": 1, "exchangesDropped": 1, "textsDropped": 1, "entriesDropped": 3}},
+			counts: map[string]int64{"resultsSummarized": 1, "exchangesDropped": 1, "textsDropped": 1,
+				"entriesDropped": 3}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +274,8 @@ func TestCompressBelievesTheTokenizer(t *testing.T) {
 	// Where something else is gained, the longer line still must not be there.
 	in.History = []sdk.Content{in.History[0], answer("2", "t", strings.Repeat("x\n", 100)), in.History[1]}
 	got, err := Strategy{}.Compress(t.Context(), countingHost{counts: []int{11, 5}}, in)
-	if err != nil || len(got.History) != 3 || !got.History[0].Equal(in.History[0]) || got.History[1].Equal(in.History[1]) {
+	if err != nil || len(got.History) != 3 || !got.History[0].Equal(in.History[0]) ||
+		got.History[1].Equal(in.History[1]) {
 		t.Errorf("error %v, history %v", err, got.History)
 	}
 }

@@ -58,7 +58,7 @@ func (s *state) settle(history []sdk.Content) {
 		}
 	}
 	s.removed = append(s.removed, rest...)
-	s.touched = s.touched[:0]
+	s.touched = nil // after a first call it is long, later mostly empty
 }
 
 // edit brings the answer up to date for one entry, and reports whether the entry goes. It makes the edit from what is

@@ -24,8 +24,10 @@ func included(t *rapid.T) []piece {
 	eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "line ends")
 	words := func() piece {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"look at @a.ts", "", " ", "Content from @a.ts:", "Content from @b.ts:", "--- a.ts", "> --- End of content ---",
-			"[Earlier inclusion of a.ts removed — included again later]", "AAAA", "三", "\r", "-- End of content --", "----- ---",
+			"look at @a.ts", "", " ", "Content from @a.ts:", "Content from @b.ts:", "--- a.ts",
+			"> --- End of content ---",
+			"[Earlier inclusion of a.ts removed — included again later]", "AAAA", "三", "\r", "-- End of content --",
+			"----- ---",
 		}), 0, 3).Draw(t, "words")
 		return piece{text: strings.Join(append(lines, ""), eol)}
 	}
@@ -88,7 +90,8 @@ func TestInclusionsGoAndWordsStay(t *testing.T) {
 			history = append(history, said(sdk.Human, before))
 			want = append(want, after)
 		}
-		got, err := sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}}.Optimize(t.Context(), Strategy{}, history)
+		got, err := sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}}.Optimize(t.Context(), Strategy{},
+			history)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -150,7 +153,8 @@ func TestReferencedFiles(t *testing.T) {
 			for _, text := range test.texts {
 				history = append(history, said(sdk.Human, text))
 			}
-			got := sdktest.Optimize(t, Strategy{}, history, sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}})
+			got := sdktest.Optimize(t, Strategy{}, history,
+				sdktest.Config{Density: &sdk.DensityConfig{FileDedupe: true}})
 			var texts []string
 			for _, e := range got.History {
 				texts = append(texts, e.Blocks[0].(sdk.Text).Text)

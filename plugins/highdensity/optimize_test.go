@@ -21,7 +21,8 @@ func densities() *rapid.Generator[sdk.DensityConfig] {
 			FileDedupe:       rapid.Bool().Draw(t, "fileDedupe"),
 			RecencyPruning:   rapid.Bool().Draw(t, "recencyPruning"),
 			RecencyRetention: rapid.IntRange(-1, 4).Draw(t, "recencyRetention"),
-			PartialWrites: rapid.SampledFrom([]sdk.PartialWrites{"", sdk.PartialWritesPrune, sdk.PartialWritesKeep}).Draw(t,
+			PartialWrites: rapid.SampledFrom([]sdk.PartialWrites{"", sdk.PartialWritesPrune,
+				sdk.PartialWritesKeep}).Draw(t,
 				"partialWrites"),
 		}
 	})
@@ -35,7 +36,8 @@ func TestOptimizeProperties(t *testing.T) {
 	seeds := seedTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		history, density := histories().Draw(rt, "history"), densities().Draw(rt, "density")
-		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(), Strategy{},
+		got, err := sdktest.Config{Tools: seeds, WorkspaceRoot: "/w", Density: &density}.Optimize(t.Context(),
+			Strategy{},
 			history)
 		if err != nil {
 			rt.Fatal(err)
@@ -49,7 +51,8 @@ func TestOptimizeProperties(t *testing.T) {
 			rt.Fatal("everything is off, but something was pruned")
 		}
 		if len(got.Reasons) != len(got.Removals)+len(got.Replacements) {
-			rt.Fatalf("%d entries are edited, with reasons for %d", len(got.Removals)+len(got.Replacements), len(got.Reasons))
+			rt.Fatalf("%d entries are edited, with reasons for %d", len(got.Removals)+len(got.Replacements),
+				len(got.Reasons))
 		}
 		inclusions, pointers := 0, 0
 		for i, entry := range got.Replacements {

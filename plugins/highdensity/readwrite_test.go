@@ -51,7 +51,8 @@ func TestReadWritePruning(t *testing.T) {
 	readError := read("a.go")
 	readError[1] = answer("r", "read_file", "Error: EACCES is what this file is about")
 	many := func(paths string) []sdk.Content {
-		return []sdk.Content{call("m", "read_many_files", `{"paths":`+paths+`}`), answer("m", "read_many_files", "contents")}
+		return []sdk.Content{call("m", "read_many_files", `{"paths":`+paths+`}`),
+			answer("m", "read_many_files", "contents")}
 	}
 	thinking := sdk.Content{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Thinking{Thought: "hm"}, sdk.Text{Text: " \n"}}}
 	a, b := read("a.go"), exchange("r2", "read_file", "b.go")
@@ -74,9 +75,11 @@ func TestReadWritePruning(t *testing.T) {
 		"the write failed by its exit code": {history: join(a, exitCode)},
 		"the write failed, it says":         {history: join(a, saying("Error: EACCES: permission denied"))},
 		"the write failed, in JSON":         {history: join(a, saying(`{"error":"EACCES"}`))},
-		"the write failed, in a tag":        {history: join(a, saying("<tool_use_error>read it first</tool_use_error>"))},
-		"the write failed, in a line":       {history: join(a, saying("running\nexit code: 1\n"))},
-		"the write says more than it wrote": {history: join(a, saying("Wrote a.go\n1: Error: x")), removals: []int{0, 1}},
+		"the write failed, in a tag": {history: join(a,
+			saying("<tool_use_error>read it first</tool_use_error>"))},
+		"the write failed, in a line": {history: join(a, saying("running\nexit code: 1\n"))},
+		"the write says more than it wrote": {history: join(a, saying("Wrote a.go\n1: Error: x")),
+			removals: []int{0, 1}},
 		"a file that begins as an error does, then written": {history: join(readError, write("a.go")),
 			removals: []int{0, 1}},
 		"the write was not answered": {history: join(a, write("a.go")[:1])},
@@ -116,9 +119,11 @@ func TestReadWritePruning(t *testing.T) {
 		})},
 		"one id, answers without names": {history: join(a, []sdk.Content{
 			merge(call("1", "read_file", `{"file_path":"b.go"}`), call("1", "write_file", `{"file_path":"a.go"}`)),
-			merge(answer("1", "", "BBB"), sdk.Content{Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", Error: "denied"}}}),
+			merge(answer("1", "", "BBB"), sdk.Content{Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1",
+				Error: "denied"}}}),
 		})},
-		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"), exchange("2", "write_file", "a.go"),
+		"an id that comes again": {history: join(exchange("1", "read_file", "a.go"),
+			exchange("2", "write_file", "a.go"),
 			exchange("1", "read_file", "b.go")),
 			removals: []int{0, 1}},
 	}
@@ -188,8 +193,9 @@ func TestRecencyPruning(t *testing.T) {
 		retention int
 		want      []string // the results afterwards
 	}{
-		"the newest stay":       {results("grep", "1", "2", "3"), 2, []string{prunedPointer, "2", "3"}},
-		"each tool has its own": {join(results("grep", "1", "2"), results("ls", "3")), 1, []string{prunedPointer, "2", "3"}},
+		"the newest stay": {results("grep", "1", "2", "3"), 2, []string{prunedPointer, "2", "3"}},
+		"each tool has its own": {join(results("grep", "1", "2"), results("ls", "3")), 1,
+			[]string{prunedPointer, "2", "3"}},
 		"none counts as one":    {results("grep", "1", "2"), 0, []string{prunedPointer, "2"}},
 		"fewer than that too":   {results("grep", "1", "2"), -3, []string{prunedPointer, "2"}},
 		"pointers do not count": {results("grep", "1", prunedPointer, "3"), 2, []string{"1", prunedPointer, "3"}},
@@ -211,7 +217,8 @@ func TestRecencyPruning(t *testing.T) {
 						continue
 					}
 					results = append(results, r.ResultText())
-					if was := test.history[i].Blocks[j].(sdk.ToolResponse); was.Error != r.Error || was.CallID != r.CallID {
+					if was := test.history[i].Blocks[j].(sdk.ToolResponse); was.Error != r.Error ||
+						was.CallID != r.CallID {
 						t.Errorf("more than the result changed: %v became %v", was, r)
 					}
 				}
@@ -230,7 +237,8 @@ func TestReasons(t *testing.T) {
 	}
 	const file = "--- a.go ---\nx\n--- End of content ---\n"
 	many := join(
-		[]sdk.Content{call("m", "read_many_files", `{"paths":["a.go","b.go"]}`), answer("m", "read_many_files", "contents")},
+		[]sdk.Content{call("m", "read_many_files", `{"paths":["a.go","b.go"]}`),
+			answer("m", "read_many_files", "contents")},
 		exchange("1", "write_file", "a.go"), exchange("2", "write_file", "b.go"),
 	)
 	old := join(exchange("1", "glob", "1"), exchange("2", "glob", "2"), exchange("3", "glob", "3"),
@@ -249,9 +257,10 @@ func TestReasons(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Optimize(t, Strategy{}, test.history, sdktest.Config{Tools: seedTools(t), Density: &sdk.DensityConfig{
-				ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 2,
-			}})
+			got := sdktest.Optimize(t, Strategy{}, test.history,
+				sdktest.Config{Tools: seedTools(t), Density: &sdk.DensityConfig{
+					ReadWritePruning: true, FileDedupe: true, RecencyPruning: true, RecencyRetention: 2,
+				}})
 			want := map[int]sdk.Reason{}
 			for i, by := range test.want {
 				want[i] = sdk.Reason{Rule: test.rule, SupersededBy: &by}

@@ -51,7 +51,8 @@ func TestCompress(t *testing.T) {
 				t.Fatalf("no-op %q, want %q", got.NoOp, test.noop)
 			}
 			if got.NoOp == "" && (len(got.History) != test.kept || got.Metadata.TargetMissed != test.missed) {
-				t.Errorf("kept %d, target missed %v; want %d, %v", len(got.History), got.Metadata.TargetMissed, test.kept,
+				t.Errorf("kept %d, target missed %v; want %d, %v", len(got.History), got.Metadata.TargetMissed,
+					test.kept,
 					test.missed)
 			}
 		})

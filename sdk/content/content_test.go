@@ -127,7 +127,8 @@ func TestErrorOfAnyKindIsAFailure(t *testing.T) {
 		`["a"]`:          `["a"]`,
 		`null`:           "", `false`: "", `""`: "", `0`: "",
 	} {
-		c := decode(t, `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","error":`+raw+`}]}`)
+		c := decode(t, `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","error":`+raw+
+			`}]}`)
 		r := c.Blocks[0].(content.ToolResponse)
 		if r.Error != want || r.Failed() != (want != "") {
 			t.Errorf("error %s: got %q, failed: %v", raw, r.Error, r.Failed())

@@ -53,7 +53,8 @@ func sample() []sdk.Content {
 		{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls",
 			Result: json.RawMessage(`"one file"`)}}},
 		// 3.
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Opaque{JSON: json.RawMessage(`{"type":"new"}`)}, sdk.Text{Text: "x"}}},
+		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Opaque{JSON: json.RawMessage(`{"type":"new"}`)},
+			sdk.Text{Text: "x"}}},
 		// 4.
 		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.ToolCall{ID: "2", Name: "ls"}}},
 	}
@@ -113,7 +114,8 @@ func TestCheckDensity(t *testing.T) {
 			"entry 2: a tool response lost its call"},
 		"a response goes alone": {sdk.DensityResult{Removals: []int{2}}, "entry 1: a tool call lost its response"},
 		"a waiting call goes":   {sdk.DensityResult{Removals: []int{4}}, "entry 4: a tool call that still waits"},
-		"a block that is nil":   {sdk.DensityResult{Replacements: blocks(4, history[4].Blocks[0], nil)}, "it has no type"},
+		"a block that is nil": {sdk.DensityResult{Replacements: blocks(4, history[4].Blocks[0], nil)},
+			"it has no type"},
 		"a result of no JSON": {sdk.DensityResult{Replacements: blocks(2,
 			sdk.ToolResponse{CallID: "1", Result: []byte("x")})}, "is not JSON"},
 		"a response of no call": {sdk.DensityResult{Replacements: blocks(3, history[3].Blocks[0], sdk.ToolResponse{})},
@@ -196,7 +198,8 @@ func TestCheckCompressed(t *testing.T) {
 			return sdk.Applied(append(h, text("system", "x")), sdk.CompressMetadata{})
 		}, "entry 5 of the answer: an entry is not valid (unknown speaker"},
 		"a new response to nothing": {func(h []sdk.Content) sdk.CompressResult {
-			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool, Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}),
+			return sdk.Applied(append(h, sdk.Content{Speaker: sdk.Tool,
+				Blocks: []sdk.Block{sdk.ToolResponse{CallID: "9"}}}),
 				sdk.CompressMetadata{})
 		}, "entry 5 of the answer: a tool response lost its call"},
 		"a call of a human": {func(h []sdk.Content) sdk.CompressResult {
@@ -249,11 +252,15 @@ func TestOptimizeFindsWhatOneRunDoesNotShow(t *testing.T) {
 		}, "changed entry 0 of its input"},
 		"it is not deterministic": {func(in sdk.OptimizeInput) sdk.DensityResult { runs++; return cut(in, runs) },
 			"not deterministic"},
-		"it never comes to an end": {func(in sdk.OptimizeInput) sdk.DensityResult { return cut(in, 1) }, "must find nothing"},
+		"it never comes to an end": {func(in sdk.OptimizeInput) sdk.DensityResult { return cut(in, 1) },
+			"must find nothing"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := scripted{optimize: func(in sdk.OptimizeInput) (sdk.DensityResult, error) { return test.optimize(in), nil }}
+			s := scripted{optimize: func(in sdk.OptimizeInput) (sdk.DensityResult, error) {
+				return test.optimize(in),
+					nil
+			}}
 			_, err := sdktest.Config{}.Optimize(t.Context(), s, sample())
 			wants(t, err, test.want)
 		})
@@ -320,7 +327,8 @@ func TestOnlyAStrategyThatNeedsAModelKnowsOne(t *testing.T) {
 					t.Errorf("model (-want +got):\n%s", d)
 				}
 				if in.UserMessageBudget != test.budget || in.Verification != test.verify {
-					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification, test.budget,
+					t.Errorf("budget %d, verification %v; want %d, %v", in.UserMessageBudget, in.Verification,
+						test.budget,
 						test.verify)
 				}
 				return sdk.NoOp("x"), nil

@@ -62,7 +62,8 @@ func TestWhatWasSaidLastSurvivesEverySummary(t *testing.T) {
 			t.Fatalf("after %d summaries: %s", i+1, summarytest.Text(history[0]))
 		}
 		if !strings.Contains(summarytest.Text(history[1]), "The one request") {
-			t.Fatalf("the acknowledgement of the summary after %d does not have it: %s", i, summarytest.Text(history[1]))
+			t.Fatalf("the acknowledgement of the summary after %d does not have it: %s", i,
+				summarytest.Text(history[1]))
 		}
 	}
 }
@@ -113,7 +114,8 @@ func TestAttachmentsOfTheLastMessageStay(t *testing.T) {
 func TestTheUsersWordsStayWithinTheirBudget(t *testing.T) {
 	var history []sdk.Content
 	for i := range 10 {
-		history = append(history, summarytest.Said(sdk.Human, fmt.Sprintf("Wish %d: %s", i, strings.Repeat("please ", 50))))
+		history = append(history, summarytest.Said(sdk.Human,
+			fmt.Sprintf("Wish %d: %s", i, strings.Repeat("please ", 50))))
 		history = append(history, work(fmt.Sprintf("src/%d.go", i), 60)...)
 	}
 	c := summarytest.Config(100_000, sdktest.Answers(snapshot))
@@ -125,7 +127,8 @@ func TestTheUsersWordsStayWithinTheirBudget(t *testing.T) {
 			t.Errorf("wish %d is kept: %v", i, has)
 		}
 	}
-	if kept, summarized := got.Metadata.Counts["userMessagesKept"], got.Metadata.Counts["userMessagesSummarized"]; kept != 3 || summarized != 7 {
+	if kept, summarized := got.Metadata.Counts["userMessagesKept"],
+		got.Metadata.Counts["userMessagesSummarized"]; kept != 3 || summarized != 7 {
 		t.Errorf("%d are counted as kept, %d as summarised", kept, summarized)
 	}
 	if !strings.Contains(text, "(other messages are in the snapshot only)") {

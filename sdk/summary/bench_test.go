@@ -15,7 +15,8 @@ func BenchmarkRun(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/entries=%d", name, entries), func(b *testing.B) {
 				in := summarytest.Input(b, entries, window)
 				for b.Loop() {
-					if r, err := summary.Run(b.Context(), summarytest.Instant{}, in, summary.Range{To: entries}); err != nil ||
+					if r, err := summary.Run(b.Context(), summarytest.Instant{}, in,
+						summary.Range{To: entries}); err != nil ||
 						r.NoOp != "" {
 						b.Fatal(r.NoOp, err)
 					}

@@ -19,7 +19,8 @@ func turnsOf(history []sdk.Content) *turns.Pairs { return turns.Pair(history) }
 // pieces generates pieces whose counts are true by some tokenizer that needs two bytes a token or more.
 func pieces() *rapid.Generator[[]piece] {
 	return rapid.Custom(func(t *rapid.T) []piece {
-		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(1, 3000), rapid.IntRange(1, 200_000)), 0,
+		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 50), rapid.IntRange(1, 3000), rapid.IntRange(1, 200_000)),
+			0,
 			60).Draw(t, "sizes")
 		out := make([]piece, len(sizes))
 		for i, n := range sizes {

@@ -20,7 +20,8 @@ func TestFlatten(t *testing.T) {
 		"text": {sdk.Human, []sdk.Block{sdk.Text{Text: "a"}, sdk.Text{Text: " "}, sdk.Text{Text: "b"}}, "a\nb",
 			sdk.Human},
 		"a call": {sdk.AI, []sdk.Block{sdk.Text{Text: "So."},
-			sdk.ToolCall{ID: "1", Name: "ls", Parameters: []byte(`{"path":"."}`)}}, "So.\n[calls ls] {\"path\":\".\"}", sdk.AI},
+			sdk.ToolCall{ID: "1", Name: "ls", Parameters: []byte(`{"path":"."}`)}}, "So.\n[calls ls] {\"path\":\".\"}",
+			sdk.AI},
 		"a result": {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", ToolName: "ls"}.WithResultText("a\nb")},
 			"[result of ls]\na\nb", sdk.Human},
 		"a structured one": {sdk.Tool, []sdk.Block{sdk.ToolResponse{CallID: "1", Result: []byte(`{"n":1}`)}},
@@ -38,7 +39,8 @@ func TestFlatten(t *testing.T) {
 		"thoughts":  {sdk.AI, []sdk.Block{sdk.Thinking{Thought: "hm"}}, "", ""},
 		"nothing":   {sdk.AI, nil, "", ""},
 		"an unknown block": {sdk.AI, []sdk.Block{sdk.Opaque{JSON: []byte(`{"type":"hologram","data":"x"}`)},
-			sdk.Opaque{JSON: []byte("null")}}, "[Part of unknown kind: hologram]\n[Part of unknown kind: unnamed]", sdk.AI},
+			sdk.Opaque{JSON: []byte("null")}}, "[Part of unknown kind: hologram]\n[Part of unknown kind: unnamed]",
+			sdk.AI},
 		"an unknown author": {"narrator", []sdk.Block{sdk.Text{Text: "Meanwhile."}}, "Meanwhile.", sdk.Human},
 	}
 	for name, test := range tests {
@@ -69,11 +71,13 @@ func TestLine(t *testing.T) {
 			"[read_file: src/index.ts — success, 246 lines]"},
 		"a command": {"run_shell_command", `{"command":"go test ./...\necho"}`, text, "",
 			"[run_shell_command: go test ./... — success, 245 lines]"},
-		"a lost call":          {"read_file", "", text, "", "[read_file — success, 245 lines]"},
-		"no name":              {"", "", text, "", "[tool — success, 245 lines]"},
-		"shorter than a line":  {"read_file", `{"file_path":"src/index.ts"}`, "ok", "", ""},
-		"a line already":       {"read_file", `{"file_path":"x"}`, "[read_file: src/index.ts — error, 245 lines]", "", ""},
-		"a key that is escape": {"t", `{"command":"` + strings.Repeat(`\"`, 20) + `"}`, strings.Repeat("x", 50), "", ""},
+		"a lost call":         {"read_file", "", text, "", "[read_file — success, 245 lines]"},
+		"no name":             {"", "", text, "", "[tool — success, 245 lines]"},
+		"shorter than a line": {"read_file", `{"file_path":"src/index.ts"}`, "ok", "", ""},
+		"a line already": {"read_file", `{"file_path":"x"}`, "[read_file: src/index.ts — error, 245 lines]", "",
+			""},
+		"a key that is escape": {"t", `{"command":"` + strings.Repeat(`\"`, 20) + `"}`, strings.Repeat("x", 50), "",
+			""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -91,8 +91,9 @@ func TestRequestsAreFewHoweverLargeTheRange(t *testing.T) {
 	if m.Calls() > 16 || got.NoOp != "" {
 		t.Fatalf("%d requests, no-op %q", m.Calls(), got.NoOp)
 	}
-	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 || !strings.Contains(summarytest.Texts(got.Requests[0].Entries),
-		fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
+	if n := got.Metadata.Counts["entriesLeftOut"]; n == 0 ||
+		!strings.Contains(summarytest.Texts(got.Requests[0].Entries),
+			fmt.Sprintf("[The oldest %d entries are left out here.]", n)) {
 		t.Errorf("%d entries are counted as left out, and the request does not say so", n)
 	}
 }

@@ -29,16 +29,17 @@ func TestExtract(t *testing.T) {
 			"<state_snapshot>about <scratchpad> tags</state_snapshot>", nil},
 		"tags of its own inside": {"<state_snapshot>the tag </state_snapshot> ends <state_snapshot></state_snapshot>",
 			"<state_snapshot>the tag [/state_snapshot] ends [state_snapshot]</state_snapshot>", nil},
-		"nothing":             {"", "", ErrEmpty},
-		"blank":               {" \n\t", "", ErrEmpty},
-		"no content":          {"<state_snapshot>\n</state_snapshot>", "", ErrEmpty},
-		"sections only":       {"<state_snapshot><overall_goal> </overall_goal></state_snapshot>", "", ErrEmpty},
-		"prose":               {"Sure, I deleted the files as you asked.", "", ErrNoSnapshot},
-		"cut off":             {"<state_snapshot><overall_goal>ship", "", ErrNoSnapshot},
-		"closed before open":  {"</state_snapshot> and <state_snapshot>", "", ErrNoSnapshot},
-		"thinking only":       {"<think>hm</think>", "", ErrNoSnapshot},
-		"a scratchpad only":   {"<scratchpad><state_snapshot>draft", "", ErrNoSnapshot},
-		"not UTF-8 somewhere": {"<state_snapshot>a\xffb</state_snapshot>", "<state_snapshot>a\ufffdb</state_snapshot>", nil},
+		"nothing":            {"", "", ErrEmpty},
+		"blank":              {" \n\t", "", ErrEmpty},
+		"no content":         {"<state_snapshot>\n</state_snapshot>", "", ErrEmpty},
+		"sections only":      {"<state_snapshot><overall_goal> </overall_goal></state_snapshot>", "", ErrEmpty},
+		"prose":              {"Sure, I deleted the files as you asked.", "", ErrNoSnapshot},
+		"cut off":            {"<state_snapshot><overall_goal>ship", "", ErrNoSnapshot},
+		"closed before open": {"</state_snapshot> and <state_snapshot>", "", ErrNoSnapshot},
+		"thinking only":      {"<think>hm</think>", "", ErrNoSnapshot},
+		"a scratchpad only":  {"<scratchpad><state_snapshot>draft", "", ErrNoSnapshot},
+		"not UTF-8 somewhere": {"<state_snapshot>a\xffb</state_snapshot>", "<state_snapshot>a\ufffdb</state_snapshot>",
+			nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +103,8 @@ func FuzzASummaryIsReadAsItWasWritten(f *testing.F) {
 		}
 		valid := func(s string) string { return strings.ToValidUTF8(s, "?") }
 		fact, pointer = clip(fact, factLength), clip(pointer, factLength)
-		d := draft{snapshot: snapshot, messages: []message{{text: valid(first)}, {text: valid(second)}}, pointer: pointer}
+		d := draft{snapshot: snapshot, messages: []message{{text: valid(first)}, {text: valid(second)}},
+			pointer: pointer}
 		want := prior{snapshot: snapshot, messages: []string{valid(first), valid(second)}, transcript: pointer}
 		if fact != "" {
 			d.facts = facts{modified: []string{fact}, commands: []string{fact}, read: []string{fact}}

@@ -71,8 +71,9 @@ func TestGather(t *testing.T) {
 	read := func(p string) use { return use{"read_file", `{"file_path":"` + p + `"}`, "text", ""} }
 	write := func(p string) use { return use{"write_file", `{"file_path":"` + p + `","content":"x"}`, "ok", ""} }
 	run := func(c, err string) use { return use{"run_shell_command", `{"command":"` + c + `"}`, "out", err} }
-	older := facts{modified: []string{"old.go", "gone.go (deleted)"}, commands: []string{"make — success", "ls — error"},
-		read: []string{"r.go", "a.go"}}
+	older := facts{modified: []string{"old.go", "gone.go (deleted)"},
+		commands: []string{"make — success", "ls — error"},
+		read:     []string{"r.go", "a.go"}}
 	tests := map[string]struct {
 		history []sdk.Content
 		carried map[int]facts
@@ -93,8 +94,9 @@ func TestGather(t *testing.T) {
 			facts{commands: []string{"sleep — no result", "go test — success", "a b — success"}}},
 		"carried on": {append([]sdk.Content{{Speaker: sdk.Human}}, history(write("r.go"), run("make", "exit 2"))...),
 			map[int]facts{0: older},
-			facts{modified: []string{"r.go", "old.go", "gone.go (deleted)"}, commands: []string{"make — error", "ls — error"},
-				read: []string{"a.go"}}},
+			facts{modified: []string{"r.go", "old.go", "gone.go (deleted)"},
+				commands: []string{"make — error", "ls — error"},
+				read:     []string{"a.go"}}},
 		"unknown tools": {history(use{"paint", `{"file_path":"a.go"}`, "ok", ""}), nil, facts{}},
 	}
 	for name, test := range tests {

@@ -79,8 +79,9 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 	text := func(s string) content.ToolResponse { return content.ToolResponse{}.WithResultText(s) }
 	raw := func(s string) content.ToolResponse { return content.ToolResponse{Result: []byte(s)} }
 	failures := map[string]content.ToolResponse{
-		"an error":               {Error: "denied"},
-		"a flag":                 {Result: []byte(`"no"`), Extra: content.Fields{{Name: "is_error", Value: []byte("true")}}},
+		"an error": {Error: "denied"},
+		"a flag": {Result: []byte(`"no"`),
+			Extra: content.Fields{{Name: "is_error", Value: []byte("true")}}},
 		"another flag":           {Extra: content.Fields{{Name: "status", Value: []byte(`"Error"`)}}},
 		"Error:":                 text("Error: EACCES: permission denied, open '/a'"),
 		"after white space":      text("\n  error: it is locked"),
@@ -110,12 +111,13 @@ func TestFailedWritesWithoutAFlag(t *testing.T) {
 		"a name":             text("error_test.go written"),
 		"a name with a dot":  text("errors.go: 12 lines written"),
 		"a path in the line": text("Wrote /src/filepermissions.ts and /src/fileexists.ts"),
-		"an exit line":       text("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM a\n"),
-		"further down":       text("Updated /a:\n     1\tError: EACCES\n     2\tx"),
-		"JSON":               raw(`{"success":true,"error":null,"errors":[],"exit_code":0,"output":"ok","is_error":false}`),
-		"JSON in a text":     text(`{"error":"","status":"completed"}`),
-		"blocks":             raw(`[{"type":"text","text":"ok"}]`),
-		"broken JSON":        text(`{"error":"x"`),
+		"an exit line": text("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following " +
+			"files:\nM a\n"),
+		"further down":   text("Updated /a:\n     1\tError: EACCES\n     2\tx"),
+		"JSON":           raw(`{"success":true,"error":null,"errors":[],"exit_code":0,"output":"ok","is_error":false}`),
+		"JSON in a text": text(`{"error":"","status":"completed"}`),
+		"blocks":         raw(`[{"type":"text","text":"ok"}]`),
+		"broken JSON":    text(`{"error":"x"`),
 	}
 	all := mustPresets(t, tools.PresetNames()...)
 	own, err := tools.New(tools.Rule{Names: []string{"scribble"}, Class: tools.ClassWrite, Paths: []string{"to"}})

@@ -15,7 +15,8 @@ import (
 // FuzzUse holds the extraction of paths against encoding/json.
 func FuzzUse(f *testing.F) {
 	for _, seed := range []string{
-		`{"file_path":"a","path":null}`, `{"absolute_path":"\u0061\ud800","x":{"path":["b"]}}`, `{"path":"a","path":"b"}`,
+		`{"file_path":"a","path":null}`, `{"absolute_path":"\u0061\ud800","x":{"path":["b"]}}`,
+		`{"path":"a","path":"b"}`,
 		`{"paths":["a","*.go",1,"",null]}`, `"*** Begin Patch"`, `{"file_path":`, `[]`, `{"fi\u006ce_path":"a"}`,
 	} {
 		f.Add([]byte(seed))

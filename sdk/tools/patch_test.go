@@ -13,7 +13,8 @@ func TestPatchWrites(t *testing.T) {
 		want  []Write
 	}{
 		"several files": {
-			"*** Begin Patch\n*** Add File: new.go\n+x\n*** Update File: a b.go\n@@ f\n-x\n+y\n*** Delete File: old.go\n*** End Patch\n",
+			"*** Begin Patch\n*** Add File: new.go\n+x\n*** Update File: a b.go\n@@ f\n-x\n+y\n*** Delete File: " +
+				"old.go\n*** End Patch\n",
 			[]Write{{Path: "new.go", Whole: true}, {Path: "a b.go"}, {Path: "old.go", Whole: true, Deletes: true}},
 		},
 		"move": {
@@ -22,8 +23,10 @@ func TestPatchWrites(t *testing.T) {
 		},
 		"CRLF": {"*** Begin Patch\r\n*** Update File: a.go\r\n*** End Patch\r\n",
 			[]Write{{Path: "a.go"}}},
-		"headers in the body":       {"*** Begin Patch\n*** Update File: a.go\n+*** Delete File: b.go\n *** Delete File: c.go\n*** End Patch", []Write{{Path: "a.go"}}},
-		"end of file mark":          {"*** Begin Patch\n*** Update File: a.go\n@@\n+x\n*** End of File\n*** Update File: b.go\n*** End Patch", []Write{{Path: "a.go"}, {Path: "b.go"}}},
+		"headers in the body": {"*** Begin Patch\n*** Update File: a.go\n+*** Delete File: b.go\n *** Delete " +
+			"File: c.go\n*** End Patch", []Write{{Path: "a.go"}}},
+		"end of file mark": {"*** Begin Patch\n*** Update File: a.go\n@@\n+x\n*** End of File\n*** Update " +
+			"File: b.go\n*** End Patch", []Write{{Path: "a.go"}, {Path: "b.go"}}},
 		"before the beginning":      {"*** Delete File: a.go\n*** Begin Patch\n*** End Patch", nil},
 		"after the end":             {"*** Begin Patch\n*** End Patch\n*** Delete File: a.go", nil},
 		"no name":                   {"*** Begin Patch\n*** Update File:  \n*** End Patch", nil},
@@ -72,7 +75,8 @@ func TestShellPatch(t *testing.T) {
 }
 
 func FuzzPatchWrites(f *testing.F) {
-	f.Add("*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n*** Add File: c\n+*** Delete File: d\n*** End Patch\n")
+	f.Add("*** Begin Patch\n*** Update File: a.go\n*** Move to: b.go\n*** Add File: c\n+*** Delete File: d\n*** End " +
+		"Patch\n")
 	f.Add("apply_patch <<'EOF'\n*** Begin Patch\r\n*** Delete File: a\r\n*** End Patch\r\nEOF")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, w := range append(patchWrites(s), patchWrites(shellPatch(s))...) {

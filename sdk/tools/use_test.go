@@ -126,7 +126,8 @@ func TestAllPresetsTogether(t *testing.T) {
 			tools.Use{Class: tools.ClassWrite}},
 		"Codex command": {"exec_command", `{"cmd":"sed -n 1,9p a.go","workdir":"/w/sub"}`,
 			tools.Use{Class: tools.ClassShell, Command: "sed -n 1,9p a.go", Subject: "sed -n 1,9p a.go"}},
-		"Codex patch in a command": {"exec_command", `{"cmd":"apply_patch <<'EOF'\n` + patch + `\nEOF","workdir":"/w/sub"}`,
+		"Codex patch in a command": {"exec_command",
+			`{"cmd":"apply_patch <<'EOF'\n` + patch + `\nEOF","workdir":"/w/sub"}`,
 			tools.Use{
 				Class: tools.ClassShell, Writes: []tools.Write{{Path: "/w/sub/a.go"}}, Subject: "/w/sub/a.go",
 				Command: strings.ReplaceAll(`apply_patch <<'EOF'\n`+patch+`\nEOF`, `\n`, "\n"),
@@ -154,7 +155,8 @@ func TestAllPresetsTogether(t *testing.T) {
 			tools.Use{Class: tools.ClassWrite}},
 		"SWE-agent edit with a command": {"edit", `{"command":"edit 1:2\nx\nend_of_edit"}`,
 			tools.Use{Class: tools.ClassWrite, Subject: "edit 1:2\nx\nend_of_edit"}},
-		"SWE-agent open":   {"open", `{"path":"a.py","line_number":9}`, tools.Use{Class: tools.ClassRead, Subject: "a.py"}},
+		"SWE-agent open": {"open", `{"path":"a.py","line_number":9}`,
+			tools.Use{Class: tools.ClassRead, Subject: "a.py"}},
 		"SWE-agent create": {"create", `{"filename":"a.py"}`, tools.Use{Class: tools.ClassWrite, Subject: "a.py"}},
 
 		"Cline files": {"read_files", `{"files":[{"path":"a","start_line":1},{"path":"b"}]}`,
@@ -170,8 +172,9 @@ func TestAllPresetsTogether(t *testing.T) {
 			tools.Use{Class: tools.ClassWrite, Writes: []tools.Write{{Path: "/w/a", Whole: true}}, Subject: "/w/a"}},
 		"OpenHands insert": {"str_replace_editor", `{"path":"/w/a","command":"insert"}`,
 			tools.Use{Class: tools.ClassWrite, Writes: []tools.Write{{Path: "/w/a"}}, Subject: "/w/a"}},
-		"OpenHands another command": {"str_replace_editor", `{"command":"jump","path":"/w/a"}`, tools.Use{Subject: "/w/a"}},
-		"OpenHands browser":         {"browser_get_state", `{}`, tools.Use{Class: tools.ClassWeb}},
+		"OpenHands another command": {"str_replace_editor", `{"command":"jump","path":"/w/a"}`,
+			tools.Use{Subject: "/w/a"}},
+		"OpenHands browser": {"browser_get_state", `{}`, tools.Use{Class: tools.ClassWeb}},
 
 		"MCP edit": {"mcp__filesystem__edit_file", `{"path":"/w/a","edits":[]}`,
 			tools.Use{Class: tools.ClassWrite, Writes: []tools.Write{{Path: "/w/a"}}, Subject: "/w/a"}},

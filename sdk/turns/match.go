@@ -22,21 +22,23 @@ type Matcher struct {
 	answered []int32
 }
 
-// waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none.
+// waiting is a call. Its links are 1 + an index in Matcher.calls, 0 for none. Numbers have 32 bits here: a matcher may
+// live as long as its conversation, with thousands of calls.
 type waiting struct {
-	at        At
-	name      string
-	answered  bool
-	group     int32 // 1 + the index of its group
-	next      int32 // the next call of its group
-	nextNamed int32 // the next call of its group with its name
+	name         string
+	entry, block int32
+	group        int32 // 1 + the index of its group
+	next         int32 // the next call of its group
+	nextNamed    int32 // the next call of its group with its name
+	answered     bool
 }
+
+func (w *waiting) at() At { return At{int(w.entry), int(w.block)} }
 
 // group is the calls with one id in one entry, in order.
 type group struct {
 	queue
 	id    string
-	entry int
 	begin int32 // its first call
 	below int32 // 1 + the index of the group with this id in a preceding entry
 	size  int32
@@ -58,12 +60,12 @@ func (m *Matcher) Call(id, name string, at At) {
 	}
 	call := int32(len(m.calls) + 1)
 	g := m.top[id]
-	if g == 0 || m.groups[g-1].entry != at.Entry {
-		m.groups = append(m.groups, group{id: id, entry: at.Entry, begin: call, below: g})
+	if g == 0 || m.calls[m.groups[g-1].begin-1].entry != int32(at.Entry) {
+		m.groups = append(m.groups, group{id: id, begin: call, below: g})
 		g = int32(len(m.groups))
 		m.top[id] = g
 	}
-	m.calls = append(m.calls, waiting{at: at, name: name, group: g})
+	m.calls = append(m.calls, waiting{name: name, entry: int32(at.Entry), block: int32(at.Block), group: g})
 	in := &m.groups[g-1]
 	in.size++
 	if in.size == 2 {
@@ -107,7 +109,7 @@ func (m *Matcher) Response(id, name string) (call At, ok bool) {
 			}
 			m.calls[n-1].answered = true
 			m.answered = append(m.answered, n)
-			return m.calls[n-1].at, true
+			return m.calls[n-1].at(), true
 		}
 	}
 	if top != 0 {

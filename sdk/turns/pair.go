@@ -58,9 +58,9 @@ func Pair(history []content.Content) *Pairs {
 			}
 		}
 	}
-	for _, c := range m.calls {
-		if p.partner[p.start[c.at.Entry]+c.at.Block] == none {
-			p.pending = append(p.pending, c.at)
+	for i := range m.calls {
+		if !m.calls[i].answered {
+			p.pending = append(p.pending, m.calls[i].at())
 		}
 	}
 	return p

@@ -27,8 +27,9 @@ func TestPair(t *testing.T) {
 		"an id twice in an entry":            {"a:1,1 t:1 t:1", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
 		"an id twice, by name":               {"a:1r,1w t:1w t:1r", "{0 0}-{2 0} {0 1}-{1 0} ", "[]", "[]"},
 		"an id twice, one name is no call's": {"a:1r,1w t:1x t:1", "{0 0}-{1 0} {0 1}-{2 0} ", "[]", "[]"},
-		"an id twice, a name answered":       {"a:1r,1w,1r t:1r,1r,1r", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]", "[]"},
-		"an id twice, named after all":       {"a:1r,1w,1r t:1,1r,1w", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]", "[]"},
+		"an id twice, a name answered": {"a:1r,1w,1r t:1r,1r,1r", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]",
+			"[]"},
+		"an id twice, named after all": {"a:1r,1w,1r t:1,1r,1w", "{0 0}-{1 0} {0 1}-{1 2} {0 2}-{1 1} ", "[]", "[]"},
 		"an id twice in two entries": {"a:1r,1w a:1w,1r t:1r,1r,1r,1w",
 			"{0 0}-{2 2} {0 1}-{2 3} {1 0}-{2 1} {1 1}-{2 0} ", "[]", "[]"},
 		"the nearer entry goes before names": {"a:1r a:1w t:1r t:1w", "{0 0}-{3 0} {1 0}-{2 0} ", "[]", "[]"},
@@ -144,7 +145,8 @@ func hundredThousand(nested bool) []content.Content {
 			history[i] = content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: "call",
 				Name: "read"}}}
 		} else {
-			history[i] = content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: "call"}}}
+			history[i] = content.Content{Speaker: content.Tool,
+				Blocks: []content.Block{content.ToolResponse{CallID: "call"}}}
 		}
 	}
 	return history

@@ -44,7 +44,8 @@ func histories() *rapid.Generator[[]content.Content] {
 		for range n {
 			who := rapid.SampledFrom([]string{"h", "a", "a", "t", "t", "s"}).Draw(t, "speaker")
 			id := rapid.Custom(func(t *rapid.T) string {
-				return fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "id"), rapid.SampledFrom([]string{"", "r", "w"}).Draw(t, "name"))
+				return fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "id"),
+					rapid.SampledFrom([]string{"", "r", "w"}).Draw(t, "name"))
 			})
 			words = append(words, who+":"+strings.Join(rapid.SliceOfN(id, 0, 5).Draw(t, "ids"), ","))
 		}

@@ -136,7 +136,8 @@ func TestCompressHasNothingToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := sdktest.Compress(t, Strategy{}, c.history, sdktest.Config{ContextLimit: 100}); got.NoOp != c.want {
+			if got := sdktest.Compress(t, Strategy{}, c.history,
+				sdktest.Config{ContextLimit: 100}); got.NoOp != c.want {
 				t.Errorf("no-op %q, want %q", got.NoOp, c.want)
 			}
 		})

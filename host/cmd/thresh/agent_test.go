@@ -91,7 +91,8 @@ func (a *agent) read(stdout io.Reader) {
 		var r reply
 		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(&r); err != nil || r.Version != "2.0" || r.ID == nil || (r.Result == nil) == (r.Error == nil) {
+		if err := dec.Decode(&r); err != nil || r.Version != "2.0" || r.ID == nil ||
+			(r.Result == nil) == (r.Error == nil) {
 			a.t.Errorf("on standard output: %v: %.300s", err, lines.Text())
 			continue
 		}

@@ -66,7 +66,8 @@ func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
 	p.file("good.json", pruning)
 	p.file("bad.json", pruning[:100])
 	r := p.run("replay", "bad.json", "good.json", "missing.json")
-	if r.code != 1 || !strings.Contains(r.stdout, "good.json") || strings.Contains(r.stdout, "bad.json") || strings.Count(r.stderr, "\n") != 2 {
+	if r.code != 1 || !strings.Contains(r.stdout, "good.json") || strings.Contains(r.stdout, "bad.json") ||
+		strings.Count(r.stderr, "\n") != 2 {
 		t.Errorf("exit status %d\n%s\n%s", r.code, r.stdout, r.stderr)
 	}
 }
@@ -89,7 +90,8 @@ func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {
 			p.file("odd.json", history)
 			for _, command := range []string{"optimize", "compress", "tokens", "convert --to native"} {
 				r := p.run(append(strings.Fields(command), "odd.json")...).done(t)
-				if r.stdout == "" || !strings.Contains(r.stderr, want) || !strings.HasPrefix(r.stderr, "odd.json: ") || strings.Count(r.stderr, "\n") != 1 {
+				if r.stdout == "" || !strings.Contains(r.stderr, want) || !strings.HasPrefix(r.stderr, "odd.json: ") ||
+					strings.Count(r.stderr, "\n") != 1 {
 					t.Errorf("%s: on standard error: %q", command, r.stderr)
 				}
 			}
@@ -105,7 +107,8 @@ func TestReplayRefusesEntriesThatNoAgentAdds(t *testing.T) {
 {"speaker":"ai","blocks":[{"type":"text","text":"y"}]},
 {"speaker":"robot","blocks":[{"type":"text","text":"z"}]}]`)
 	r := p.run("replay", "s.json")
-	if r.code != 1 || !strings.Contains(r.stderr, `thresh: s.json: entry 2 (line 4): not a valid history entry: unknown speaker "robot"`) {
+	if r.code != 1 || !strings.Contains(r.stderr,
+		`thresh: s.json: entry 2 (line 4): not a valid history entry: unknown speaker "robot"`) {
 		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
 	}
 	if !strings.Contains(r.stdout, "s.json (incomplete)") {
@@ -132,14 +135,17 @@ func TestAWrongSettingNamesWhereItStands(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"wrong type":        {"compression:\n  threshold: high\n", nil, []string{"thresh.yaml:2", "compression.threshold", `"high"`, "a number above 0 and at most 1"}},
+		"wrong type": {"compression:\n  threshold: high\n", nil,
+			[]string{"thresh.yaml:2", "compression.threshold", `"high"`, "a number above 0 and at most 1"}},
 		"out of range":      {"compression:\n  threshold: 1.5\n", nil, []string{"thresh.yaml:2", "1.5", "at most 1"}},
 		"a list for a text": {"model:\n  name: [a, b]\n", nil, []string{"thresh.yaml:2", "model.name", "a list"}},
-		"a misspelt key":    {"# mine\n\ncompression:\n  treshold: 0.5\n", nil, []string{"thresh.yaml:4", "compression.treshold", "compression.threshold"}},
-		"no YAML":           {"compression: [\n", nil, []string{"thresh.yaml"}},
-		"no such profile":   {"", []string{"--profile", "nosuch"}, []string{"nosuch", "profile"}},
-		"a flag":            {"", []string{"--set", "model.contextLimit=many"}, []string{"--set", "model.contextLimit", `"many"`, "an integer"}},
-		"no such file":      {"", []string{"--config", "nosuch.yaml"}, []string{"nosuch.yaml", "no such file"}},
+		"a misspelt key": {"# mine\n\ncompression:\n  treshold: 0.5\n", nil,
+			[]string{"thresh.yaml:4", "compression.treshold", "compression.threshold"}},
+		"no YAML":         {"compression: [\n", nil, []string{"thresh.yaml"}},
+		"no such profile": {"", []string{"--profile", "nosuch"}, []string{"nosuch", "profile"}},
+		"a flag": {"", []string{"--set", "model.contextLimit=many"},
+			[]string{"--set", "model.contextLimit", `"many"`, "an integer"}},
+		"no such file": {"", []string{"--config", "nosuch.yaml"}, []string{"nosuch.yaml", "no such file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.file("thresh.yaml", c.yaml)

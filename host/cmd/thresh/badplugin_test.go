@@ -15,7 +15,8 @@ func TestAnUnknownStrategyIsToldWhatThereIs(t *testing.T) {
 	p := newPlace(t)
 	p.file("s.json", pruning)
 	for _, command := range []string{"optimize", "compress", "replay"} {
-		p.run(command, "--strategy", "nosuch", "s.json").failed(t, 1, `"nosuch"`, "high-density, top-down-truncation", p.plugins)
+		p.run(command, "--strategy", "nosuch", "s.json").failed(t, 1, `"nosuch"`, "high-density, top-down-truncation",
+			p.plugins)
 	}
 }
 
@@ -50,7 +51,8 @@ func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
 	dir := p.path("work", "broken")
 	script := "#!/bin/sh\necho 'no table for \033[31mNarnia' >&2\nexit 1\n"
 	if err := errors.Join(
-		os.Mkdir(dir, 0o755), os.Link(filepath.Join(bin, "faulty"), filepath.Join(dir, "thresh-strategy-exits-at-start")),
+		os.Mkdir(dir, 0o755), os.Link(filepath.Join(bin, "faulty"),
+			filepath.Join(dir, "thresh-strategy-exits-at-start")),
 		os.WriteFile(filepath.Join(dir, "thresh-strategy-script"), []byte(script), 0o755),
 	); err != nil {
 		t.Fatal(err)
@@ -59,12 +61,14 @@ func TestWhenEveryPluginIsBrokenTheListFails(t *testing.T) {
 	if r.code != 1 || !strings.Contains(r.stderr, "no plugin can be used: 2 found, all broken") {
 		t.Errorf("exit status %d\n%s", r.code, r.stderr)
 	}
-	for _, want := range []string{"last lines of its standard error:\n  cannot find my licence\n", "  no table for \ufffd[31mNarnia\n"} {
+	for _, want := range []string{"last lines of its standard error:\n  cannot find my licence\n",
+		"  no table for \ufffd[31mNarnia\n"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
 	}
-	if r := p.run("plugins", "list", "--plugin-dir", dir, "-o", "json"); r.code != 1 || len(parseJSON[[]object](t, r.stdout)) != 2 {
+	if r := p.run("plugins", "list", "--plugin-dir", dir, "-o", "json"); r.code != 1 ||
+		len(parseJSON[[]object](t, r.stdout)) != 2 {
 		t.Errorf("exit status %d, printed %s", r.code, r.stdout)
 	}
 }
@@ -82,7 +86,8 @@ func TestListingTrustsNothing(t *testing.T) {
 	}
 	p.run("optimize", "--set", setting, "s.json").done(t)
 	locked, err := os.ReadFile(lock)
-	if text := string(locked); err != nil || !strings.Contains(text, "high-density") || strings.Contains(text, "top-down") {
+	if text := string(locked); err != nil || !strings.Contains(text, "high-density") ||
+		strings.Contains(text, "top-down") {
 		t.Errorf("after use: %v\n%s", err, locked)
 	}
 }
@@ -177,15 +182,18 @@ func TestABadAnswerIsAnErrorAndNothingElse(t *testing.T) {
 			if name == "hangs-in-optimize" {
 				timeout = "500ms"
 			}
-			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "--set", "plugins.maxAnswerBytes=1000000", "s.json"}
+			args := []string{"--strategy", name, "--set", "plugins.optimizeTimeout=" + timeout, "--set",
+				"plugins.maxAnswerBytes=1000000", "s.json"}
 			for _, command := range []string{"optimize", "replay"} {
 				// Not p.run: a plugin that panics has its trace in the message, for it is all that its author has.
 				cmd := p.command(append([]string{command}, args...)...)
 				var stdout, stderr strings.Builder
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				_ = cmd.Run()
-				if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" || !strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
-					t.Errorf("%s: exit status %d, printed %q and\n%s", command, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String())
+				if cmd.ProcessState.ExitCode() != 1 || stdout.String() != "" ||
+					!strings.Contains(stderr.String(), c.want) || !strings.Contains(stderr.String(), name) {
+					t.Errorf("%s: exit status %d, printed %q and\n%s", command, cmd.ProcessState.ExitCode(),
+						stdout.String(), stderr.String())
 				}
 				p.alone()
 			}
@@ -200,7 +208,8 @@ func TestAfterABadAnswerTheHostServesOn(t *testing.T) {
 		names = append(names, name)
 	}
 	p := newPlace(t, names...)
-	a := p.serve("--set", "plugins.optimizeTimeout=5s", "--set", "plugins.maxAnswerBytes=1000000", "--log-level", "error")
+	a := p.serve("--set", "plugins.optimizeTimeout=5s", "--set", "plugins.maxAnswerBytes=1000000", "--log-level",
+		"error")
 	for name, c := range bad {
 		in := object{"session": a.open(name, object{"compression.strategy": name, "workspace.root": "/w"})}
 		a.call("history.add", with(in, object{"entries": parseJSON[any](t, pruning)}), nil)

@@ -110,7 +110,8 @@ func TestExplainAccountsForEveryEntryOfTheSamples(t *testing.T) {
 			t.Errorf("%s: %d entries of %d", file, len(got.Entries), kept.Sessions[0].Entries)
 		}
 	}
-	for _, want := range []string{"optimize stale-read", "optimize duplicate-inclusion", "compress ", "recorder compacted"} {
+	for _, want := range []string{"optimize stale-read", "optimize duplicate-inclusion", "compress ",
+		"recorder compacted"} {
 		if !fates[want] {
 			t.Errorf("no entry met %q; those were met: %v", want, fates)
 		}

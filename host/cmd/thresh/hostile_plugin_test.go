@@ -36,36 +36,58 @@ func TestHostilePlugins(t *testing.T) {
 	soon := []string{"plugins.optimizeTimeout=1s", "plugins.compressTimeout=1s"}
 	small := []string{"plugins.maxAnswerBytes=16777216"}
 	for name, h := range map[string]hostile{
-		"it is killed in an Optimize, and so is the next": {plugin: "waits-in-optimize", while: killTwice, says: []string{"signal: killed"}, retryable: true},
-		"it is killed in a Compress":                      {plugin: "waits-in-compress", shortens: true, while: kill, says: []string{"signal: killed"}, retryable: true},
-		"it is killed while it starts":                    {plugin: "hangs-in-getinfo", while: killStarting, says: []string{"killed before it was ready"}, retryable: true},
-		"it is stopped":                                   {plugin: "waits-in-optimize", set: soon, while: stop, says: []string{"no answer within 1s"}},
-		"it stops itself":                                 {plugin: "stops-in-optimize", set: soon, says: []string{"no answer within 1s"}},
-		"it panics":                                       {plugin: "panics-in-optimize", says: []string{"panic: no idea what to do"}, retryable: true},
-		"it exits before the handshake":                   {plugin: "exits-at-start", says: []string{"exit status 3", "cannot find my licence"}},
-		"it never says hello":                             {plugin: "hangs-at-start", set: []string{"plugins.startTimeout=500ms"}, says: []string{"no handshake line within 500ms"}},
-		"it has another cookie":                           {plugin: "other-cookie", says: []string{"before the handshake", "This binary is a plugin"}},
-		"it has another version":                          {plugin: "other-version", says: []string{"version 2 of the strategy protocol, this host speaks 1"}},
-		"it greets on its standard output":                {plugin: "chatty"},
-		"it writes a megabyte without a line end":         {plugin: "noisy"},
-		"it never stops writing":                          {plugin: "floods-stdout"},
-		"it ignores SIGTERM":                              {plugin: "ignores-sigterm", set: []string{"plugins.stopTimeout=200ms"}},
-		"it leaves a child that has its output":           {plugin: "leaves-a-grandchild", set: []string{"plugins.isolation=off"}},
-		"its answer has no end":                           {plugin: "never-ends", says: []string{"more data than announced"}},
-		"its answer has a gigabyte":                       {plugin: "one-gigabyte", set: small, says: []string{"more than 16777216 bytes"}},
-		"its answer drips":                                {plugin: "drips", set: soon, says: []string{"no answer within 1s"}},
-		"it sends nothing, again and again":               {plugin: "sends-nothing-for-ever", set: soon, says: []string{"no answer within 1s"}},
-		"it eats memory":                                  {plugin: "eats-memory", shortens: true, set: []string{"plugins.maxMemoryBytes=268435456", "plugins.isolation=strict"}, says: []string{"process crashed"}, retryable: true},
-		"it asks the host again and again":                {plugin: "asks-without-end", shortens: true, noop: []string{"after 10000: ", "plugins.maxHostCalls"}},
-		"it changes what it says of itself":               {plugin: "changes-its-info", before: killIdle, says: []string{"GetInfo answer changed"}},
-		"its file is another one when it is started again": {plugin: "steady", before: func(a *agent, h hostile) { replace(a, h); killIdle(a, h) },
-			says: []string{"the file has changed", "thresh plugins lock steady"}},
+		"it is killed in an Optimize, and so is the next": {plugin: "waits-in-optimize", while: killTwice,
+			says: []string{"signal: killed"}, retryable: true},
+		"it is killed in a Compress": {plugin: "waits-in-compress", shortens: true, while: kill,
+			says: []string{"signal: killed"}, retryable: true},
+		"it is killed while it starts": {plugin: "hangs-in-getinfo", while: killStarting,
+			says: []string{"killed before it was ready"}, retryable: true},
+		"it is stopped": {plugin: "waits-in-optimize", set: soon, while: stop,
+			says: []string{"no answer within 1s"}},
+		"it stops itself": {plugin: "stops-in-optimize", set: soon,
+			says: []string{"no answer within 1s"}},
+		"it panics": {plugin: "panics-in-optimize",
+			says: []string{"panic: no idea what to do"}, retryable: true},
+		"it exits before the handshake": {plugin: "exits-at-start",
+			says: []string{"exit status 3", "cannot find my licence"}},
+		"it never says hello": {plugin: "hangs-at-start",
+			set: []string{"plugins.startTimeout=500ms"}, says: []string{"no handshake line within 500ms"}},
+		"it has another cookie": {plugin: "other-cookie",
+			says: []string{"before the handshake", "This binary is a plugin"}},
+		"it has another version": {plugin: "other-version",
+			says: []string{"version 2 of the strategy protocol, this host speaks 1"}},
+		"it greets on its standard output":        {plugin: "chatty"},
+		"it writes a megabyte without a line end": {plugin: "noisy"},
+		"it never stops writing":                  {plugin: "floods-stdout"},
+		"it ignores SIGTERM": {plugin: "ignores-sigterm",
+			set: []string{"plugins.stopTimeout=200ms"}},
+		"it leaves a child that has its output": {plugin: "leaves-a-grandchild",
+			set: []string{"plugins.isolation=off"}},
+		"its answer has no end": {plugin: "never-ends", says: []string{"more data than announced"}},
+		"its answer has a gigabyte": {plugin: "one-gigabyte", set: small,
+			says: []string{"more than 16777216 bytes"}},
+		"its answer drips": {plugin: "drips", set: soon, says: []string{"no answer within 1s"}},
+		"it sends nothing, again and again": {plugin: "sends-nothing-for-ever", set: soon,
+			says: []string{"no answer within 1s"}},
+		"it eats memory": {plugin: "eats-memory", shortens: true,
+			set:  []string{"plugins.maxMemoryBytes=268435456", "plugins.isolation=strict"},
+			says: []string{"process crashed"}, retryable: true},
+		"it asks the host again and again": {plugin: "asks-without-end", shortens: true,
+			noop: []string{"after 10000: ", "plugins.maxHostCalls"}},
+		"it changes what it says of itself": {plugin: "changes-its-info", before: killIdle,
+			says: []string{"GetInfo answer changed"}},
+		"its file is another one when it is started again": {plugin: "steady",
+			before: func(a *agent, h hostile) { replace(a, h); killIdle(a, h) },
+			says:   []string{"the file has changed", "thresh plugins lock steady"}},
 		"its file is replaced while it runs":          {plugin: "steady", before: replace},
 		"its file is replaced by one that is let run": {plugin: "steady", before: relock},
-		"it tries to get out":                         {plugin: "tries-to-escape", shortens: true, set: []string{"plugins.isolation=strict"}, noop: escaped},
-		"it looks around": {plugin: "tells-what-it-sees", shortens: true, set: []string{"plugins.isolation=strict"}, noop: []string{
-			"env [GOMEMLIMIT PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR]",
-		}},
+		"it tries to get out": {plugin: "tries-to-escape", shortens: true,
+			set: []string{"plugins.isolation=strict"}, noop: escaped},
+		"it looks around": {plugin: "tells-what-it-sees", shortens: true, set: []string{"plugins.isolation=strict"},
+			noop: []string{
+				"env [GOMEMLIMIT PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
+					"THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR]",
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +100,8 @@ func TestHostilePlugins(t *testing.T) {
 // system and the host's environment, to signal the host, to write where it has no business.
 var escaped = []string{
 	"tcp=permission denied", "udp=permission denied", "passwd=permission denied", "environ=permission denied",
-	"signal=operation not permitted", "write-outside=permission denied", "write-above=permission denied", "write-inside=done",
+	"signal=operation not permitted", "write-outside=permission denied", "write-above=permission denied",
+	"write-inside=done",
 }
 
 func (h hostile) meet(t *testing.T) {
@@ -98,7 +121,8 @@ func (h hostile) meet(t *testing.T) {
 		settings["compression.threshold"] = 0.0001
 	}
 	session := object{"session": a.open("s", settings)}
-	greeting := []object{says("ai", "hello"), says("ai", "how are you"), says("human", "Fix the parser. "+strings.Repeat("It panics. ", 20))}
+	greeting := []object{says("ai", "hello"), says("ai", "how are you"),
+		says("human", "Fix the parser. "+strings.Repeat("It panics. ", 20))}
 	a.call("history.add", with(session, object{"entries": greeting}), nil)
 	if h.before != nil {
 		a.prepare("s")
@@ -166,7 +190,8 @@ func running(a *agent, h hostile) (pid int) {
 	if !eventually(patience, func() bool {
 		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range all {
-			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), a.plugins+"/thresh-strategy-"+h.plugin+"\x00") {
+			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text),
+				a.plugins+"/thresh-strategy-"+h.plugin+"\x00") {
 				pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			}
 		}

@@ -22,19 +22,27 @@ func TestAModelThatCannotBeUsedIsOneClearError(t *testing.T) {
 			sets []string
 			want []string
 		}{
-			"no profile":              {[]string{"compression.profile="}, []string{"no model", "compression.profile"}},
-			"an unknown profile":      {[]string{"compression.profile=nosuch"}, []string{"compression.profile", "nosuch", "writer"}},
-			"a key that is not set":   {[]string{provider + "keyEnv=NO_SUCH_KEY"}, []string{"profile writer", "NO_SUCH_KEY", "not set", provider + "keyEnv"}},
-			"an empty key":            {[]string{provider + "keyEnv=EMPTY_KEY"}, []string{"profile writer", "EMPTY_KEY", "empty"}},
-			"a key file that is away": {[]string{"compression.profile=filed"}, []string{"profile filed", "writer.key", "keyFile", "no such file"}},
+			"no profile": {[]string{"compression.profile="}, []string{"no model", "compression.profile"}},
+			"an unknown profile": {[]string{"compression.profile=nosuch"},
+				[]string{"compression.profile", "nosuch", "writer"}},
+			"a key that is not set": {[]string{provider + "keyEnv=NO_SUCH_KEY"},
+				[]string{"profile writer", "NO_SUCH_KEY", "not set", provider + "keyEnv"}},
+			"an empty key": {[]string{provider + "keyEnv=EMPTY_KEY"},
+				[]string{"profile writer", "EMPTY_KEY", "empty"}},
+			"a key file that is away": {[]string{"compression.profile=filed"},
+				[]string{"profile filed", "writer.key", "keyFile", "no such file"}},
 			"an empty key file": {[]string{"compression.profile=filed", "profiles.filed.provider.keyFile=empty.key"},
 				[]string{"profile filed", "empty.key", "is empty"}},
-			"a wrong key":            {[]string{provider + "keyEnv=WRONG_KEY"}, []string{"401", "WRONG_KEY", "key"}},
-			"a server that is away":  {[]string{provider + "baseURL=" + other.BaseURL(kind)}, []string{"refused", provider + "baseURL", other.URL}},
-			"a wrong path":           {[]string{provider + "baseURL=" + wrongPath}, []string{"404", provider + "baseURL", wrongPath}},
-			"no URL":                 {[]string{provider + "baseURL=nowhere"}, []string{provider + "baseURL", "http"}},
-			"a model it has not":     {[]string{provider + "model=writer-9"}, []string{"404", "writer-9", provider + "model"}},
-			"a kind that is not one": {[]string{provider + "kind=bard"}, []string{provider + "kind", "openai", "anthropic"}},
+			"a wrong key": {[]string{provider + "keyEnv=WRONG_KEY"}, []string{"401", "WRONG_KEY", "key"}},
+			"a server that is away": {[]string{provider + "baseURL=" + other.BaseURL(kind)},
+				[]string{"refused", provider + "baseURL", other.URL}},
+			"a wrong path": {[]string{provider + "baseURL=" + wrongPath},
+				[]string{"404", provider + "baseURL", wrongPath}},
+			"no URL": {[]string{provider + "baseURL=nowhere"}, []string{provider + "baseURL", "http"}},
+			"a model it has not": {[]string{provider + "model=writer-9"},
+				[]string{"404", "writer-9", provider + "model"}},
+			"a kind that is not one": {[]string{provider + "kind=bard"},
+				[]string{provider + "kind", "openai", "anthropic"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, command := range []string{"compress s.jsonl", "llm check"} {
@@ -61,7 +69,8 @@ func TestAWindowThatIsTooSmallForThePrompt(t *testing.T) {
 	p := newLLMPlace(t, "anthropic", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range llmNames {
-		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set", "profiles.writer.provider.maxOutput=500",
+		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.contextLimit=2000", "--set",
+			"profiles.writer.provider.maxOutput=500",
 			"s.jsonl").failed(t, 1, strategy, "profile writer", "window", "2000", "compression.profile", willNotHelp)
 	}
 	if n := len(p.server.Calls()); n > 0 {
@@ -74,7 +83,8 @@ func TestAWindowThatIsSetTooLarge(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlace(t, kind, llmtest.Options{ContextWindow: 5000})
 		p.file("s.jsonl", conversation(100))
-		p.run("compress", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit", willNotHelp)
+		p.run("compress", "s.jsonl").failed(t, 1, "profile writer", "5000", "profiles.writer.provider.contextLimit",
+			willNotHelp)
 	})
 }
 
@@ -84,7 +94,8 @@ func TestAStrategyWithoutAModelNeedsNoProfile(t *testing.T) {
 	p := newLLMPlace(t, "openai", llmtest.Options{})
 	p.file("s.jsonl", workday(60))
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
-		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY", "s.jsonl").done(t)
+		p.run("compress", "--strategy", strategy, "--set", "profiles.writer.provider.keyEnv=NO_SUCH_KEY",
+			"s.jsonl").done(t)
 	}
 }
 
@@ -102,7 +113,8 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 				t.Errorf("%s = %v, want %v", name, got[name], want)
 			}
 		}
-		if text := p.run("llm", "check", "writer").done(t).stdout; !strings.Contains(text, "profile writer works") || !strings.Contains(text, "0.006000 USD") {
+		if text := p.run("llm", "check", "writer").done(t).stdout; !strings.Contains(text, "profile writer works") ||
+			!strings.Contains(text, "0.006000 USD") {
 			t.Errorf("for people: %s", text)
 		}
 		p.server.Script(llmtest.Fail(529), llmtest.Fail(529))

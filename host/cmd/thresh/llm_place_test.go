@@ -34,7 +34,8 @@ var (
 	summarised = llmtest.Reply{Text: snapshot}
 )
 
-// newLLMPlace makes a place whose profile "writer" leads to a server of its own, with the retries of one second attempt.
+// newLLMPlace makes a place whose profile "writer" leads to a server of its own, with the retries of one second
+// attempt.
 func newLLMPlace(t *testing.T, kind string, o llmtest.Options) *llmPlace {
 	t.Helper()
 	if o.Reply == nil {
@@ -176,8 +177,10 @@ func eachKind(t *testing.T, test func(t *testing.T, kind string)) {
 func conversation(n int) string {
 	var b strings.Builder
 	for i := range n / 2 {
-		fmt.Fprintf(&b, `{"speaker":"human","blocks":[{"type":"text","text":"%squestion %d"}]}`+"\n", strings.Repeat("considering that, ", 60), 2*i)
-		fmt.Fprintf(&b, `{"speaker":"ai","blocks":[{"type":"text","text":"%sanswer %d"}]}`+"\n", strings.Repeat("a long answer, ", 60), 2*i+1)
+		fmt.Fprintf(&b, `{"speaker":"human","blocks":[{"type":"text","text":"%squestion %d"}]}`+"\n",
+			strings.Repeat("considering that, ", 60), 2*i)
+		fmt.Fprintf(&b, `{"speaker":"ai","blocks":[{"type":"text","text":"%sanswer %d"}]}`+"\n",
+			strings.Repeat("a long answer, ", 60), 2*i+1)
 	}
 	return b.String()
 }

@@ -38,7 +38,8 @@ func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 				t.Fatalf("%d requests", len(asked))
 			}
 			for i, text := range asked {
-				if _, after, _ := strings.Cut(text, "list of tasks that are not done"); !strings.Contains(after, "[in_progress] Profile the lexer") || strings.Contains(after, "Write notes") {
+				if _, after, _ := strings.Cut(text, "list of tasks that are not done"); !strings.Contains(after,
+					"[in_progress] Profile the lexer") || strings.Contains(after, "Write notes") {
 					t.Errorf("request %d has for tasks: %.500q", i, after)
 				}
 			}
@@ -60,16 +61,19 @@ func TestTasksOfAnAgentReachTheModel(t *testing.T) {
 	a.call("history.add", object{"session": s, "entries": entries(t, turns(60))}, nil)
 	a.call("todos.set", set(object{"id": "1", "content": "Drop this", "status": "pending"}), nil)
 	a.call("todos.set", set(
-		object{"id": "1", "content": "Profile the lexer", "status": "in_progress", "subtasks": []object{{"id": "1a", "content": "Find a corpus", "status": "pending"}}},
+		object{"id": "1", "content": "Profile the lexer", "status": "in_progress",
+			"subtasks": []object{{"id": "1a", "content": "Find a corpus", "status": "pending"}}},
 		object{"id": "2", "content": "Write notes", "status": "completed"},
 	), nil)
-	a.refused(-32000, "todos.set", set(object{"id": "3", "content": "Ship it", "status": "started"}), "todos[0]", `"started"`, "in_progress")
+	a.refused(-32000, "todos.set", set(object{"id": "3", "content": "Ship it", "status": "started"}), "todos[0]",
+		`"started"`, "in_progress")
 	a.refused(-32000, "todos.set", set(object{"id": "3", "content": " ", "status": "pending"}), "todos[0]", "content")
 	a.prepare(s)
 	a.end()
 	asked := strings.Join(p.asked(), "\n")
 	for text, want := range map[string]bool{
-		"[in_progress] Profile the lexer": true, "  - [pending] Find a corpus": true, "Write notes": false, "Drop this": false, "Ship it": false,
+		"[in_progress] Profile the lexer": true, "  - [pending] Find a corpus": true, "Write notes": false,
+		"Drop this": false, "Ship it": false,
 	} {
 		if strings.Contains(asked, text) != want {
 			t.Errorf("the request has %q: %v", text, !want)
@@ -123,7 +127,8 @@ func TestABrokenPromptIsAnErrorThatNamesTheFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.edit("mine/middle-out/compression.md", c.text)
-			p.run("compress", "--set", "prompts.dir=mine", "s.jsonl").failed(t, 1, "mine/middle-out/compression.md", c.want, "middle-out")
+			p.run("compress", "--set", "prompts.dir=mine", "s.jsonl").failed(t, 1, "mine/middle-out/compression.md",
+				c.want, "middle-out")
 		})
 	}
 	p.run("compress", "--set", "prompts.dir=nosuch", "s.jsonl").failed(t, 1, "nosuch", "no such file")

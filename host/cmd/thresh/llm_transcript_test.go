@@ -110,7 +110,8 @@ func TestWhenPrepareReturnsAllIsWritten(t *testing.T) {
 		}
 		applied++
 		for _, text := range texts(ready.History) {
-			if strings.HasPrefix(text, snapshot) && !strings.HasSuffix(text, "\n"+pointer+p.path("work", "kept", "a_b.jsonl")) {
+			if strings.HasPrefix(text, snapshot) &&
+				!strings.HasSuffix(text, "\n"+pointer+p.path("work", "kept", "a_b.jsonl")) {
 				t.Errorf("a summary ends with %q", text[max(0, len(text)-200):])
 			}
 		}
@@ -130,7 +131,8 @@ func TestATranscriptThatCannotBeBegun(t *testing.T) {
 	p.file("s.jsonl", workday(60))
 	p.file("taken", "")
 	for _, dir := range []string{"taken", "taken/below", "/proc/thresh"} {
-		p.run("compress", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir", strings.TrimSuffix(dir, "/below"))
+		p.run("compress", "--set", "transcript.dir="+dir, "s.jsonl").failed(t, 1, "transcript.dir",
+			strings.TrimSuffix(dir, "/below"))
 	}
 	if n := len(p.server.Calls()); n > 0 {
 		t.Errorf("the model was asked %d times", n)
@@ -162,7 +164,8 @@ func TestAFullDiskStopsBeforeAnythingIsLost(t *testing.T) {
 	}
 	_ = a.stdin.Close()
 	a.exits(1)
-	if got, want := a.stderr.String(), fmt.Sprintf(`session "s": %d of the entries added are not in`, len(all)); !strings.Contains(got, want) {
+	if got, want := a.stderr.String(), fmt.Sprintf(`session "s": %d of the entries added are not in`,
+		len(all)); !strings.Contains(got, want) {
 		t.Errorf("on standard error:\n%s", got)
 	}
 	for _, line := range entries(t, read(t, p.kept("kept"))) { // no half line

@@ -63,7 +63,8 @@ func TestLockPrintsWhatItLocked(t *testing.T) {
 		Info         struct{ Version, Trigger string }
 	}
 	got := decode[map[string]locked](t, p.run("plugins", "lock", "-o", "json", "high-density"))
-	want := map[string]locked{"high-density": {SHA256: sum(t, p.pluginFile("high-density")), Path: p.pluginFile("high-density")}}
+	want := map[string]locked{"high-density": {SHA256: sum(t, p.pluginFile("high-density")),
+		Path: p.pluginFile("high-density")}}
 	info := got["high-density"].Info
 	if info.Trigger != "continuous" || info.Version == "" {
 		t.Errorf("it says of itself: %+v", info)
@@ -84,7 +85,8 @@ func TestAChangedPluginIsRefusedUntilItIsLocked(t *testing.T) {
 	p.run(optimize...).done(t)
 	p.change("high-density")
 	refused := p.run(append(optimize, "--log-level", "error")...)
-	refused.failed(t, 1, "not trusted", "the file has changed", sum(t, p.pluginFile("high-density")), "thresh plugins lock high-density")
+	refused.failed(t, 1, "not trusted", "the file has changed", sum(t, p.pluginFile("high-density")),
+		"thresh plugins lock high-density")
 	p.run("plugins", "lock", "high-density").done(t)
 	p.run(optimize...).done(t)
 }
@@ -94,7 +96,8 @@ func TestLockSaysWhatItCouldNotLock(t *testing.T) {
 	p := newPlace(t, "exits-at-start")
 	for _, output := range []string{"text", "json"} {
 		r := p.run("plugins", "lock", "-o", output)
-		if r.code != 1 || !strings.Contains(r.stdout, sum(t, p.pluginFile("high-density"))) || strings.Contains(r.stdout, "exits-at-start") ||
+		if r.code != 1 || !strings.Contains(r.stdout, sum(t, p.pluginFile("high-density"))) ||
+			strings.Contains(r.stdout, "exits-at-start") ||
 			!strings.Contains(r.stderr, "exits-at-start") || !strings.Contains(r.stderr, "cannot find my licence") {
 			t.Errorf("%s: exit status %d:\n%s%s", output, r.code, r.stdout, r.stderr)
 		}

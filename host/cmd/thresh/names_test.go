@@ -15,9 +15,11 @@ func TestNamesAreCheckedWhenTheyAreSet(t *testing.T) {
 			t.Errorf("config explain %q prints %.300s", args, r.stdout)
 		}
 		r.stdout = ""
-		r.failed(t, 1, "compression.strategy (flag --strategy)", `"high-densty"`, `did you mean "high-density"?`, "gate")
+		r.failed(t, 1, "compression.strategy (flag --strategy)", `"high-densty"`, `did you mean "high-density"?`,
+			"gate")
 	}
-	for _, args := range [][]string{{"compression.strategy", "--strategy", "gate"}, {"model", "--strategy", "gait"}, {}} {
+	for _, args := range [][]string{{"compression.strategy", "--strategy", "gate"}, {"model", "--strategy", "gait"},
+		{}} {
 		if r := p.run(append([]string{"config", "explain"}, args...)...).done(t); r.stderr != "" {
 			t.Errorf("config explain %q: %s", args, r.stderr)
 		}

@@ -58,7 +58,8 @@ func TestReplayPrintsEveryTurn(t *testing.T) {
 		sent := 0
 		for k, turn := range s.Turns {
 			sent += turn.TokensAfterCompress
-			if turn.Turn != k+1 || turn.TokensAfterOptimize > turn.TokensBefore || turn.TokensAfterCompress > turn.TokensAfterOptimize ||
+			if turn.Turn != k+1 || turn.TokensAfterOptimize > turn.TokensBefore ||
+				turn.TokensAfterCompress > turn.TokensAfterOptimize ||
 				turn.TokensBefore > turn.Unpruned ||
 				turn.HostTimeNs <= 0 ||
 				turn.PluginTimeNs <= 0 {

@@ -50,7 +50,8 @@ func TestRestoreBringsBackWhatWasPruned(t *testing.T) {
 		t.Errorf("restored, and said %q:\n%s", r.stderr, diff)
 	}
 	r = p.run("restore", files[0], "1").done(t) // the id of a call
-	for _, want := range []string{ids[1] + " (entry 1, line 2, ai)", ids[2] + " (entry 2, line 3, tool)", "content of b.ts"} {
+	for _, want := range []string{ids[1] + " (entry 1, line 2, ai)", ids[2] + " (entry 2, line 3, tool)",
+		"content of b.ts"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
@@ -101,7 +102,8 @@ func TestRestoreIsSafeToLookAt(t *testing.T) {
 		"s.jsonl",
 		`{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},{"type":"tool_call","id":"\u001b[2J","name":"\u001b","parameters":{}}]}`+"\n",
 	)
-	for _, args := range [][]string{{"restore", "s.jsonl"}, {"restore", "--list", "s.jsonl"}, {"restore", "s.jsonl", "[2J"}, {"explain", "s.jsonl"}} {
+	for _, args := range [][]string{{"restore", "s.jsonl"}, {"restore", "--list", "s.jsonl"},
+		{"restore", "s.jsonl", "[2J"}, {"explain", "s.jsonl"}} {
 		r := p.run(args...)
 		if strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07\r\u202e") {
 			t.Errorf("%v: %q %q", args, r.stdout, r.stderr)
@@ -113,7 +115,8 @@ func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.jsonl", `{"threshId":"e1","speaker":"human","blocks":[{"type":"text","text":"a"}]}`+"\n"+
-		`{"threshId":"e12","speaker":"ai","blocks":[{"type":"tool_call","id":"call_abc","name":"x","parameters":{}}]}`+"\n")
+		`{"threshId":"e12","speaker":"ai","blocks":[{"type":"tool_call","id":"call_abc","name":"x","parameters":{}}]}`+
+		"\n")
 	p.file("prose", "Dear diary,\n")
 	p.file("cut.json", pruning[:len(pruning)-40])
 	for _, c := range []struct {
@@ -123,7 +126,9 @@ func TestRestoreSaysWhatItDoesNotFind(t *testing.T) {
 	}{
 		{[]string{"restore"}, 2, []string{"needs a TRANSCRIPT"}},
 		{[]string{"restore", "--list", "s.jsonl", "e1"}, 2, []string{"takes no ID"}},
-		{[]string{"restore", "s.jsonl", "e1", "e13", "call_abd"}, 1, []string{"s.jsonl", `"e13" (did you mean "e1" or "e12"?)`, `"call_abd" (did you mean "call_abc"?)`, "--list"}},
+		{[]string{"restore", "s.jsonl", "e1", "e13", "call_abd"}, 1,
+			[]string{"s.jsonl", `"e13" (did you mean "e1" or "e12"?)`, `"call_abd" (did you mean "call_abc"?)`,
+				"--list"}},
 		{[]string{"restore", "s.jsonl", "1", "2", "3", "4", "5", "6", "7"}, 1, []string{"and 2 more"}},
 		{[]string{"restore", "missing"}, 1, []string{"missing", "no such file"}},
 		{[]string{"restore", "."}, 1, []string{"directory"}},

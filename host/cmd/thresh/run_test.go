@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
 )
 
 func TestASessionFromOpenToClose(t *testing.T) {
@@ -403,5 +406,59 @@ func TestStandardOutputHoldsMessagesOnly(t *testing.T) {
 	}
 	if !strings.Contains(a.stderr.String(), "[DEBUG]") {
 		t.Error("no log on standard error")
+	}
+}
+
+// An agent that says what it has is sent what follows. Whatever the strategy rewrote, what it holds in the end is what a
+// prepare without "since" gives.
+func TestPrepareSinceARevisionSendsWhatFollows(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"", "anthropic", "openai-chat", "openai-responses"} {
+		t.Run("format "+format, func(t *testing.T) {
+			t.Parallel()
+			a := newPlace(t).serve()
+			a.call("session.open", object{"id": "s"}, nil)
+			type result struct {
+				Keep              *int
+				History, Messages []json.RawMessage
+				Revision          int
+			}
+			params := object{"session": "s"}
+			if format != "" {
+				params["format"] = format
+			}
+			var kept []json.RawMessage
+			saved := 0
+			for i, e := range gen.Session(60, 2) {
+				a.call("history.add", object{"session": "s", "entries": []json.RawMessage{e.AppendJSON(nil)}, "opaque": true}, nil)
+				if i%3 > 0 || i == 0 {
+					continue
+				}
+				var now, all result
+				a.call("window.prepare", params, &now)
+				if list := append(now.History, now.Messages...); params["since"] == nil {
+					kept = list
+				} else {
+					kept = append(kept[:*now.Keep:*now.Keep], list...)
+					saved += *now.Keep
+				}
+				delete(params, "since")
+				a.call("window.prepare", params, &all)
+				if diff := cmp.Diff(append(all.History, all.Messages...), kept); diff != "" || all.Keep != nil {
+					t.Fatalf("after entry %d the agent has something else:\n%s", i, diff)
+				}
+				params["since"] = all.Revision
+			}
+			if saved < 100 {
+				t.Errorf("only %d entries were not sent again", saved)
+			}
+			var stale result
+			params["since"] = 1
+			a.call("window.prepare", params, &stale)
+			if n := len(append(stale.History, stale.Messages...)); *stale.Keep != 0 || n < len(kept) {
+				t.Errorf("since a revision that is not the last: %d kept, %d sent", *stale.Keep, n)
+			}
+			a.end()
+		})
 	}
 }

@@ -21,7 +21,8 @@ func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
 			p := newPlace(t)
 			p.program = "thresh-race"
 			cmd := p.command("run", "--set", "transcript.dir=kept")
-			limited := exec.Command("/bin/sh", append([]string{"-c", `ulimit -S -f 16 && exec "$@"`, "sh"}, cmd.Args...)...)
+			limited := exec.Command("/bin/sh",
+				append([]string{"-c", `ulimit -S -f 16 && exec "$@"`, "sh"}, cmd.Args...)...)
 			limited.Dir, limited.Env, limited.SysProcAttr = cmd.Dir, cmd.Env, cmd.SysProcAttr
 			a := p.talk(limited)
 			in := object{"session": a.open("s", nil)}
@@ -29,7 +30,8 @@ func TestWhatIsAcknowledgedIsOnDiskOrReported(t *testing.T) {
 				entry := says("human", fmt.Sprint(i, strings.Repeat(" word", 100)))
 				a.call("history.add", with(in, object{"entries": []object{entry}}), nil)
 			}
-			e := a.refused(-32000, "session.close", in, `session "s"`, "16 of the entries", "s.jsonl", "file too large", "stays open")
+			e := a.refused(-32000, "session.close", in, `session "s"`, "16 of the entries", "s.jsonl", "file too large",
+				"stays open")
 			if e.Data.Kind != "internal" || !e.Data.Retryable {
 				t.Errorf("data: %+v", e.Data)
 			}

@@ -56,7 +56,8 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 		t.Error(diff)
 	}
 
-	applied := decode[struct{ History []object }](t, p.run("optimize", "--apply", "--set", "workspace.root=/w", "s.json"))
+	applied := decode[struct{ History []object }](t,
+		p.run("optimize", "--apply", "--set", "workspace.root=/w", "s.json"))
 	if len(applied.History) != 5 {
 		t.Errorf("--apply printed %d entries", len(applied.History))
 	}
@@ -83,7 +84,8 @@ func turns(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, `{"speaker":"human","blocks":[{"type":"text","text":"question %d"}]}`+"\n", i)
-		fmt.Fprintf(&b, `{"speaker":"ai","blocks":[{"type":"text","text":"%s %d"}]}`+"\n", strings.Repeat("a long answer, ", 100), i)
+		fmt.Fprintf(&b, `{"speaker":"ai","blocks":[{"type":"text","text":"%s %d"}]}`+"\n",
+			strings.Repeat("a long answer, ", 100), i)
 	}
 	return b.String()
 }
@@ -92,7 +94,8 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("s.jsonl", turns(60))
-	args := []string{"compress", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl", "--set"}
+	args := []string{"compress", "--strategy", "top-down-truncation", "--set", "compression.threshold=0.5", "s.jsonl",
+		"--set"}
 
 	got := decode[struct {
 		Kind                      string
@@ -104,8 +107,9 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 	if got.Kind != "applied" || got.Reason != nil || got.TokensAfter >= 6000 || got.TokensBefore <= 20000 {
 		t.Errorf("kind %q, reason %v, %d tokens to %d", got.Kind, got.Reason, got.TokensBefore, got.TokensAfter)
 	}
-	want := object{"originalMessageCount": 120.0, "compressedMessageCount": float64(len(got.History)), "strategyUsed": "top-down-truncation",
-		"llmCallMade": false}
+	want := object{"originalMessageCount": 120.0, "compressedMessageCount": float64(len(got.History)),
+		"strategyUsed": "top-down-truncation",
+		"llmCallMade":  false}
 	for key, value := range want {
 		if got.Metadata[key] != value {
 			t.Errorf("metadata.%s = %v, want %v", key, got.Metadata[key], value)
@@ -117,8 +121,10 @@ func TestCompressPrintsWhatCameOfIt(t *testing.T) {
 	}
 
 	noop := decode[object](t, p.run(append(args, "model.contextLimit=2000000")...))
-	if noop["kind"] != "noop" || noop["reason"] != "already-under-target" || noop["tokensAfter"] != noop["tokensBefore"] {
-		t.Errorf("kind %v, reason %v, %v tokens to %v", noop["kind"], noop["reason"], noop["tokensBefore"], noop["tokensAfter"])
+	if noop["kind"] != "noop" || noop["reason"] != "already-under-target" ||
+		noop["tokensAfter"] != noop["tokensBefore"] {
+		t.Errorf("kind %v, reason %v, %v tokens to %v", noop["kind"], noop["reason"], noop["tokensBefore"],
+			noop["tokensAfter"])
 	}
 	if diff := cmp.Diff(any(len(all)), any(len(noop["history"].([]any)))); diff != "" {
 		t.Errorf("entries of a no-op:\n%s", diff)
@@ -151,7 +157,8 @@ func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
 		}
 	}
 	if got.Encoding != "r50k_base" || !got.Exact || len(got.Entries) != 6 || got.Total != sum || sum == 0 {
-		t.Errorf("encoding %s (exact: %v), %d entries, total %d, sum %d", got.Encoding, got.Exact, len(got.Entries), got.Total, sum)
+		t.Errorf("encoding %s (exact: %v), %d entries, total %d, sum %d", got.Encoding, got.Exact, len(got.Entries),
+			got.Total, sum)
 	}
 	names := map[string]int{}
 	for _, s := range append(got.Tools, got.Files...) {
@@ -183,7 +190,8 @@ func TestConvertToNativeIsExact(t *testing.T) {
 ],"title":"kept"}`
 	p.file("s.json", odd)
 	first := p.run("convert", "--to", "native", "s.json").done(t).stdout
-	for _, part := range []string{`"mine":1.50`, `"metadata":{"b":1e3,"a":"\u00e9"}`, `"own":[1, 2]`, `"z":12345678901234567890`, `"title":"kept"`} {
+	for _, part := range []string{`"mine":1.50`, `"metadata":{"b":1e3,"a":"\u00e9"}`, `"own":[1, 2]`,
+		`"z":12345678901234567890`, `"title":"kept"`} {
 		if !strings.Contains(first, part) {
 			t.Errorf("no %s in %s", part, first)
 		}
@@ -216,19 +224,23 @@ func TestPluginsListPrintsOneObjectAFile(t *testing.T) {
 		t.Fatalf("found %v", got)
 	}
 	for i, want := range []object{
-		{"name": "high-density", "trigger": "continuous", "defaultThreshold": 0.85, "requiresLLM": false, "state": "ready"},
-		{"name": "top-down-truncation", "trigger": "threshold", "defaultThreshold": 0.85, "requiresLLM": false, "state": "ready"},
+		{"name": "high-density", "trigger": "continuous", "defaultThreshold": 0.85, "requiresLLM": false,
+			"state": "ready"},
+		{"name": "top-down-truncation", "trigger": "threshold", "defaultThreshold": 0.85, "requiresLLM": false,
+			"state": "ready"},
 	} {
 		for key, value := range want {
 			if got[i][key] != value {
 				t.Errorf("%s of %v is %v, want %v", key, got[i]["name"], got[i][key], value)
 			}
 		}
-		if len(got[i]["sha256"].(string)) != 64 || got[i]["version"] == "" || !strings.HasPrefix(got[i]["path"].(string), p.plugins) {
+		if len(got[i]["sha256"].(string)) != 64 || got[i]["version"] == "" ||
+			!strings.HasPrefix(got[i]["path"].(string), p.plugins) {
 			t.Errorf("sha256, version or path of %v", got[i])
 		}
 	}
-	if table := p.run("plugins", "list").done(t).stdout; strings.Count(table, "\n") != 3 || !strings.Contains(table, "high-density") {
+	if table := p.run("plugins", "list").done(t).stdout; strings.Count(table, "\n") != 3 ||
+		!strings.Contains(table, "high-density") {
 		t.Errorf("the table:\n%s", table)
 	}
 }
@@ -252,8 +264,10 @@ func TestConfigExplainSaysWhereAValueCameFrom(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("thresh.yaml", "model:\n  contextLimit: 1234\n")
-	r := p.run("config", "explain", "model.contextLimit", "compression.threshold", "--set", "compression.threshold=0.4").done(t)
-	for _, want := range []string{"model.contextLimit = 1234", "thresh.yaml:2", "compression.threshold = 0.4", "--set"} {
+	r := p.run("config", "explain", "model.contextLimit", "compression.threshold", "--set",
+		"compression.threshold=0.4").done(t)
+	for _, want := range []string{"model.contextLimit = 1234", "thresh.yaml:2", "compression.threshold = 0.4",
+		"--set"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
@@ -293,9 +307,11 @@ func TestOptimizeVectorsThroughTheCommandLine(t *testing.T) {
 		v := parseJSON[vector](t, lines.Text())
 		t.Run(v.ID, func(t *testing.T) {
 			p.file("v.json", string(v.History))
-			args := []string{"optimize", "--strategy", "high-density", "--set", "compression.density.toolPresets=llxprt", "v.json"}
+			args := []string{"optimize", "--strategy", "high-density", "--set",
+				"compression.density.toolPresets=llxprt", "v.json"}
 			for key, value := range map[string]any{
-				"workspace.root": v.Config.WorkspaceRoot, "compression.density.readWritePruning": v.Config.ReadWritePruning,
+				"workspace.root":                       v.Config.WorkspaceRoot,
+				"compression.density.readWritePruning": v.Config.ReadWritePruning,
 				"compression.density.fileDedupe":       v.Config.FileDedupe,
 				"compression.density.recencyPruning":   v.Config.RecencyPruning,
 				"compression.density.recencyRetention": v.Config.RecencyRetention,

@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 )
 
-// TestCompressVectorsThroughTheCommandLine takes every tenth case of each file. They were made with other token counters,
-// so that properties are looked at here; package tests compare them exactly.
+// TestCompressVectorsThroughTheCommandLine takes every tenth case of each file. They were made with other token
+// counters, so that properties are looked at here; package tests compare them exactly.
 func TestCompressVectorsThroughTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for strategy, file := range map[string]string{
@@ -43,11 +43,14 @@ func TestCompressVectorsThroughTheCommandLine(t *testing.T) {
 					Kind, Reason              string
 					History                   []object
 					TokensBefore, TokensAfter int
-				}](t, p.run("compress", "--strategy", strategy, "v.json", "--set", fmt.Sprint("compression.threshold=", v.Threshold),
-					"--set", fmt.Sprint("compression.preserveThreshold=", v.PreserveThreshold), "--set", fmt.Sprint("model.contextLimit=", v.ContextLimit)))
+				}](t, p.run("compress", "--strategy", strategy, "v.json", "--set",
+					fmt.Sprint("compression.threshold=", v.Threshold),
+					"--set", fmt.Sprint("compression.preserveThreshold=", v.PreserveThreshold), "--set",
+					fmt.Sprint("model.contextLimit=", v.ContextLimit)))
 				before := parseJSON[[]object](t, string(v.History))
 				if got.TokensAfter > got.TokensBefore || (got.Kind == "noop") != (got.Reason != "") {
-					t.Errorf("kind %q, reason %q, %d tokens to %d", got.Kind, got.Reason, got.TokensBefore, got.TokensAfter)
+					t.Errorf("kind %q, reason %q, %d tokens to %d", got.Kind, got.Reason, got.TokensBefore,
+						got.TokensAfter)
 				}
 				if now, then := unpaired(got.History), unpaired(before); now > then {
 					t.Errorf("%d calls and responses without the other, %d before", now, then)

@@ -13,12 +13,14 @@ func TestPluginsVerifyPassesAShippedPlugin(t *testing.T) {
 	p := newPlace(t)
 	binary := filepath.Join(bin, "plugins", "thresh-strategy-high-density")
 	r := p.run("plugins", "verify", binary, "--only", "lifeline,optimize-idempotent", "--junit", "report.xml").done(t)
-	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass", "high-density 1.0.0: 2 passed, 0 failed"} {
+	for _, want := range []string{"optimize-idempotent  pass", "lifeline             pass",
+		"high-density 1.0.0: 2 passed, 0 failed"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, r.stdout)
 		}
 	}
-	if report, err := os.ReadFile(p.path("work", "report.xml")); err != nil || strings.Count(string(report), "<testcase ") != 2 {
+	if report, err := os.ReadFile(p.path("work", "report.xml")); err != nil ||
+		strings.Count(string(report), "<testcase ") != 2 {
 		t.Errorf("JUnit: %v\n%s", err, report)
 	}
 }
@@ -41,7 +43,8 @@ func TestPluginsVerifyFailsWithTheReasonInItsReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
 		t.Fatalf("%v in %q", err, r.stdout)
 	}
-	if len(report.Results) != 2 || report.Failed != 1 || !strings.Contains(report.Results[1].Detail, "the moon is in the wrong phase") {
+	if len(report.Results) != 2 || report.Failed != 1 ||
+		!strings.Contains(report.Results[1].Detail, "the moon is in the wrong phase") {
 		t.Errorf("got %+v", report)
 	}
 }

@@ -16,13 +16,16 @@ func TestTablesFitEightyColumns(t *testing.T) {
 		head string // the beginning of the first line of a table
 		want []string
 	}{
-		"replay":      {append([]string{"replay", "--turns"}, files...), "SESSION", []string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
-		"compare":     {append([]string{"compare", "--sessions"}, files...), "VARIANT", []string{"SENT", "SAVED", "RECALL", "sonnet $"}},
-		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"}, files...), "VARIANT", []string{"RECALL"}},
-		"explain":     {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
-		"tokens":      {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
-		"restore":     {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
-		"prices":      {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
+		"replay": {append([]string{"replay", "--turns"}, files...), "SESSION",
+			[]string{"SENT", "UNPRUNED", "SAVED", "TURN", "NOTE"}},
+		"compare": {append([]string{"compare", "--sessions"}, files...), "VARIANT",
+			[]string{"SENT", "SAVED", "RECALL", "sonnet $"}},
+		"compare all": {append([]string{"compare", "--vary", "compression.density.cadence=every-turn,priced"},
+			files...), "VARIANT", []string{"RECALL"}},
+		"explain": {[]string{"explain", files[0]}, "ENTRY", []string{"WHAT BECAME OF IT", "TOKENS SAVED"}},
+		"tokens":  {[]string{"tokens", files[1]}, "TOOL", []string{"FILE", "LARGEST ENTRIES", "REPORTED FOR"}},
+		"restore": {[]string{"restore", "--list", files[0]}, "ID", []string{"WHAT IT IS"}},
+		"prices":  {[]string{"prices"}, "NAME", []string{"INPUT", "OUTPUT", "AS OF"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.args[0] != "tokens" && c.args[0] != "prices" && c.args[0] != "restore" {

@@ -43,7 +43,8 @@ func TestASessionGoesTheSameWayWithAndWithoutMirrors(t *testing.T) {
 					t.Fatalf("after %d entries the history is another one (-full +delta):\n%s", at, diff)
 				}
 				delta, full := turns[0].Outcome, turns[1].Outcome
-				if delta.Optimize.Removed != full.Optimize.Removed || delta.Optimize.Replaced != full.Optimize.Replaced ||
+				if delta.Optimize.Removed != full.Optimize.Removed ||
+					delta.Optimize.Replaced != full.Optimize.Replaced ||
 					delta.Optimize.Metadata != full.Optimize.Metadata || delta.Compress.Kind != full.Compress.Kind {
 					t.Fatalf("after %d entries:\ndelta %+v\nfull  %+v", at, delta, full)
 				}

@@ -16,7 +16,8 @@ import (
 func instant(b *testing.B) string {
 	b.Helper()
 	const answer = `data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":` +
-		`"<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"},"finish_reason":"stop"}]}` + "\n\n" +
+		`"<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"},"finish_reason":"stop"}]}` +
+		"\n\n" +
 		`data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}` +
 		"\n\ndata: [DONE]\n\n"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,12 +39,14 @@ func strategies(b *testing.B, packages map[string]string) string {
 	return dir
 }
 
-// BenchmarkLLMCompress is one Compress with a model that answers at once. own-ns is host and plugin together; the rest of
-// the time is the request on its way, through the provider's library. It should take at most 5 times as long as "idle",
-// which only sends the history, and twice the entries at most 2.3 times as long. "window" is the model's, in tokens: a
-// million of them has room for any of the histories, the smaller one wants several requests for the larger ones.
+// BenchmarkLLMCompress is one Compress with a model that answers at once. own-ns is host and plugin together; the rest
+// of the time is the request on its way, through the provider's library. It should take at most 5 times as long as
+// "idle", which only sends the history, and twice the entries at most 2.3 times as long. "window" is the model's, in
+// tokens: a million of them has room for any of the histories, the smaller one wants several requests for the larger
+// ones.
 func BenchmarkLLMCompress(b *testing.B) {
-	dir := strategies(b, map[string]string{"idle": "host/internal/engine/testdata/idle", "middle-out": "plugins/middleout", "one-shot": "plugins/oneshot"})
+	dir := strategies(b, map[string]string{"idle": "host/internal/engine/testdata/idle",
+		"middle-out": "plugins/middleout", "one-shot": "plugins/oneshot"})
 	for _, c := range []struct {
 		strategy string
 		window   int
@@ -51,8 +54,10 @@ func BenchmarkLLMCompress(b *testing.B) {
 		for _, n := range []int{1250, 2500, 5000} {
 			b.Run(fmt.Sprintf("%s/window=%d/%d", c.strategy, c.window, n), func(b *testing.B) {
 				h := openHost(b, dir,
-					config.Override{Key: "compression.strategy", Value: c.strategy}, config.Override{Key: "compression.profile", Value: "p"},
-					config.Override{Key: "profiles.p.provider.kind", Value: "openai"}, config.Override{Key: "profiles.p.provider.model", Value: "m"},
+					config.Override{Key: "compression.strategy", Value: c.strategy},
+					config.Override{Key: "compression.profile", Value: "p"},
+					config.Override{Key: "profiles.p.provider.kind", Value: "openai"},
+					config.Override{Key: "profiles.p.provider.model", Value: "m"},
 					config.Override{Key: "profiles.p.provider.baseURL", Value: instant(b)},
 					config.Override{Key: "profiles.p.provider.contextLimit", Value: c.window})
 				entries := gen.Session(n, 1)
@@ -80,9 +85,9 @@ func BenchmarkLLMCompress(b *testing.B) {
 	}
 }
 
-// BenchmarkEstimateTokens has a plugin ask the host to count 1,000 entries: "history" as they came, which the host counted
-// when they were added, and "copies" that are the same, of which "first" is the first call. "empty" is what a call costs by
-// itself; "history" should be at most 20 times that.
+// BenchmarkEstimateTokens has a plugin ask the host to count 1,000 entries: "history" as they came, which the host
+// counted when they were added, and "copies" that are the same, of which "first" is the first call. "empty" is what a
+// call costs by itself; "history" should be at most 20 times that.
 func BenchmarkEstimateTokens(b *testing.B) {
 	h := openHost(b, strategies(b, map[string]string{"estimate": "host/internal/engine/testdata/estimate"}),
 		config.Override{Key: "compression.strategy", Value: "estimate"})

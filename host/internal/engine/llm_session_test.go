@@ -37,13 +37,15 @@ func writing(t *testing.T, kind string, server *llmtest.Server, settings map[str
 }
 
 func summary(llmtest.Request) llmtest.Reply {
-	return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\nA parser that never panics.\n</overall_goal>\n</state_snapshot>"}
+	return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\nA parser that never " +
+		"panics.\n</overall_goal>\n</state_snapshot>"}
 }
 
 // long is a conversation of n questions and answers, of about 400 tokens together.
 func long(n int) (out []content.Content) {
 	for i := range n {
-		out = append(out, says(content.Human, fmt.Sprint("question ", i)), says(content.AI, strings.Repeat("a long answer, ", 100)))
+		out = append(out, says(content.Human, fmt.Sprint("question ", i)),
+			says(content.AI, strings.Repeat("a long answer, ", 100)))
 	}
 	return out
 }
@@ -60,19 +62,23 @@ func TestSetTodos(t *testing.T) {
 		server := llmtest.New(t, llmtest.Options{Reply: summary})
 		s := begin(t, writing(t, kind, server, nil), nil)
 		add(t, s, long(50)...)
-		must(t, s.SetTodos([]sdk.Todo{{Content: "Profile the lexer", Status: todos.InProgress}, {Content: "Write notes", Status: todos.Completed}}), nil)
+		must(t, s.SetTodos([]sdk.Todo{{Content: "Profile the lexer", Status: todos.InProgress},
+			{Content: "Write notes", Status: todos.Completed}}), nil)
 		err := s.SetTodos([]sdk.Todo{{Content: "Ship it", Status: "begun"}})
-		if must(t, err, todos.ErrInvalid); !strings.Contains(err.Error(), `"begun"`) || !strings.Contains(err.Error(), s.ID()) {
+		if must(t, err, todos.ErrInvalid); !strings.Contains(err.Error(), `"begun"`) ||
+			!strings.Contains(err.Error(), s.ID()) {
 			t.Errorf("a state that is none: %v", err)
 		}
-		if out := prepareTurn(t, s).Outcome.Compress; out.Kind != outcome.KindApplied || out.LLM == nil || out.LLM.InputTokens == 0 {
+		if out := prepareTurn(t, s).Outcome.Compress; out.Kind != outcome.KindApplied || out.LLM == nil ||
+			out.LLM.InputTokens == 0 {
 			t.Errorf("%+v", out)
 		}
 		var text string
 		for _, m := range server.Calls()[0].Request.Messages {
 			text += m.Text + "\n"
 		}
-		if !strings.Contains(text, "Profile the lexer") || strings.Contains(text, "Write notes") || strings.Contains(text, "Ship it") {
+		if !strings.Contains(text, "Profile the lexer") || strings.Contains(text, "Write notes") ||
+			strings.Contains(text, "Ship it") {
 			t.Error("the request has other tasks")
 		}
 	})
@@ -107,8 +113,8 @@ func TestTodosAreReadFromToolCalls(t *testing.T) {
 	}
 }
 
-// TestWhoCancelsCancelsTheModelCall, on the wire and within a second, be it the caller or the end of the session. That is no
-// failure of the strategy: the next turn tries again.
+// TestWhoCancelsCancelsTheModelCall, on the wire and within a second, be it the caller or the end of the session. That
+// is no failure of the strategy: the next turn tries again.
 func TestWhoCancelsCancelsTheModelCall(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		calls := make(chan *llmtest.Call, 10)
@@ -218,7 +224,8 @@ func TestAnErrorOfTheModelCanBeTold(t *testing.T) {
 			server.Script(c.reply)
 			_, err := s.Prepare(t.Context(), engine.PrepareOptions{})
 			var failed *prepare.CompressError
-			if must(t, err, c.want); !errors.As(err, &failed) || failed.Strategy != "one-shot" || failed.Profile != "writer" || failed.Retryable != c.retryable {
+			if must(t, err, c.want); !errors.As(err, &failed) || failed.Strategy != "one-shot" ||
+				failed.Profile != "writer" || failed.Retryable != c.retryable {
 				t.Errorf("%s: %+v", name, failed)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// TestOptimizeVectors sends every case to the real plugin, in one process for all, and compares what comes back exactly.
+// TestOptimizeVectors sends every case to the real plugin, in one process for all, and compares what comes back
+// exactly.
 func TestOptimizeVectors(t *testing.T) {
 	type vector struct {
 		ID      string
@@ -28,7 +29,8 @@ func TestOptimizeVectors(t *testing.T) {
 	for _, v := range cases {
 		t.Run(v.ID, func(t *testing.T) {
 			s := begin(t, h, map[string]any{
-				"workspace.root": v.Config.WorkspaceRoot, "compression.density.readWritePruning": v.Config.ReadWritePruning,
+				"workspace.root":                       v.Config.WorkspaceRoot,
+				"compression.density.readWritePruning": v.Config.ReadWritePruning,
 				"compression.density.fileDedupe":       v.Config.FileDedupe,
 				"compression.density.recencyPruning":   v.Config.RecencyPruning,
 				"compression.density.recencyRetention": v.Config.RecencyRetention,
@@ -41,7 +43,8 @@ func TestOptimizeVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]any{"removals": plan.Removals, "replacements": plan.Replacements, "metadata": outcome.Metadata}
+			got := map[string]any{"removals": plan.Removals, "replacements": plan.Replacements,
+				"metadata": outcome.Metadata}
 			if plan.Removals == nil {
 				got["removals"] = []int{}
 			}

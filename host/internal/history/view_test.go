@@ -32,7 +32,8 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 			case 1: // what may not be removed is refused
 				s := h.Snapshot()
 				at := rapid.IntRange(0, len(s.Entries)-1).Draw(t, "removed")
-				if plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{{Index: at, Remove: true}}, counts); err == nil {
+				if plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{{Index: at, Remove: true}},
+					counts); err == nil {
 					if _, err := h.Apply(plan); err != nil {
 						t.Fatal(err)
 					}

@@ -17,8 +17,10 @@ import (
 func BenchmarkGenerate(b *testing.B) {
 	answers := map[string]string{
 		config.KindOpenAI: "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
-		config.KindAnthropic: "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"ok\"}}\n\n" +
-			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n",
+		config.KindAnthropic: "event: content_block_delta\ndata: " +
+			"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"ok\"}}\n\n" +
+			"event: message_delta\ndata: " +
+			"{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n",
 	}
 	for _, kind := range kinds {
 		for _, size := range []int{400_000, 4_000_000} {
@@ -29,7 +31,8 @@ func BenchmarkGenerate(b *testing.B) {
 					_, _ = io.WriteString(w, answers[kind])
 				}))
 				defer server.Close()
-				client, err := llm.Open(llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.URL}}, llm.Options{})
+				client, err := llm.Open(llm.Profile{Name: "p",
+					Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.URL}}, llm.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -37,7 +40,8 @@ func BenchmarkGenerate(b *testing.B) {
 				text := strings.Repeat("A line of \"text\" with <marks> and\ttabs.\n", size/40)
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					if _, err := client.Generate(b.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}, nil); err != nil {
+					if _, err := client.Generate(b.Context(),
+						llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

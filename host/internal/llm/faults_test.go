@@ -38,53 +38,78 @@ func TestFaults(t *testing.T) {
 		want  outcome
 		says  string
 	}{
-		"400":                {llmtest.Fail(400), outcome{nil, false, 1, 400}, "400 Bad Request (invalid_request_error): The request is not valid."},
-		"401":                {llmtest.Fail(401), outcome{llm.ErrUnauthorized, false, 1, 401}, "check the key in the environment variable THE_KEY"},
-		"402":                {llmtest.Fail(402), outcome{nil, false, 1, 402}, "Your balance is too low."},
-		"403":                {llmtest.Fail(403), outcome{llm.ErrUnauthorized, false, 1, 403}, "no permission"},
-		"404 of the model":   {llmtest.Fail(404), outcome{llm.ErrModelNotFound, false, 1, 404}, "check profiles.p.provider.model"},
-		"404 of the path":    {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 404, Type: "x", Message: "page not found"}, outcome{nil, false, 1, 404}, "check profiles.p.provider.baseURL"},
-		"408":                {llmtest.Fail(408), outcome{nil, true, 4, 408}, "408 Request Timeout"},
-		"409":                {llmtest.Fail(409), outcome{nil, true, 4, 409}, "409 Conflict"},
-		"413":                {llmtest.Fail(413), outcome{llm.ErrContextExceeded, false, 1, 413}, "profiles.p.provider.contextLimit"},
-		"429":                {llmtest.RateLimited(0), outcome{llm.ErrRateLimited, true, 4, 429}, "Rate limit reached.; tried 4 times"},
-		"429, quota spent":   {status(429, "insufficient_quota", "insufficient_quota"), outcome{llm.ErrRateLimited, false, 1, 429}, "429 Too Many Requests (insufficient_quota)"},
-		"500":                {llmtest.Fail(500), outcome{nil, true, 4, 500}, "500 Internal Server Error"},
-		"501":                {llmtest.Fail(501), outcome{nil, false, 1, 501}, "501 Not Implemented"},
-		"502":                {llmtest.Fail(502), outcome{nil, true, 4, 502}, "502 Bad Gateway"},
-		"503":                {llmtest.Fail(503), outcome{nil, true, 4, 503}, "503 Service Unavailable"},
-		"504":                {llmtest.Fail(504), outcome{nil, true, 4, 504}, "504 Gateway Timeout"},
-		"529":                {llmtest.Overloaded(), outcome{nil, true, 4, 529}, "529 (overloaded_error): Overloaded."},
-		"500, do not retry":  {header(llmtest.Fail(500), "X-Should-Retry", "false"), outcome{nil, false, 1, 500}, "500"},
-		"400, do retry":      {header(llmtest.Fail(400), "X-Should-Retry", "true"), outcome{nil, true, 4, 400}, "400"},
-		"a long wait":        {llmtest.RateLimited(300 * time.Second), outcome{llm.ErrRateLimited, true, 1, 429}, "it asked to wait 5m0s, more than the 1m0s that a call waits"},
-		"a redirect":         {header(llmtest.Fail(307), "Location", "https://elsewhere.example/v1"), outcome{nil, false, 1, 307}, "the server redirects to https://elsewhere.example/v1, which is not followed"},
-		"cut":                {llmtest.Reply{Fault: llmtest.FaultCut, Text: "half of"}, outcome{llm.ErrIncomplete, true, 4, 0}, "the stream ended without a finish reason"},
-		"reset":              {llmtest.Reply{Fault: llmtest.FaultReset, Text: "half of"}, outcome{llm.ErrIncomplete, true, 4, 0}, "the connection broke"},
-		"overload in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 529, Text: "half of"}, outcome{nil, true, 4, 529}, "Overloaded."},
-		"rate in stream":     {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 429, Text: "half of"}, outcome{llm.ErrRateLimited, true, 4, 429}, "Rate limit reached."},
-		"refusal in stream":  {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Text: "half of"}, outcome{nil, false, 1, 400}, "The request is not valid."},
-		"unknown in stream":  {llmtest.Reply{Fault: llmtest.FaultInStream, Type: "strange", Message: "so it goes"}, outcome{llm.ErrIncomplete, true, 4, 0}, "so it goes"},
-		"a web page":         {llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<html>\n\x1b[31mWelcome\x00"}, outcome{llm.ErrProtocol, false, 1, 0}, `received "<html> [31mWelcome"; check profiles.p.provider.baseURL`},
-		"no JSON":            {llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: "{not json"}, outcome{llm.ErrProtocol, false, 1, 0}, "{not json"},
-		"endless":            {llmtest.Reply{Fault: llmtest.FaultEndless, Text: strings.Repeat("on and on ", 500)}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
-		"endless thinking":   {llmtest.Reply{Thinking: strings.Repeat("hm ", 3<<20), ChunkBytes: 64 << 10, Text: "x"}, outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
-		"too long, in words": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400, Message: "the request exceeds the available context size, try increasing it"}, outcome{llm.ErrContextExceeded, false, 1, 400}, "available context size"},
+		"400": {llmtest.Fail(400), outcome{nil, false, 1, 400},
+			"400 Bad Request (invalid_request_error): The request is not valid."},
+		"401": {llmtest.Fail(401), outcome{llm.ErrUnauthorized, false, 1, 401},
+			"check the key in the environment variable THE_KEY"},
+		"402": {llmtest.Fail(402), outcome{nil, false, 1, 402}, "Your balance is too low."},
+		"403": {llmtest.Fail(403), outcome{llm.ErrUnauthorized, false, 1, 403}, "no permission"},
+		"404 of the model": {llmtest.Fail(404), outcome{llm.ErrModelNotFound, false, 1, 404},
+			"check profiles.p.provider.model"},
+		"404 of the path": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 404, Type: "x",
+			Message: "page not found"}, outcome{nil, false, 1, 404}, "check profiles.p.provider.baseURL"},
+		"408": {llmtest.Fail(408), outcome{nil, true, 4, 408}, "408 Request Timeout"},
+		"409": {llmtest.Fail(409), outcome{nil, true, 4, 409}, "409 Conflict"},
+		"413": {llmtest.Fail(413), outcome{llm.ErrContextExceeded, false, 1, 413},
+			"profiles.p.provider.contextLimit"},
+		"429": {llmtest.RateLimited(0), outcome{llm.ErrRateLimited, true, 4, 429},
+			"Rate limit reached.; tried 4 times"},
+		"429, quota spent": {status(429, "insufficient_quota", "insufficient_quota"),
+			outcome{llm.ErrRateLimited, false, 1, 429}, "429 Too Many Requests (insufficient_quota)"},
+		"500": {llmtest.Fail(500), outcome{nil, true, 4, 500}, "500 Internal Server Error"},
+		"501": {llmtest.Fail(501), outcome{nil, false, 1, 501}, "501 Not Implemented"},
+		"502": {llmtest.Fail(502), outcome{nil, true, 4, 502}, "502 Bad Gateway"},
+		"503": {llmtest.Fail(503), outcome{nil, true, 4, 503}, "503 Service Unavailable"},
+		"504": {llmtest.Fail(504), outcome{nil, true, 4, 504}, "504 Gateway Timeout"},
+		"529": {llmtest.Overloaded(), outcome{nil, true, 4, 529}, "529 (overloaded_error): Overloaded."},
+		"500, do not retry": {header(llmtest.Fail(500), "X-Should-Retry", "false"), outcome{nil, false, 1, 500},
+			"500"},
+		"400, do retry": {header(llmtest.Fail(400), "X-Should-Retry", "true"), outcome{nil, true, 4, 400}, "400"},
+		"a long wait": {llmtest.RateLimited(300 * time.Second), outcome{llm.ErrRateLimited, true, 1, 429},
+			"it asked to wait 5m0s, more than the 1m0s that a call waits"},
+		"a redirect": {header(llmtest.Fail(307), "Location", "https://elsewhere.example/v1"),
+			outcome{nil, false, 1, 307}, "the server redirects to https://elsewhere.example/v1, which is not followed"},
+		"cut": {llmtest.Reply{Fault: llmtest.FaultCut, Text: "half of"},
+			outcome{llm.ErrIncomplete, true, 4, 0}, "the stream ended without a finish reason"},
+		"reset": {llmtest.Reply{Fault: llmtest.FaultReset, Text: "half of"},
+			outcome{llm.ErrIncomplete, true, 4, 0}, "the connection broke"},
+		"overload in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 529, Text: "half of"},
+			outcome{nil, true, 4, 529}, "Overloaded."},
+		"rate in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 429, Text: "half of"},
+			outcome{llm.ErrRateLimited, true, 4, 429}, "Rate limit reached."},
+		"refusal in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Text: "half of"},
+			outcome{nil, false, 1, 400}, "The request is not valid."},
+		"unknown in stream": {llmtest.Reply{Fault: llmtest.FaultInStream, Type: "strange", Message: "so it goes"},
+			outcome{llm.ErrIncomplete, true, 4, 0}, "so it goes"},
+		"a web page": {llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<html>\n\x1b[31mWelcome\x00"},
+			outcome{llm.ErrProtocol, false, 1, 0}, `received "<html> [31mWelcome"; check profiles.p.provider.baseURL`},
+		"no JSON": {llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: "{not json"},
+			outcome{llm.ErrProtocol, false, 1, 0}, "{not json"},
+		"endless": {llmtest.Reply{Fault: llmtest.FaultEndless, Text: strings.Repeat("on and on ", 500)},
+			outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
+		"endless thinking": {llmtest.Reply{Thinking: strings.Repeat("hm ", 3<<20), ChunkBytes: 64 << 10, Text: "x"},
+			outcome{llm.ErrTooLong, false, 1, 0}, "the server ignores the token limit"},
+		"too long, in words": {llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400,
+			Message: "the request exceeds the available context size, try increasing it"},
+			outcome{llm.ErrContextExceeded, false, 1, 400}, "available context size"},
 	}
 	for name, c := range cases {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				b := setUp(t, kind, llmtest.Options{}, nil)
 				b.server.Script(c.reply, c.reply, c.reply, c.reply)
-				_, err := b.Generate(t.Context(), question(), func(string) { t.Error("text of an attempt that failed") })
+				_, err := b.Generate(t.Context(), question(),
+					func(string) { t.Error("text of an attempt that failed") })
 				e := failed(t, err)
-				if diff := cmp.Diff(outcome{nil, c.want.Retryable, c.want.Attempts, c.want.Status}, outcome{nil, e.Retryable, e.Attempts, e.Status}); diff != "" {
+				if diff := cmp.Diff(outcome{nil, c.want.Retryable, c.want.Attempts, c.want.Status},
+					outcome{nil, e.Retryable, e.Attempts, e.Status}); diff != "" {
 					t.Error(diff)
 				}
 				if c.want.Kind != nil && !errors.Is(err, c.want.Kind) {
 					t.Errorf("not %v", c.want.Kind)
 				}
-				if !strings.HasPrefix(err.Error(), "profile p ("+kind+", model m): ") || !strings.Contains(err.Error(), c.says) {
+				if !strings.HasPrefix(err.Error(), "profile p ("+kind+", model m): ") ||
+					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("it says: %s\n    want: %s", err, c.says)
 				}
 				if got := len(b.server.Calls()); got != c.want.Attempts {
@@ -112,7 +137,8 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff([]string{"the whole"}, heard); diff != "" || got.Text != "the whole" || got.Attempts != 3 || len(b.waits) != 2 {
+				if diff := cmp.Diff([]string{"the whole"}, heard); diff != "" || got.Text != "the whole" ||
+					got.Attempts != 3 || len(b.waits) != 2 {
 					t.Errorf("%+v, heard %q, waited %v", got, heard, b.waits)
 				}
 			})
@@ -129,7 +155,8 @@ func TestTheProviderSaysHowLongToWait(t *testing.T) {
 		"seconds":      {http.Header{"Retry-After": {"7"}}, 7 * time.Second},
 		"fractions":    {http.Header{"Retry-After": {"0.25"}}, 250 * time.Millisecond},
 		"milliseconds": {http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"1500"}}, 1500 * time.Millisecond},
-		"a date":       {http.Header{"Retry-After": {now.Add(20 * time.Second).Format(http.TimeFormat)}}, 20 * time.Second},
+		"a date": {http.Header{"Retry-After": {now.Add(20 * time.Second).Format(http.TimeFormat)}},
+			20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setUp(t, config.KindOpenAI, llmtest.Options{}, func(p *llm.Profile) { p.Timeout = 0 })
@@ -146,7 +173,8 @@ func TestTheProviderSaysHowLongToWait(t *testing.T) {
 		})
 	}
 	for name, h := range map[string]http.Header{
-		"nothing": {}, "words": {"Retry-After": {"soon"}}, "a negative number": {"Retry-After": {"-1"}}, "no number": {"Retry-After": {"NaN"}},
+		"nothing": {}, "words": {"Retry-After": {"soon"}}, "a negative number": {"Retry-After": {"-1"}},
+		"no number": {"Retry-After": {"NaN"}},
 	} {
 		if d, ok := llm.RetryAfter(h, now); ok {
 			t.Errorf("%s: %s", name, d)
@@ -158,7 +186,8 @@ func TestTheProviderSaysHowLongToWait(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	for attempts, most := range map[int]time.Duration{1: 500 * time.Millisecond, 2: time.Second, 3: 2 * time.Second, 5: 8 * time.Second, 6: 8 * time.Second, 1000: 8 * time.Second} {
+	for attempts, most := range map[int]time.Duration{1: 500 * time.Millisecond, 2: time.Second, 3: 2 * time.Second,
+		5: 8 * time.Second, 6: 8 * time.Second, 1000: 8 * time.Second} {
 		for range 50 {
 			if d := llm.Backoff(attempts); d < most/2 || d > most {
 				t.Errorf("after %d attempts %s", attempts, d)
@@ -186,21 +215,25 @@ func TestCancellationWhileWaiting(t *testing.T) {
 		return ctx.Err()
 	})
 	_, err := b.Generate(ctx, question(), nil)
-	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "canceled by the caller; before that: Overloaded.") {
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(),
+		"canceled by the caller; before that: Overloaded.") {
 		t.Error(err)
 	}
 }
 
 func TestSilence(t *testing.T) {
-	for fault, want := range map[llmtest.Fault]error{llmtest.FaultHang: llm.ErrUnreachable, llmtest.FaultStall: llm.ErrIncomplete} {
+	for fault, want := range map[llmtest.Fault]error{llmtest.FaultHang: llm.ErrUnreachable,
+		llmtest.FaultStall: llm.ErrIncomplete} {
 		for _, kind := range kinds {
 			t.Run(fmt.Sprintf("%s/%s", fault, kind), func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{}, func(p *llm.Profile) { p.IdleTimeout, p.Retries = 50*time.Millisecond, 1 })
+				b := setUp(t, kind, llmtest.Options{},
+					func(p *llm.Profile) { p.IdleTimeout, p.Retries = 50*time.Millisecond, 1 })
 				silent := llmtest.Reply{Fault: fault, Text: "half of"}
 				b.server.Script(silent, silent)
 				_, err := b.ask(t)
 				if e := failed(t, err); !errors.Is(err, want) || !e.Retryable || e.Attempts != 2 ||
-					!strings.Contains(err.Error(), "nothing arrived for 50ms; profiles.p.provider.idleTimeout sets that time") {
+					!strings.Contains(err.Error(),
+						"nothing arrived for 50ms; profiles.p.provider.idleTimeout sets that time") {
 					t.Errorf("%+v", e)
 				}
 				for _, call := range b.server.Calls() {
@@ -221,7 +254,8 @@ func TestTheWholeCallHasATime(t *testing.T) {
 			b.server.Script(llmtest.Reply{Fault: llmtest.FaultEndless, Text: "x", Pace: time.Millisecond})
 			_, err := b.ask(t)
 			if e := failed(t, err); !errors.Is(err, context.DeadlineExceeded) || !e.Retryable ||
-				!strings.Contains(err.Error(), "there was no complete answer within 100ms; profiles.p.provider.timeout sets that time") {
+				!strings.Contains(err.Error(),
+					"there was no complete answer within 100ms; profiles.p.provider.timeout sets that time") {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -235,7 +269,8 @@ func TestNobodyListens(t *testing.T) {
 			b.server.Close()
 			_, err := b.ask(t)
 			if e := failed(t, err); !errors.Is(err, llm.ErrUnreachable) || !e.Retryable || e.Attempts != 4 ||
-				!strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "check profiles.p.provider.baseURL") {
+				!strings.Contains(err.Error(), "connection refused") ||
+				!strings.Contains(err.Error(), "check profiles.p.provider.baseURL") {
 				t.Errorf("%+v", e)
 			}
 		})

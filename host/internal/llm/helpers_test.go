@@ -32,7 +32,8 @@ type bench struct {
 func setUp(t *testing.T, kind string, o llmtest.Options, change func(*llm.Profile)) *bench {
 	t.Helper()
 	b := &bench{server: llmtest.New(t, o)}
-	p := llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: b.server.BaseURL(kind), KeyEnv: "THE_KEY",
+	p := llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: b.server.BaseURL(kind),
+		KeyEnv:       "THE_KEY",
 		ContextLimit: 100_000, MaxOutput: 1000, Timeout: time.Minute, IdleTimeout: 30 * time.Second, Retries: 3}}
 	if change != nil {
 		change(&p)

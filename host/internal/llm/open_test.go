@@ -32,29 +32,43 @@ func TestOpenRefuses(t *testing.T) {
 		provider config.Provider
 		want     string
 	}{
-		"no kind":              {config.Provider{Model: "m"}, `profiles.p.provider.kind is ""; want openai or anthropic`},
-		"no model":             {config.Provider{Kind: "openai"}, "profiles.p.provider.model is missing"},
-		"no key for OpenAI":    {config.Provider{Kind: "openai", Model: "m"}, "no key: set profiles.p.provider.keyEnv"},
-		"no key for Anthropic": {config.Provider{Kind: "anthropic", Model: "m", BaseURL: "https://api.anthropic.com/"}, "no key: set profiles.p.provider.keyEnv"},
-		"two keys":             {config.Provider{Kind: "openai", Model: "m", KeyEnv: "A", KeyFile: "b"}, "keyEnv and keyFile are both set"},
-		"no URL":               {config.Provider{Kind: "openai", Model: "m", BaseURL: "localhost:1"}, "profiles.p.provider.baseURL is not usable"},
-		"a password in a URL":  {config.Provider{Kind: "openai", Model: "m", BaseURL: "http://u:hidden@h"}, "profiles.p.provider.baseURL is not usable"},
-		"no variable":          {config.Provider{Kind: "openai", Model: "m", KeyEnv: "NOT_SET"}, "the environment variable NOT_SET is not set; profiles.p.provider.keyEnv names it"},
-		"an empty variable":    {config.Provider{Kind: "openai", Model: "m", KeyEnv: "EMPTY"}, "the environment variable EMPTY is empty"},
-		"a broken variable":    {config.Provider{Kind: "openai", Model: "m", KeyEnv: "BROKEN"}, "the environment variable BROKEN holds a space, a line break"},
-		"no file":              {config.Provider{Kind: "openai", Model: "m", KeyFile: filepath.Join(dir, "none")}, "none (profiles.p.provider.keyFile) cannot be used for a key: no such file or directory"},
-		"a directory":          {config.Provider{Kind: "openai", Model: "m", KeyFile: dir}, "it is not a regular file"},
-		"an empty file":        {config.Provider{Kind: "openai", Model: "m", KeyFile: file("empty", "\n", 0o600)}, "empty is empty"},
-		"a file for all":       {config.Provider{Kind: "openai", Model: "m", KeyFile: file("open", "hidden", 0o666)}, "others may write to it (mode 0666); run chmod 600 on it"},
-		"a large file":         {config.Provider{Kind: "openai", Model: "m", KeyFile: file("large", strings.Repeat("hidden", 10_000), 0o600)}, "it is larger than 16384 bytes"},
+		"no kind": {config.Provider{Model: "m"},
+			`profiles.p.provider.kind is ""; want openai or anthropic`},
+		"no model":          {config.Provider{Kind: "openai"}, "profiles.p.provider.model is missing"},
+		"no key for OpenAI": {config.Provider{Kind: "openai", Model: "m"}, "no key: set profiles.p.provider.keyEnv"},
+		"no key for Anthropic": {config.Provider{Kind: "anthropic", Model: "m", BaseURL: "https://api.anthropic.com/"},
+			"no key: set profiles.p.provider.keyEnv"},
+		"two keys": {config.Provider{Kind: "openai", Model: "m", KeyEnv: "A", KeyFile: "b"},
+			"keyEnv and keyFile are both set"},
+		"no URL": {config.Provider{Kind: "openai", Model: "m", BaseURL: "localhost:1"},
+			"profiles.p.provider.baseURL is not usable"},
+		"a password in a URL": {config.Provider{Kind: "openai", Model: "m", BaseURL: "http://u:hidden@h"},
+			"profiles.p.provider.baseURL is not usable"},
+		"no variable": {config.Provider{Kind: "openai", Model: "m", KeyEnv: "NOT_SET"},
+			"the environment variable NOT_SET is not set; profiles.p.provider.keyEnv names it"},
+		"an empty variable": {config.Provider{Kind: "openai", Model: "m", KeyEnv: "EMPTY"},
+			"the environment variable EMPTY is empty"},
+		"a broken variable": {config.Provider{Kind: "openai", Model: "m", KeyEnv: "BROKEN"},
+			"the environment variable BROKEN holds a space, a line break"},
+		"no file": {config.Provider{Kind: "openai", Model: "m", KeyFile: filepath.Join(dir, "none")},
+			"none (profiles.p.provider.keyFile) cannot be used for a key: no such file or directory"},
+		"a directory": {config.Provider{Kind: "openai", Model: "m", KeyFile: dir}, "it is not a regular file"},
+		"an empty file": {config.Provider{Kind: "openai", Model: "m", KeyFile: file("empty", "\n", 0o600)},
+			"empty is empty"},
+		"a file for all": {config.Provider{Kind: "openai", Model: "m", KeyFile: file("open", "hidden", 0o666)},
+			"others may write to it (mode 0666); run chmod 600 on it"},
+		"a large file": {config.Provider{Kind: "openai", Model: "m",
+			KeyFile: file("large", strings.Repeat("hidden", 10_000), 0o600)}, "it is larger than 16384 bytes"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := llm.Open(llm.Profile{Name: "p", Provider: c.provider}, llm.Options{LookupEnv: func(name string) (string, bool) {
-				v, ok := env[name]
-				return v, ok
-			}})
-			if e := failed(t, err); !errors.Is(err, llm.ErrProfile) || e.Retryable || !strings.Contains(err.Error(), c.want) {
+			_, err := llm.Open(llm.Profile{Name: "p", Provider: c.provider},
+				llm.Options{LookupEnv: func(name string) (string, bool) {
+					v, ok := env[name]
+					return v, ok
+				}})
+			if e := failed(t, err); !errors.Is(err, llm.ErrProfile) || e.Retryable ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %s", err, c.want)
 			}
 			if strings.Contains(err.Error(), "hidden") {
@@ -100,8 +114,9 @@ func TestWhereTheKeyComesFrom(t *testing.T) {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				server := llmtest.New(t, llmtest.Options{})
-				client, err := llm.Open(llm.Profile{Name: "p", Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.BaseURL(kind),
-					KeyEnv: c.env, KeyFile: c.file}}, llm.Options{})
+				client, err := llm.Open(llm.Profile{Name: "p",
+					Provider: config.Provider{Kind: kind, Model: "m", BaseURL: server.BaseURL(kind),
+						KeyEnv: c.env, KeyFile: c.file}}, llm.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,8 +141,10 @@ func TestAKeyIsNeverShown(t *testing.T) {
 			_, refused := b.ask(t)
 			long := strings.Repeat("x", 390) + secret // Where it is cut, half a key would be left.
 			escaped := strings.ReplaceAll(secret, "/", `\/`)
-			b.server.Script(llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<p>" + secret + " " + escaped}, llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Message: long},
-				llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400, Message: long, Code: secret}, llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: secret})
+			b.server.Script(llmtest.Reply{Fault: llmtest.FaultGarbage, Text: "<p>" + secret + " " + escaped},
+				llmtest.Reply{Fault: llmtest.FaultInStream, Status: 400, Message: long},
+				llmtest.Reply{Fault: llmtest.FaultStatus, Status: 400, Message: long, Code: secret},
+				llmtest.Reply{Fault: llmtest.FaultGarbledStream, Text: secret})
 			errs := []error{refused}
 			for range 4 {
 				_, err := b.ask(t)

@@ -13,8 +13,9 @@ func TestTheShapesOfErrors(t *testing.T) {
 		body string
 		want [3]string // kind, code, message
 	}{
-		"OpenAI":         {`{"error":{"message":"m","type":"t","param":null,"code":"c"}}`, [3]string{"t", "c", "m"}},
-		"Anthropic":      {`{"type":"error","error":{"type":"t","message":"m"},"request_id":"r"}`, [3]string{"t", "", "m"}},
+		"OpenAI": {`{"error":{"message":"m","type":"t","param":null,"code":"c"}}`, [3]string{"t", "c", "m"}},
+		"Anthropic": {`{"type":"error","error":{"type":"t","message":"m"},"request_id":"r"}`,
+			[3]string{"t", "", "m"}},
 		"a numeric code": {`{"error":{"message":"m","code":502,"metadata":{}}}`, [3]string{"", "502", "m"}},
 		"only text":      {`{"error":"m"}`, [3]string{"", "", "m"}},
 		"flat":           {`{"object":"error","message":"m","type":"t","code":404}`, [3]string{"t", "404", "m"}},

@@ -18,10 +18,13 @@ func BenchmarkRecord(b *testing.B) {
 		"optimize": nil,
 		"everything": func(o *outcome.Outcome) {
 			o.Compress = outcome.Compress{
-				Kind: outcome.KindApplied, Reason: sdk.ReasonHardLimit, TokensBefore: 600, TokensAfter: 300, PluginTime: time.Second,
-				LLM: &outcome.Spent{Calls: 2, Attempts: 2, InputTokens: 900, CacheReadTokens: 300, CacheWriteTokens: 300, OutputTokens: 20, CostUSD: 0.01},
+				Kind: outcome.KindApplied, Reason: sdk.ReasonHardLimit, TokensBefore: 600, TokensAfter: 300,
+				PluginTime: time.Second,
+				LLM: &outcome.Spent{Calls: 2, Attempts: 2, InputTokens: 900, CacheReadTokens: 300,
+					CacheWriteTokens: 300, OutputTokens: 20, CostUSD: 0.01},
 			}
-			o.Ladder = []outcome.LadderStep{{Rung: outcome.RungResults, TokensBefore: 9, TokensAfter: 3}, {Rung: outcome.RungExchanges, TokensBefore: 3, TokensAfter: 1}}
+			o.Ladder = []outcome.LadderStep{{Rung: outcome.RungResults, TokensBefore: 9, TokensAfter: 3},
+				{Rung: outcome.RungExchanges, TokensBefore: 3, TokensAfter: 1}}
 			o.Calibration = &outcome.Calibration{Ratio: 1.1}
 		},
 	} {

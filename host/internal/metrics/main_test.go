@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		err = binaries.Plugins(dir, map[string]string{
-			"high-density": "plugins/highdensity", "one-shot": "plugins/oneshot", "gate": "host/cmd/thresh/testdata/gate",
+			"high-density": "plugins/highdensity", "one-shot": "plugins/oneshot",
+			"gate": "host/cmd/thresh/testdata/gate",
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -30,7 +30,8 @@ func open(t *testing.T, settings map[string]any) (*engine.Host, sdkmetric.Reader
 		t.Fatal(err)
 	}
 	h, err := engine.Open(engine.Options{
-		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}), Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+		Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
+		Meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +63,12 @@ func telling() []content.Content {
 // settings that only name things; they end well and badly.
 func TestNoSecretIsMeasured(t *testing.T) {
 	server := llmtest.New(t, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n" + secret + "\n</overall_goal>\n</state_snapshot>"}
+		return llmtest.Reply{Text: "<state_snapshot>\n<overall_goal>\n" + secret +
+			"\n</overall_goal>\n</state_snapshot>"}
 	}})
 	h, reader := open(t, map[string]any{
-		"transcript.dir": filepath.Join(t.TempDir(), secret), "workspace.root": "/" + secret, "model.name": secret, "plugins.isolation": "off",
+		"transcript.dir": filepath.Join(t.TempDir(), secret), "workspace.root": "/" + secret, "model.name": secret,
+		"plugins.isolation":             "off",
 		"profiles.writer.provider.kind": "openai", "profiles.writer.provider.model": "writer-1",
 		"profiles.writer.provider.baseURL": server.BaseURL("openai"), "profiles.writer.provider.retries": 0,
 	})
@@ -73,11 +76,13 @@ func TestNoSecretIsMeasured(t *testing.T) {
 		settings map[string]any
 		fails    bool
 	}{
-		"pruned":     {settings: map[string]any{"compression.strategy": "high-density"}},
-		"summarised": {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer", "model.contextLimit": 20_000}},
-		"a no-op":    {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
-		"too large":  {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10, "compression.hardLimit": "error"}, fails: true},
-		"no model":   {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
+		"pruned": {settings: map[string]any{"compression.strategy": "high-density"}},
+		"summarised": {settings: map[string]any{"compression.strategy": "one-shot", "compression.profile": "writer",
+			"model.contextLimit": 20_000}},
+		"a no-op": {settings: map[string]any{"compression.strategy": "gate", "compression.threshold": 0.01}},
+		"too large": {settings: map[string]any{"compression.strategy": "gate", "model.contextLimit": 10,
+			"compression.hardLimit": "error"}, fails: true},
+		"no model": {settings: map[string]any{"compression.strategy": "one-shot"}, fails: true},
 	} {
 		s, err := h.Session(engine.SessionOptions{ID: secret + " " + name, Settings: c.settings})
 		if err != nil {
@@ -121,7 +126,8 @@ func TestNoSecretIsMeasured(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
-	if after := collect(t, reader); len(after.of("thresh.sessions")) > 0 || !after["thresh.turns{outcome=ok,strategy=one-shot} 2"] {
+	if after := collect(t, reader); len(after.of("thresh.sessions")) > 0 ||
+		!after["thresh.turns{outcome=ok,strategy=one-shot} 2"] {
 		t.Errorf("after Close:\n%s", after)
 	}
 }

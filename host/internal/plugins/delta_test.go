@@ -120,7 +120,8 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							if got, err := delta.Compress(rapidContext, in, services{}); err != nil || got.NoOp != want.NoOp {
+							if got, err := delta.Compress(rapidContext, in, services{}); err != nil ||
+								got.NoOp != want.NoOp {
 								t.Fatalf("Compress saw %q, %v; want %q", got.NoOp, err, want.NoOp)
 							}
 							return
@@ -157,7 +158,8 @@ func TestAPluginSeesWhatItWouldSeeOfAFullSend(t *testing.T) {
 						if rapid.Bool().Draw(t, "remove") {
 							blocks = slices.Delete(blocks, at, min(at+1, len(blocks)))
 						} else {
-							blocks = slices.Insert(blocks, at, content.Block(content.Text{Text: gen.Text().Draw(t, "text")}))
+							blocks = slices.Insert(blocks, at,
+								content.Block(content.Text{Text: gen.Text().Draw(t, "text")}))
 						}
 						l.rewrite(i, i+1, edited(l.Entries[i], blocks))
 					},

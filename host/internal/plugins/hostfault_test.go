@@ -49,7 +49,8 @@ func works(t *testing.T, s *Strategy) {
 
 func TestARunDirectoryThatIsGoneIsMadeAgain(t *testing.T) {
 	base := plugintest.ShortTemp(t)
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: base}),
+		"steady")
 	for range moreThanAllowed {
 		empty(t, base)
 		works(t, s) // the process that runs does not need it

@@ -26,7 +26,8 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 		o    Options
 		says string
 	}{
-		"hidden":             {Options{}, "isolation keeps " + shell + " from it, which it is run by (permission denied)"},
+		"hidden": {Options{}, "isolation keeps " + shell +
+			" from it, which it is run by (permission denied)"},
 		"what to do":         {Options{}, "plugins.grants.script.read: [" + tools + "]"},
 		"granted":            {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools}}}}}, `it printed ["it runs"]`},
 		"granted to another": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"other": {Read: []string{tools}}}}}, "isolation keeps"},
@@ -46,7 +47,8 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 func TestAnInterpreterByWayOfEnv(t *testing.T) {
 	dir := t.TempDir()
 	plugintest.Write(t, dir, FilePrefix+"script", "#!/usr/bin/env no-such-program\n", 0o755)
-	if err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "script"); err == nil || !strings.Contains(err.Error(), "PATH, which plugins do not get") {
+	if err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "script"); err == nil ||
+		!strings.Contains(err.Error(), "PATH, which plugins do not get") {
 		t.Errorf("got %v", err)
 	}
 }

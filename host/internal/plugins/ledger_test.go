@@ -49,7 +49,8 @@ func TestOnlyTheOneThatWasLockedIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Dirs, o.Integrity = []string{two}, IntegrityLocked
-	if err := try(t, o, "steady"); !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "not in the lock file") {
+	if err := try(t, o, "steady"); !errors.Is(err, ErrUntrusted) ||
+		!strings.Contains(err.Error(), "not in the lock file") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -94,7 +95,8 @@ func TestADirectoryIsTheSameHoweverItIsSpelled(t *testing.T) {
 		t.Errorf("shown as %s, configured is %s", got, want)
 	}
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
-	for name, spelled := range map[string]string{"as before": link, "really": dir, "with a detour": filepath.Join(dir, "..") + "/" + filepath.Base(dir)} {
+	for name, spelled := range map[string]string{"as before": link, "really": dir,
+		"with a detour": filepath.Join(dir, "..") + "/" + filepath.Base(dir)} {
 		o.Dirs = []string{spelled}
 		if err := try(t, o, "steady"); !errors.Is(err, ErrUntrusted) {
 			t.Errorf("%s: a changed file runs: %v", name, err)

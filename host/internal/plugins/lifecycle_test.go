@@ -49,7 +49,8 @@ func TestOneProcessServesAllCallers(t *testing.T) {
 }
 
 func TestACrashedPluginIsStartedAgainAtTheNextCall(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-optimize")}}}), "exits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-optimize")}}}),
+		"exits-in-optimize")
 	first := pid(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); !errors.Is(err, ErrPluginCrashed) {
 		t.Fatalf("got %v", err)
@@ -91,7 +92,8 @@ func TestCloseEndsWhatEndsAtAll(t *testing.T) {
 	for _, name := range []string{"steady", "ignores-sigterm", "floods-stdout", "chatty"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, StopTimeout: 200 * time.Millisecond}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)},
+				StopTimeout: 200 * time.Millisecond}})
 			s := strategy(t, m, name)
 			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil {
 				t.Error(err)
@@ -150,7 +152,8 @@ func TestAGrandchildIsEndedToo(t *testing.T) {
 	for way, end := range ways {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "leaves-a-grandchild")}, Isolation: IsolationOff}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "leaves-a-grandchild")},
+				Isolation: IsolationOff}})
 			s := strategy(t, m, "leaves-a-grandchild")
 			id := grandchild(t, s)
 			end(t, m, s)
@@ -196,7 +199,8 @@ func grandchild(t *testing.T, s *Strategy) int {
 // directory and the run directory.
 func doomedHost(args string) {
 	dirs := filepath.SplitList(args)
-	m := New(Options{Plugins: config.Plugins{Dirs: dirs[:1]}, RunDir: dirs[1], Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})
+	m := New(Options{Plugins: config.Plugins{Dirs: dirs[:1]}, RunDir: dirs[1],
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Error})})
 	for _, name := range []string{"steady", "ignores-sigterm"} {
 		s, err := m.Strategy(context.Background(), name)
 		if err != nil {
@@ -219,7 +223,8 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 	}
 	runDir := plugintest.ShortTemp(t)
 	host := exec.Command(os.Args[0])
-	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm", "leaves-a-grandchild")+string(os.PathListSeparator)+runDir)
+	host.Env = append(os.Environ(), hostEnv+"="+pluginDir(t, "steady", "ignores-sigterm", "leaves-a-grandchild")+
+		string(os.PathListSeparator)+runDir)
 	stdout, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +256,8 @@ func TestPluginsGoWhenTheHostIsKilled(t *testing.T) {
 		t.Fatalf("a killed host cannot tidy up, but its run directory is gone: %v", left)
 	}
 	// The next host does it: open checks, at the end of the test, that nothing is left.
-	strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: runDir}), "steady")
+	strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, RunDir: runDir}),
+		"steady")
 }
 
 func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
@@ -259,7 +265,8 @@ func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(os.TempDir(), strings.Repeat("long", 25)))
 	_, err := m.Strategy(t.Context(), "steady")
 	var failure *Error
-	if !errors.As(err, &failure) || failure.Plugin != "steady" || !strings.Contains(err.Error(), "too long a path for sockets") || !strings.Contains(err.Error(), "TMPDIR") {
+	if !errors.As(err, &failure) || failure.Plugin != "steady" ||
+		!strings.Contains(err.Error(), "too long a path for sockets") || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("got %v", err)
 	}
 	if err := m.Close(); err != nil {
@@ -269,7 +276,8 @@ func TestATooLongTemporaryDirectoryIsRefused(t *testing.T) {
 
 // Whenever a process is killed, each call gets its answer or an error, and the next one is served again.
 func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, MaxCrashes: 1000}}), "steady")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
+		MaxCrashes: 1000}}), "steady")
 	ctx, stop := context.WithCancel(t.Context())
 	var killer, callers sync.WaitGroup
 	killer.Go(func() {
@@ -290,7 +298,8 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 		callers.Go(func() {
 			for range 40 {
 				var failure *Error
-				if _, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")}); err != nil && (!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
+				if _, err := s.Optimize(ctx, prepare.OptimizeCall{Call: call("a", "b")}); err != nil &&
+					(!errors.As(err, &failure) || !errors.Is(err, ErrPluginCrashed)) {
 					t.Error(err)
 				}
 			}
@@ -299,13 +308,15 @@ func TestCallsSurviveProcessesThatAreKilledAllTheTime(t *testing.T) {
 	callers.Wait()
 	stop()
 	killer.Wait()
-	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil && !errors.Is(err, ErrPluginCrashed) {
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil &&
+		!errors.Is(err, ErrPluginCrashed) {
 		t.Error(err)
 	}
 }
 
 func TestNothingIsMadeAfterClose(t *testing.T) {
-	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, RunDir: plugintest.ShortTemp(t)}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
+		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, RunDir: plugintest.ShortTemp(t)}
 	m := open(t, o) // it sees to it that nothing is left in the run directory
 	if err := m.Close(); err != nil {
 		t.Fatal(err)

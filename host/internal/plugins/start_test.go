@@ -23,10 +23,12 @@ func TestStartsThatFail(t *testing.T) {
 		want error
 		says []string
 	}{
-		"panics-at-start":     {OpStart, ErrNotPlugin, []string{"exit status 2", "before the handshake", "panic: no good reason"}},
-		"exits-at-start":      {OpStart, ErrNotPlugin, []string{"exit status 3", "cannot find my licence"}},
-		"hangs-at-start":      {OpStart, ErrTimeout, []string{"no handshake line within 1s"}},
-		"other-version":       {OpStart, ErrIncompatible, []string{"version 2 of the strategy protocol, this host speaks 1"}},
+		"panics-at-start": {OpStart, ErrNotPlugin,
+			[]string{"exit status 2", "before the handshake", "panic: no good reason"}},
+		"exits-at-start": {OpStart, ErrNotPlugin, []string{"exit status 3", "cannot find my licence"}},
+		"hangs-at-start": {OpStart, ErrTimeout, []string{"no handshake line within 1s"}},
+		"other-version": {OpStart, ErrIncompatible,
+			[]string{"version 2 of the strategy protocol, this host speaks 1"}},
 		"other-cookie":        {OpStart, ErrNotPlugin, []string{"exit status 1", "This binary is a plugin"}},
 		"deaf":                {OpStart, ErrTimeout, []string{"no connection within 1s"}},
 		"elsewhere":           {OpStart, ErrNotPlugin, []string{"/tmp/somebody-elses.sock"}},
@@ -35,8 +37,9 @@ func TestStartsThatFail(t *testing.T) {
 		"hangs-in-getinfo":    {OpGetInfo, ErrTimeout, []string{"no answer within 1s", "plugins.startTimeout"}},
 		"lies-about-its-name": {OpGetInfo, ErrBadInfo, []string{"somebody-else", "rename the file"}},
 		"has-no-trigger":      {OpGetInfo, ErrBadInfo, []string{"trigger mode"}},
-		"refuses-config":      {OpConfigure, ErrBadConfig, []string{"strategies.refuses-config", "keep must be a prime number"}},
-		"exits-in-configure":  {OpConfigure, ErrPluginCrashed, []string{"exit status 4"}},
+		"refuses-config": {OpConfigure, ErrBadConfig,
+			[]string{"strategies.refuses-config", "keep must be a prime number"}},
+		"exits-in-configure": {OpConfigure, ErrPluginCrashed, []string{"exit status 4"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -67,19 +70,22 @@ func TestFilesThatAreNoPlugins(t *testing.T) {
 		text string
 		says []string
 	}{
-		"script-that-exits": {"#!/bin/sh\necho hello there\n", []string{"exit status 0", "before the handshake", `printed ["hello there"]`}},
-		"no-interpreter":    {"#!/no/such/program\n", []string{"no such file", "#! line"}},
-		"wrong-system":      {"\x7fELF but not really", []string{"exec format error", "built for this system"}},
-		"old-core":          {"#!/bin/sh\necho '9|1|unix|/x|grpc'\nsleep 60\n", []string{"version 9 of go-plugin's protocol"}},
-		"no-grpc":           {"#!/bin/sh\necho '1|1|unix|/x|netrpc'\nsleep 60\n", []string{"does not speak gRPC"}},
-		"endless-line":      {"#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x\n", []string{"exit status 0", `xxx`}},
+		"script-that-exits": {"#!/bin/sh\necho hello there\n",
+			[]string{"exit status 0", "before the handshake", `printed ["hello there"]`}},
+		"no-interpreter": {"#!/no/such/program\n", []string{"no such file", "#! line"}},
+		"wrong-system":   {"\x7fELF but not really", []string{"exec format error", "built for this system"}},
+		"old-core": {"#!/bin/sh\necho '9|1|unix|/x|grpc'\nsleep 60\n",
+			[]string{"version 9 of go-plugin's protocol"}},
+		"no-grpc":      {"#!/bin/sh\necho '1|1|unix|/x|netrpc'\nsleep 60\n", []string{"does not speak gRPC"}},
+		"endless-line": {"#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x\n", []string{"exit status 0", `xxx`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			plugintest.Write(t, dir, FilePrefix+name, test.text, 0o755)
-			_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Grants: map[string]config.Grant{"endless-line": {Processes: true}}}}).Strategy(t.Context(), name)
+			_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir},
+				Grants: map[string]config.Grant{"endless-line": {Processes: true}}}}).Strategy(t.Context(), name)
 			if !errors.Is(err, ErrNotPlugin) && !errors.Is(err, ErrIncompatible) {
 				t.Fatalf("got %v", err)
 			}
@@ -129,27 +135,33 @@ func TestABinaryThatIsWrittenForEverIsRefused(t *testing.T) {
 func TestUnknownStrategy(t *testing.T) {
 	good, bad, missing := pluginDir(t, "steady"), t.TempDir(), filepath.Join(t.TempDir(), "nowhere")
 	plugintest.Write(t, bad, FilePrefix+"notes", "hello", 0o644)
-	_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{good, bad, missing}}}).Strategy(t.Context(), "stedy")
+	_, err := open(t, Options{Plugins: config.Plugins{Dirs: []string{good, bad, missing}}}).Strategy(t.Context(),
+		"stedy")
 	if !errors.Is(err, ErrUnknownStrategy) {
 		t.Fatalf("got %v", err)
 	}
-	want := `unknown strategy "stedy", did you mean "steady"?: found steady in ` + good + ", " + bad + " (no plugins in it), " + missing +
-		" (no such file or directory); not usable: " + filepath.Join(bad, FilePrefix+"notes") + " is not executable (chmod +x)"
+	want := `unknown strategy "stedy", did you mean "steady"?: found steady in ` + good + ", " + bad +
+		" (no plugins in it), " + missing +
+		" (no such file or directory); not usable: " + filepath.Join(bad, FilePrefix+"notes") +
+		" is not executable (chmod +x)"
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := open(t, Options{}).Strategy(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "plugins.dirs") {
+	if _, err := open(t, Options{}).Strategy(t.Context(), "x"); err == nil ||
+		!strings.Contains(err.Error(), "plugins.dirs") {
 		t.Errorf("without directories: %v", err)
 	}
 }
 
 func TestAWrongSettingNamesItself(t *testing.T) {
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}, Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0})})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}},
+		Settings: settings(t, map[string]any{"strategies.steady.kepe": 1, "strategies.steady.keep": 0})})
 	_, err := m.Strategy(t.Context(), "steady")
 	if !errors.Is(err, ErrBadConfig) {
 		t.Fatalf("got %v", err)
 	}
-	for _, words := range []string{`strategies.steady.kepe`, `did you mean keep?`, `strategies.steady.keep`, "at least 1"} {
+	for _, words := range []string{`strategies.steady.kepe`, `did you mean keep?`, `strategies.steady.keep`,
+		"at least 1"} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%v\ndoes not say %q", err, words)
 		}
@@ -160,7 +172,8 @@ func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
 	first := pluginDir(t, "steady", "threshold-only", "panics-at-start", "refuses-config")
 	second := pluginDir(t, "steady")
 	missing := filepath.Join(t.TempDir(), "nowhere")
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{missing, first, second}, StartTimeout: 5 * time.Second}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{missing, first, second},
+		StartTimeout: 5 * time.Second}})
 	used := strategy(t, m, "threshold-only")
 	before := pid(t, used)
 
@@ -179,8 +192,10 @@ func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
 		{Name: "panics-at-start", Path: path(first, "panics-at-start"), State: StateBroken, SHA256: sum},
 		with("refuses-config", path(first, "refuses-config"), StateBroken, func(*Listing) {}),
 		with("steady", path(first, "steady"), StateReady, func(*Listing) {}),
-		with("threshold-only", path(first, "threshold-only"), StateReady, func(l *Listing) { l.Trigger = sdk.ModeThreshold }),
-		{Name: "steady", Path: path(second, "steady"), State: StateShadowed, SHA256: sum, Reason: "hidden by " + path(first, "steady")},
+		with("threshold-only", path(first, "threshold-only"), StateReady,
+			func(l *Listing) { l.Trigger = sdk.ModeThreshold }),
+		{Name: "steady", Path: path(second, "steady"), State: StateShadowed, SHA256: sum,
+			Reason: "hidden by " + path(first, "steady")},
 	}
 	ignore := cmpopts.IgnoreFields(Listing{}, "Reason", "Stderr", "Lacking")
 	if diff := cmp.Diff(want, got, ignore); diff != "" {

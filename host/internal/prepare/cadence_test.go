@@ -62,7 +62,8 @@ func TestGated(t *testing.T) {
 			if diff := cmp.Diff(c.want, got.Decision); diff != "" {
 				t.Error(diff)
 			}
-			if got.Skipped != c.skipped || got.Ran != c.ran || got.Held != c.held || (got.Removed > 0) != (c.ran && !c.held) {
+			if got.Skipped != c.skipped || got.Ran != c.ran || got.Held != c.held ||
+				(got.Removed > 0) != (c.ran && !c.held) {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -105,7 +106,8 @@ func TestPriced(t *testing.T) {
 			Saves: 10, Rewrites: 190, Horizon: 1, GainUSD: -216.5e-6}, false},
 		// Removing entries 2 to 19: 20 stay as they are, 0 are rewritten. now: 0.1 × 180 = 18; then 0.1 × 180 = 18.
 		"all that follows": {cached, []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, 1,
-			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6}, true},
+			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 180, Horizon: 1, GainUSD: 36e-6},
+			true},
 		// Removing entries 10 to 18: 100 stay, 10 are rewritten, 90 go. now: 0.1 × 100 − 1.25 × 10 = −2.5; then 9.
 		"near the end": {cached, []int{10, 11, 12, 13, 14, 15, 16, 17, 18}, 1,
 			outcome.Decision{Cadence: "priced", Reason: outcome.DecidedPays, Saves: 90, Rewrites: 10, Horizon: 1,

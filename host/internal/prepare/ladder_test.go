@@ -56,7 +56,8 @@ func (s sized) All(_ context.Context, entries []content.Content) ([]history.Coun
 
 // text is an entry of so many tokens.
 func text(speaker content.Speaker, tokens int) content.Content {
-	return content.Content{Speaker: speaker, Blocks: []content.Block{content.Text{Text: strings.Repeat("x", 10*tokens)}}}
+	return content.Content{Speaker: speaker,
+		Blocks: []content.Block{content.Text{Text: strings.Repeat("x", 10*tokens)}}}
 }
 
 // exchange is a call and its result of so many tokens; the call counts ten.
@@ -117,7 +118,8 @@ func TestTheLadderTakesWhatCostsLeastFirst(t *testing.T) {
 		"the last exchange stays, and what people said goes last": {
 			100, joined(human(50), human(20), exchange("a", 200), human(20), exchange("c", 50)),
 			[]outcome.Rung{outcome.RungResults, outcome.RungExchanges, outcome.RungHuman},
-			map[string]outcome.Rung{"e1": outcome.RungHuman, "e2": outcome.RungHuman, "e3": outcome.RungExchanges, "e4": outcome.RungExchanges},
+			map[string]outcome.Rung{"e1": outcome.RungHuman, "e2": outcome.RungHuman, "e3": outcome.RungExchanges,
+				"e4": outcome.RungExchanges},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -314,7 +316,8 @@ func TestTheLimitIsNoPlaceToStay(t *testing.T) {
 }
 
 func TestWhatPeopleSaidCanBeKept(t *testing.T) {
-	entries := joined([]content.Content{text(content.Human, 60), text(content.Human, 50)}, exchange("a", 10), exchange("b", 10))
+	entries := joined([]content.Content{text(content.Human, 60), text(content.Human, 50)}, exchange("a", 10),
+		exchange("b", 10))
 	f := emergency(100, entries...)
 	got := f.prepare(t)
 	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "words of people in 1 messages") {
@@ -324,7 +327,8 @@ func TestWhatPeopleSaidCanBeKept(t *testing.T) {
 	f.req.Settings.KeepHuman = true
 	before := f.history.Snapshot().Revision
 	var overflow *prepare.ContextOverflowError
-	if _, _, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) || f.history.Snapshot().Revision != before {
+	if _, _, err := f.Prepare(t.Context(), f.req); !errors.As(err, &overflow) ||
+		f.history.Snapshot().Revision != before {
 		t.Errorf("got %v", err)
 	}
 }
@@ -404,7 +408,8 @@ func TestTheLadderHoldsForAnyHistory(t *testing.T) {
 
 // Where what is not history fills the window, a smaller history does not help, so it is left alone.
 func TestWithoutRoomForTheHistoryNothingIsTouched(t *testing.T) {
-	entries := joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10), exchange("c", 10))
+	entries := joined([]content.Content{text(content.Human, 5)}, exchange("a", 200), exchange("b", 10),
+		exchange("c", 10))
 	for name, c := range map[string]struct {
 		pending, reported int // reported: the provider's count of the last request, of which 10 tokens were history
 		want              string

@@ -399,7 +399,8 @@ func TestAModelWithinItsBudget(t *testing.T) {
 			}
 			f.req.Settings.LLM = &prepare.LLM{
 				Profile: "p", Model: contract.Model{MaxOutput: 100}, MaxCalls: c.calls, MaxTokens: c.tokens,
-				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent,
+				Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion,
+					outcome.Spent,
 					error) {
 					return contract.Completion{Text: "x"}, spend, nil
 				},
@@ -469,7 +470,8 @@ func TestAFailureThatMayPassIsTriedAgain(t *testing.T) {
 	}
 	f.req.Settings.LLM = &prepare.LLM{
 		Profile: "p", MaxCalls: 5, MaxTokens: 100,
-		Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent, error) {
+		Generate: func(context.Context, contract.GenerateRequest, func(string)) (contract.Completion, outcome.Spent,
+			error) {
 			return contract.Completion{}, outcome.Spent{}, fmt.Errorf("%w: overloaded", contract.ErrUnavailable)
 		},
 	}

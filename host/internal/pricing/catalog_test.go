@@ -174,7 +174,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 func TestWhatIsWrongWithAFile(t *testing.T) {
 	list := func(changes string) string {
-		return "lists:\n  - name: mine\n    input: 1\n    output: 2\n    asOf: \"2026-01-01\"\n    source: here\n" + changes
+		return "lists:\n  - name: mine\n    input: 1\n    output: 2\n    asOf: \"2026-01-01\"\n    source: here\n" +
+			changes
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":         {"", `own.yaml:1: is empty; want "lists:" with at least one list`},
@@ -248,7 +249,8 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 // A file of a million lists is judged in no more than the time it takes to read it, and its errors can be read.
 func TestManyProblemsAreOneScreen(t *testing.T) {
 	_, err := load(t, "lists:\n"+strings.Repeat(" - {}\n", 100_000))
-	if err == nil || strings.Count(err.Error(), "\n") != 20 || !strings.Contains(err.Error(), "and 499980 more problems") {
+	if err == nil || strings.Count(err.Error(), "\n") != 20 ||
+		!strings.Contains(err.Error(), "and 499980 more problems") {
 		t.Errorf("%.300v", err)
 	}
 }

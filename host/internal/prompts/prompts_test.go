@@ -46,14 +46,18 @@ func TestTheFileThatFitsBestIsUsed(t *testing.T) {
 		strategy, model string
 		want            string // "": the embedded one
 	}{
-		"none":                    {nil, "one-shot", "gpt", ""},
-		"for all":                 {[]string{file}, "one-shot", "gpt", file},
-		"for the model":           {[]string{file, "gpt/" + file}, "one-shot", "gpt", "gpt/" + file},
-		"for the strategy":        {[]string{file, "gpt/" + file, "one-shot/" + file}, "one-shot", "gpt", "one-shot/" + file},
-		"for both":                {[]string{file, "gpt/" + file, "one-shot/" + file, "one-shot/gpt/" + file}, "one-shot", "gpt", "one-shot/gpt/" + file},
-		"for others":              {[]string{"middle-out/" + file, "claude/" + file, "middle-out/gpt/" + file}, "one-shot", "gpt", ""},
-		"no strategy, no model":   {[]string{file, "gpt/" + file}, "", "", file},
-		"a model with a slash":    {[]string{"qwen-qwen-3-free/" + file}, "one-shot", "qwen/qwen-3:free", "qwen-qwen-3-free/" + file},
+		"none":          {nil, "one-shot", "gpt", ""},
+		"for all":       {[]string{file}, "one-shot", "gpt", file},
+		"for the model": {[]string{file, "gpt/" + file}, "one-shot", "gpt", "gpt/" + file},
+		"for the strategy": {[]string{file, "gpt/" + file, "one-shot/" + file}, "one-shot", "gpt",
+			"one-shot/" + file},
+		"for both": {[]string{file, "gpt/" + file, "one-shot/" + file, "one-shot/gpt/" + file},
+			"one-shot", "gpt", "one-shot/gpt/" + file},
+		"for others": {[]string{"middle-out/" + file, "claude/" + file, "middle-out/gpt/" + file},
+			"one-shot", "gpt", ""},
+		"no strategy, no model": {[]string{file, "gpt/" + file}, "", "", file},
+		"a model with a slash": {[]string{"qwen-qwen-3-free/" + file}, "one-shot", "qwen/qwen-3:free",
+			"qwen-qwen-3-free/" + file},
 		"a file named as a model": {[]string{file, "gpt"}, "one-shot", "gpt", file},
 	}
 	for name, test := range tests {
@@ -137,7 +141,8 @@ func TestABrokenFileIsAnErrorThatNamesIt(t *testing.T) {
 func want(t *testing.T, err error, file, says string) {
 	t.Helper()
 	var broken *prompts.FileError
-	if !errors.As(err, &broken) || broken.File != file || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), says) {
+	if !errors.As(err, &broken) || broken.File != file || !strings.Contains(err.Error(), file) ||
+		!strings.Contains(err.Error(), says) {
 		t.Errorf("error %v; want one about %s that says %q", err, file, says)
 	}
 }
@@ -154,7 +159,8 @@ func TestNamesDoNotLeadOut(t *testing.T) {
 	outer := files(t, map[string]string{"compression.md": "outside", "in/x": ""})
 	r := prompts.Resolver{Dir: filepath.Join(outer, "in")}
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.SampledFrom([]string{"..", "../..", ".", "/", "a/../..", "..\\..", "\x00", "..\u2215", strings.Repeat("x", 5000)}), rapid.String())
+		name := rapid.OneOf(rapid.SampledFrom([]string{"..", "../..", ".", "/", "a/../..", "..\\..", "\x00", "..\u2215",
+			strings.Repeat("x", 5000)}), rapid.String())
 		got, err := r.Resolve(prompts.Compression, name.Draw(t, "strategy"), name.Draw(t, "model"))
 		if err != nil || got.Source != prompts.Embedded {
 			t.Fatalf("%q, %v", got.Source, err)
@@ -185,7 +191,8 @@ func TestEject(t *testing.T) {
 
 func TestADirectoryThatCannotBeMade(t *testing.T) {
 	dir := files(t, map[string]string{"file": "x"})
-	if _, err := prompts.Eject(filepath.Join(dir, "file", "prompts")); err == nil || !strings.Contains(err.Error(), dir) {
+	if _, err := prompts.Eject(filepath.Join(dir, "file", "prompts")); err == nil ||
+		!strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -194,7 +194,8 @@ func (y *tally) check(t *testing.T) {
 	t.Helper()
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills, y.pruned,
+	t.Logf("%d turns, %d of which failed; killed: %v; pruned: %v; compressed: %v", y.turns, y.failures, y.kills,
+		y.pruned,
 		y.compressions)
 	if missing := y.missing(); len(missing) > 0 || y.turns < minTurns() {
 		t.Errorf("%d turns; %s", y.turns, strings.Join(missing, "; "))

@@ -35,7 +35,8 @@ func (k *killer) kill(ctx context.Context, t *testing.T) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Millisecond * time.Duration(1+k.rnd.Int64N(20))): // not always at the same point of a turn
+		// not always at the same point of a turn
+		case <-time.After(time.Millisecond * time.Duration(1+k.rnd.Int64N(20))):
 		}
 		if !k.tally.killDue() {
 			continue

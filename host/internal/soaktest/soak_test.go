@@ -20,8 +20,9 @@ import (
 )
 
 var (
-	lasts = flag.Duration("soak", 0, "how long the soak test lasts at least; by default it ends when it has proved enough")
-	seed  = flag.Uint64("seed", 0, "seed of the soak test's random choices; 0 chooses one")
+	lasts = flag.Duration("soak", 0, "how long the soak test lasts at least; by default it ends when it has proved "+
+		"enough")
+	seed = flag.Uint64("seed", 0, "seed of the soak test's random choices; 0 chooses one")
 )
 
 // tooLong is when the test gives up. It is far more than any machine needs; only a hang takes that long.

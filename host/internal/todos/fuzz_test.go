@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// FuzzObserve holds that whatever a model and its tools say gives a list that passes Check, and does not change the list
-// if the tool failed.
+// FuzzObserve holds that whatever a model and its tools say gives a list that passes Check, and does not change the
+// list if the tool failed.
 func FuzzObserve(f *testing.F) {
 	f.Add("TodoWrite", `{"todos":[{"content":"a","status":"pending","subtasks":["b",{"id":3,"content":"c"}]}]}`, `"ok"`)
 	f.Add("update_plan", `{"plan":"[{\"step\":\"a\"}]"}`, `null`)
@@ -50,8 +50,10 @@ func observe(tracker *todos.Tracker, tool, parameters, result string) {
 func TestAnyHistoryGivesAValidListAndAnyCutOfItToo(t *testing.T) {
 	tools := rapid.SampledFrom([]string{"TodoWrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate", "Bash"})
 	params := rapid.SampledFrom([]string{
-		`{"todos":[{"content":"a","status":"completed"},{"description":"b"}]}`, `{"plan":[{"step":"c","status":"in_progress"}]}`,
-		`{"subject":"d"}`, `{"taskId":"1","status":"completed"}`, `{"taskId":2,"status":"deleted"}`, `{"todos":[]}`, `7`,
+		`{"todos":[{"content":"a","status":"completed"},{"description":"b"}]}`,
+		`{"plan":[{"step":"c","status":"in_progress"}]}`,
+		`{"subject":"d"}`, `{"taskId":"1","status":"completed"}`, `{"taskId":2,"status":"deleted"}`, `{"todos":[]}`,
+		`7`,
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		history := gen.History(gen.Options{Malformed: true}).Draw(t, "history")
@@ -85,9 +87,13 @@ func BenchmarkHostile(b *testing.B) {
 		"subtasks":        {"TodoWrite", list(`{"content":"a","subtasks":["b","c"]}`)},
 		"nested": {"TodoWrite", func(n int) (string, int) {
 			n = min(n, 4000) // JSON may be nested some thousands deep
-			return `{"todos":` + strings.Repeat(`[{"content":"a","subtasks":`, n) + `[]` + strings.Repeat(`}]`, n) + `}`, 1
+			return `{"todos":` + strings.Repeat(`[{"content":"a","subtasks":`, n) + `[]` + strings.Repeat(`}]`, n) +
+				`}`, 1
 		}},
-		"one letter": {"TodoWrite", func(n int) (string, int) { return `{"todos":["` + strings.Repeat("a", 20*n) + `"]}`, 1 }},
+		"one letter": {"TodoWrite", func(n int) (string,
+			int) {
+			return `{"todos":["` + strings.Repeat("a", 20*n) + `"]}`, 1
+		}},
 		"fields of a task": {"TodoWrite", func(n int) (string, int) {
 			return `{"todos":[{` + strings.Repeat(`"content":"a",`, n) + `"status":"pending"}]}`, 1
 		}},

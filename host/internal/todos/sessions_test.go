@@ -44,8 +44,10 @@ func TestListsOfRecordedSessions(t *testing.T) {
 				}
 			}
 			all := tracker.Todos()
-			if done := len(all) - len(todos.Active(all)); len(all) != want.tasks || done != want.done || lists != want.lists {
-				t.Errorf("%d tasks, %d done, %d lists, want %d, %d and %d:\n%s", len(all), done, lists, want.tasks, want.done, want.lists, lines(all))
+			if done := len(all) - len(todos.Active(all)); len(all) != want.tasks || done != want.done ||
+				lists != want.lists {
+				t.Errorf("%d tasks, %d done, %d lists, want %d, %d and %d:\n%s", len(all), done, lists, want.tasks,
+					want.done, want.lists, lines(all))
 			}
 		})
 	}

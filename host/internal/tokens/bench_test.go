@@ -30,7 +30,10 @@ func BenchmarkCount(b *testing.B) {
 func BenchmarkHostile(b *testing.B) {
 	for _, encoding := range []string{o200k, cl100k} {
 		for _, p := range hostilePatterns() {
-			b.Run(encoding+"/"+p.name, func(b *testing.B) { benchmarkText(b, testCounters()[encoding].Text, p.make(1<<20)) })
+			b.Run(encoding+"/"+p.name, func(b *testing.B) {
+				benchmarkText(b, testCounters()[encoding].Text,
+					p.make(1<<20))
+			})
 		}
 	}
 }
@@ -92,13 +95,15 @@ func corpora(tb testing.TB) []corpus {
 				rng.Uint32(), word(), word(), rng.IntN(2000), rng.IntN(2) == 0, word()+" "+word()+" "+word())
 		})},
 		{"log lines", draw(func() string {
-			return fmt.Sprintf("2026-11-%02dT%02d:%02d:%02d.%03dZ INFO [worker-%d] %s %s request=%08x status=%d took=%dms\n",
+			return fmt.Sprintf("2026-11-%02dT%02d:%02d:%02d.%03dZ INFO [worker-%d] %s %s request=%08x status=%d "+
+				"took=%dms\n",
 				1+rng.IntN(28), rng.IntN(24), rng.IntN(60), rng.IntN(60), rng.IntN(1000), rng.IntN(16), word(), word(),
 				rng.Uint32(), 200+rng.IntN(300), rng.IntN(5000))
 		})},
 		{"CJK", draw(func() string { return phrases[rng.IntN(len(phrases))] })},
 		{"emoji", draw(func() string {
-			return string(pictures[rng.IntN(len(pictures))]) + string(pictures[rng.IntN(len(pictures))]) + " " + word() + " "
+			return string(pictures[rng.IntN(len(pictures))]) + string(pictures[rng.IntN(len(pictures))]) + " " +
+				word() + " "
 		})},
 	}
 }

@@ -32,10 +32,11 @@ func TestCalibration(t *testing.T) {
 		"nothing learned: the count":                  {nil, 5000, 5000, 0},
 		"a count below zero is none":                  {nil, -5, 0, 0},
 		"one report: what is not counted is overhead": {[]tokens.Sample{{1000, 21_000}}, 3000, 23_000, 1},
-		"the last report is the point to start from":  {[]tokens.Sample{{1000, 21_000}, {1500, 22_200}}, 1500, 22_200, 2},
-		"a report of 0 is none":                       {[]tokens.Sample{{1000, 21_000}, {1500, 0}}, 1500, 21_500, 1},
-		"a negative report is none":                   {[]tokens.Sample{{1000, 21_000}, {1500, -1}}, 1500, 21_500, 1},
-		"less than can be is none":                    {[]tokens.Sample{{1000, 21_000}, {100_000, 24_999}}, 1500, 21_500, 1},
+		"the last report is the point to start from": {[]tokens.Sample{{1000, 21_000}, {1500, 22_200}}, 1500, 22_200,
+			2},
+		"a report of 0 is none":     {[]tokens.Sample{{1000, 21_000}, {1500, 0}}, 1500, 21_500, 1},
+		"a negative report is none": {[]tokens.Sample{{1000, 21_000}, {1500, -1}}, 1500, 21_500, 1},
+		"less than can be is none":  {[]tokens.Sample{{1000, 21_000}, {100_000, 24_999}}, 1500, 21_500, 1},
 		"more than can be is none": {[]tokens.Sample{{1000, 21_000}, {1500, math.MaxInt}}, 1500, 21_500,
 			1},
 		"a history that shrank teaches no ratio": {[]tokens.Sample{{10_000, 30_000}, {1000, 29_000}}, 2000, 30_000, 2},
@@ -53,7 +54,8 @@ func TestCalibration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := observed(tt.samples...)
 			if got := c.Estimate(tt.counted); got != tt.estimate {
-				t.Errorf("estimate of %d is %d, want %d (ratio %f, overhead %d)", tt.counted, got, tt.estimate, c.Ratio(),
+				t.Errorf("estimate of %d is %d, want %d (ratio %f, overhead %d)", tt.counted, got, tt.estimate,
+					c.Ratio(),
 					c.Overhead())
 			}
 			if c.Samples() != tt.used {
@@ -77,7 +79,8 @@ func TestWhatACalibrationLearns(t *testing.T) {
 			(3000 + 2*500 + 1024) / 3500., 23_769},
 		"growth below zero": {[]tokens.Sample{{1000, 21_000}, {1500, 11_000}},
 			(3000 + 500./2 - 1024) / 3500., 18_009},
-		"one huge request":                     {[]tokens.Sample{{0, 20_000}, {160_000, 340_000}}, 35_000. / 19_000, 16_000},
+		"one huge request": {[]tokens.Sample{{0, 20_000}, {160_000, 340_000}}, 35_000. / 19_000,
+			16_000},
 		"an overhead that changes is smoothed": {[]tokens.Sample{{1000, 21_000}, {1000, 31_000}}, 1, 22_000},
 		"what is old counts less": {[]tokens.Sample{{0, 9000}, {16_000, 41_000}, {32_000, 49_000}},
 			(3000 + 32_000*0.8 + 8000) / (3000 + 16_000*0.8 + 16_000), 10_038},
@@ -94,7 +97,8 @@ func TestWhatACalibrationLearns(t *testing.T) {
 
 func TestCalibrationStaysWithinItsBoundsWhateverIsReported(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.OneOf(rapid.Int(), rapid.IntRange(-10, 1_000_000), rapid.Just(math.MaxInt), rapid.Just(math.MinInt))
+		number := rapid.OneOf(rapid.Int(), rapid.IntRange(-10, 1_000_000), rapid.Just(math.MaxInt),
+			rapid.Just(math.MinInt))
 		var c, same tokens.Calibration
 		for range rapid.IntRange(0, 30).Draw(t, "reports") {
 			counted, reported := number.Draw(t, "counted"), number.Draw(t, "reported")
@@ -135,7 +139,8 @@ func session(t *rapid.T, requests, overhead int, ratio float64) []tokens.Sample 
 
 func TestCalibrationConvergesOnOverheadAndRatio(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		overhead, ratio := rapid.IntRange(1000, 60_000).Draw(t, "overhead"), rapid.Float64Range(0.6, 1.9).Draw(t, "ratio")
+		overhead, ratio := rapid.IntRange(1000, 60_000).Draw(t, "overhead"),
+			rapid.Float64Range(0.6, 1.9).Draw(t, "ratio")
 		samples := session(t, 60, overhead, ratio)
 		c := observed(samples...)
 		if math.Abs(c.Ratio()-ratio) > 0.1 {
@@ -182,7 +187,8 @@ func TestAFreshCalibrationKnowsTheModelAndStillLearns(t *testing.T) {
 			t.Errorf("ratio %f of %f, %d samples", c.Ratio(), taught.Ratio(), c.Samples())
 		}
 		if got := c.Estimate(0); got != 0 {
-			t.Errorf("before the first report an empty history is %d: another agent's overhead says nothing about this one", got)
+			t.Errorf("before the first report an empty history is %d: another agent's overhead says nothing about "+
+				"this one", got)
 		}
 		for _, s := range session(t, 60, 5000, 0.8) {
 			c.Observe(s.Counted, s.Reported)

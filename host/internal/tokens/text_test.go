@@ -43,7 +43,8 @@ func forEachEncoding(t *testing.T, test func(t *testing.T, c *Counter, exact fun
 const (
 	prose = "It was the third time that week: the build had failed, nobody knew why, and it's always \"fine on my " +
 		"machine\". " +
-		"We'll see (they said) — 1,250 tests, 37 of them red…\n\n\tWhat now?  Naïve façade, Straße, Ελληνικά, Привет!\r\n"
+		"We'll see (they said) — 1,250 tests, 37 of them red…\n\n\tWhat now?  Naïve façade, Straße, Ελληνικά, " +
+		"Привет!\r\n"
 	chinese  = "我们昨天讨论了这个问题，结果发现：缓存没有更新。请检查第１２行的代码，然后重新运行测试！日本語のテキストもあります。한국어도 있습니다.\n"
 	someJSON = `{"id":"toolu_01","ok":true,"n":-12.50e3,"path":"/src/a-b/c_d.go","lines":[1,22,333,4444],"s":"a\n\tb \"q\" é"}`
 )
@@ -118,7 +119,8 @@ func TestInvalidBytesCountAsReplacementCharacters(t *testing.T) {
 
 // textOf draws texts that are rich in what the patterns tell apart, so that the classes meet in every order.
 func textOf(longestRun int) *rapid.Generator[string] {
-	runes := []rune("aZéßǅʰ字あ가١٣9½²'sS'tLl!/-_=<|。，€\u0301\u0903\u200d \t\n\r\v\f\u0085\u00a0\u2028\u3000\u0000\ufffd😀ſK")
+	runes := []rune("aZéßǅʰ字あ가١٣9½²'sS'tLl!/-_=<|。，€\u0301\u0903\u200d " +
+		"\t\n\r\v\f\u0085\u00a0\u2028\u3000\u0000\ufffd😀ſK")
 	return rapid.Custom(func(t *rapid.T) string {
 		var b strings.Builder
 		for range rapid.IntRange(0, 40).Draw(t, "runs") {

@@ -26,20 +26,26 @@ func BenchmarkHostile(b *testing.B) {
 	same := func(s string) func(int) string { return func(int) string { return s } }
 	for name, make := range map[string]func(n int) string{
 		"fields of an entry": func(n int) string {
-			return `[{"speaker":"ai","blocks":[{"type":"text","text":"x",` + repeat(n, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}]}]`
+			return `[{"speaker":"ai","blocks":[{"type":"text","text":"x",` +
+				repeat(n, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}]}]`
 		},
 		"fields of a wrapper": func(n int) string {
 			return `{"history":[],` + repeat(n, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}`
 		},
 		"fields of a message": func(n int) string {
-			return `[{"role":"user","content":"x",` + repeat(n, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}]`
+			return `[{"role":"user","content":"x",` +
+				repeat(n, ",", func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}]`
 		},
 		"one letter": func(n int) string {
 			return `[{"speaker":"ai","blocks":[{"type":"text","text":"` + strings.Repeat("a", 10*n) + `"}]}]`
 		},
-		"null blocks": func(n int) string { return `[{"speaker":"ai","blocks":[` + repeat(n, ",", same("null")) + `]}]` },
+		"null blocks": func(n int) string {
+			return `[{"speaker":"ai","blocks":[` + repeat(n, ",", same("null")) +
+				`]}]`
+		},
 		"calls with one id": func(n int) string {
-			return `[{"speaker":"ai","blocks":[` + repeat(n, ",", same(`{"type":"tool_call","id":"1","name":"n"}`)) + `]},` +
+			return `[{"speaker":"ai","blocks":[` + repeat(n, ",", same(`{"type":"tool_call","id":"1","name":"n"}`)) +
+				`]},` +
 				repeat(n, ",", same(`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":1}]}`)) + `]`
 		},
 		"orphans": func(n int) string {
@@ -49,7 +55,8 @@ func BenchmarkHostile(b *testing.B) {
 			return repeat(n, "\n", same(`{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"x"}],"usage":{"n":1}}}`))
 		},
 		"kinds of record": func(n int) string {
-			return `{"type":"user","message":{"content":"x"}}` + "\n" + repeat(n, "\n", func(i int) string { return fmt.Sprintf(`{"type":"t%d"}`, i) })
+			return `{"type":"user","message":{"content":"x"}}` + "\n" +
+				repeat(n, "\n", func(i int) string { return fmt.Sprintf(`{"type":"t%d"}`, i) })
 		},
 		"items of codex": func(n int) string {
 			return repeat(n, "\n", same(`{"type":"response_item","payload":{"type":"reasoning","summary":[]}}`+"\n"+
@@ -65,7 +72,8 @@ func BenchmarkHostile(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					for _, f := range []transcript.Format{transcript.Native, transcript.OpenAIChat, transcript.AnthropicMessages} {
+					for _, f := range []transcript.Format{transcript.Native, transcript.OpenAIChat,
+						transcript.AnthropicMessages} {
 						if _, err := transcript.Write(&bytes.Buffer{}, t, f); err != nil {
 							b.Fatal(err)
 						}

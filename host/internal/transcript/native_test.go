@@ -58,7 +58,8 @@ func messages(notes []transcript.Note) []string {
 
 func TestNativeFormsComeBackInTheFormInWhichTheyStood(t *testing.T) {
 	const (
-		a = `{"speaker":"human","blocks":[{"type":"text","text":"a` + "\u2028" + `b"}],"metadata":{"n":1.50},"x":[1, 2]}`
+		a = `{"speaker":"human","blocks":[{"type":"text","text":"a` + "\u2028" +
+			`b"}],"metadata":{"n":1.50},"x":[1, 2]}`
 		b = `{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":{"z":1,"a":12345678901234567890}}]}`
 	)
 	for name, tt := range map[string]struct{ in, out string }{
@@ -67,7 +68,8 @@ func TestNativeFormsComeBackInTheFormInWhichTheyStood(t *testing.T) {
 		"one entry a line": {a + "\n\n" + b + "\n", "[\n" + a + ",\n" + b + "\n]\n"},
 		"one entry":        {a, "[\n" + a + "\n]\n"},
 		"empty list":       {"[]", "[\n]\n"},
-		"wrapper":          {`{"id":"s1","history":[` + a + `],"tools":["n"],"weight":1.0}`, "{\"id\":\"s1\",\n\"tools\":[\"n\"],\n\"weight\":1.0,\n\"history\":[\n" + a + "\n]}\n"},
+		"wrapper": {`{"id":"s1","history":[` + a + `],"tools":["n"],"weight":1.0}`,
+			"{\"id\":\"s1\",\n\"tools\":[\"n\"],\n\"weight\":1.0,\n\"history\":[\n" + a + "\n]}\n"},
 		"byte order mark":  {"\ufeff[" + a + "]", "[\n" + a + "\n]\n"},
 		"carriage returns": {a + "\r\n" + b + "\r\n", "[\n" + a + ",\n" + b + "\n]\n"},
 	} {
@@ -88,7 +90,8 @@ func TestNativeHistoriesSurviveByteForByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := gen.History(gen.Options{Malformed: true, MediaBlocks: true}).Draw(t, "history")
 		var out bytes.Buffer
-		if notes, err := transcript.Write(&out, &transcript.Transcript{Entries: history}, transcript.Native); err != nil ||
+		if notes, err := transcript.Write(&out, &transcript.Transcript{Entries: history},
+			transcript.Native); err != nil ||
 			len(notes) > 0 {
 			t.Fatal(notes, err)
 		}
@@ -136,7 +139,8 @@ func TestOddEntriesAreReadAndNoted(t *testing.T) {
 	if diff := cmp.Diff(want, messages(tr.Notes)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]transcript.Boundary{{Index: 2, Kind: "compact_boundary", Meta: []byte(`{"preTokens":9}`)}}, tr.Boundaries); diff != "" {
+	if diff := cmp.Diff([]transcript.Boundary{{Index: 2, Kind: "compact_boundary", Meta: []byte(`{"preTokens":9}`)}},
+		tr.Boundaries); diff != "" {
 		t.Error(diff)
 	}
 	out, _ := write(t, tr, transcript.Native)
@@ -153,39 +157,50 @@ func TestBadFilesGetOneErrorThatSaysWhere(t *testing.T) {
 		reason error
 		want   string
 	}{
-		"empty":                   {"", transcript.ErrEmpty, "empty file"},
-		"blank":                   {" \n\n\t", transcript.ErrEmpty, "empty file"},
-		"only a byte order mark":  {"\ufeff", transcript.ErrEmpty, "empty file"},
-		"NUL bytes":               {"\x7fELF\x00\x00", transcript.ErrBinary, "NUL"},
-		"UTF-16":                  {"\xff\xfe[\x00]\x00", transcript.ErrBinary, "NUL"},
-		"not UTF-8":               {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "not UTF-8;"},
-		"prose":                   {"# aider chat started", transcript.ErrUnknownFormat, "aider"},
-		"number":                  {"42", transcript.ErrUnknownFormat, "supported: native, claude-code"},
-		"unknown object":          {`{"foo":1,"bar":{}}`, transcript.ErrUnknownFormat, `fields "foo", "bar"`},
-		"empty object":            {`{}`, transcript.ErrUnknownFormat, "an empty JSON object"},
-		"unknown list":            {"[\n{\"foo\":1}]", transcript.ErrUnknownFormat, `"foo"`},
-		"unknown lines":           {"{\"foo\":1}\n{\"foo\":2}\n", transcript.ErrUnknownFormat, `line 1: unknown format: a JSON object with the fields "foo"`},
-		"truncated list":          {"[" + entry + ",\n{\"speak", transcript.ErrTruncated, "line 2 (byte 41)"},
-		"truncated only line":     {`{"history":[`, transcript.ErrTruncated, "line 1 (byte 12)"},
-		"truncated last line":     {claude + "\n" + `{"type":"us`, transcript.ErrTruncated, "line 2 (byte 68)"},
-		"truncated in a char":     {claude + "\n" + `{"type":"` + "\xe2\x80", transcript.ErrTruncated, "line 2"},
-		"broken list":             {"[\n" + entry + "\n" + entry + "]", transcript.ErrSyntax, "line 3 (byte 34)"},
-		"broken first line":       {`{"type":"user",}` + "\n" + claude, transcript.ErrSyntax, "line 1 (byte 15)"},
-		"broken line":             {claude + "\n\n{]\n" + claude, transcript.ErrSyntax, "line 3 (byte 59): broken JSON: unexpected ']'"},
-		"NUL in a line":           {claude + "\n{\"a\":\x00}", transcript.ErrSyntax, "line 2 (byte 62): broken JSON: unexpected NUL byte"},
-		"line that is no object":  {claude + "\n[1]\n", transcript.ErrMalformed, "line 2"},
-		"record without message":  {claude + "\n{\"type\":\"user\"}\n", transcript.ErrMalformed, "line 2"},
-		"entry that is no object": {"[\n" + entry + ",\nnull]", transcript.ErrMalformed, "line 3, entry 1: malformed transcript: not a history entry"},
-		"list of numbers":         {"[1]", transcript.ErrMalformed, "entry 0"},
-		"speaker no string":       {`{"history":[{"speaker":5}]}`, transcript.ErrMalformed, "entry 0: malformed transcript: not a history entry: speaker is 5, not a string"},
-		"blocks no list":          {entry + "\n" + `{"speaker":"ai","blocks":{}}`, transcript.ErrMalformed, "line 2, entry 1"},
-		"history no list":         {"{\n\"history\":{}}", transcript.ErrMalformed, "line 2 (byte 12): malformed transcript: history is {}, not a list"},
-		"history null":            {`{"history":null}`, transcript.ErrMalformed, "history is null"},
-		"message no object":       {`[{"role":"user","content":"x"},7]`, transcript.ErrMalformed, "entry 1: malformed transcript: message is 7"},
-		"several conversations":   {`{"messages":[]}` + "\n" + `{"messages":[]}`, transcript.ErrMalformed, "one conversation at a time"},
-		"list of conversations":   {`[{"messages":[]},{"messages":[]}]`, transcript.ErrMalformed, "one conversation at a time"},
-		"list and more":           {"[]\n[]\n", transcript.ErrMalformed, "line 2"},
-		"bookkeeping only":        {`{"type":"summary","leafUuid":"x","summary":"y"}`, transcript.ErrEmpty, "without any message"},
+		"empty":                  {"", transcript.ErrEmpty, "empty file"},
+		"blank":                  {" \n\n\t", transcript.ErrEmpty, "empty file"},
+		"only a byte order mark": {"\ufeff", transcript.ErrEmpty, "empty file"},
+		"NUL bytes":              {"\x7fELF\x00\x00", transcript.ErrBinary, "NUL"},
+		"UTF-16":                 {"\xff\xfe[\x00]\x00", transcript.ErrBinary, "NUL"},
+		"not UTF-8":              {"\x1f\x8b\x08\xff\xfe\xfd", transcript.ErrBinary, "not UTF-8;"},
+		"prose":                  {"# aider chat started", transcript.ErrUnknownFormat, "aider"},
+		"number":                 {"42", transcript.ErrUnknownFormat, "supported: native, claude-code"},
+		"unknown object":         {`{"foo":1,"bar":{}}`, transcript.ErrUnknownFormat, `fields "foo", "bar"`},
+		"empty object":           {`{}`, transcript.ErrUnknownFormat, "an empty JSON object"},
+		"unknown list":           {"[\n{\"foo\":1}]", transcript.ErrUnknownFormat, `"foo"`},
+		"unknown lines": {"{\"foo\":1}\n{\"foo\":2}\n", transcript.ErrUnknownFormat,
+			`line 1: unknown format: a JSON object with the fields "foo"`},
+		"truncated list":      {"[" + entry + ",\n{\"speak", transcript.ErrTruncated, "line 2 (byte 41)"},
+		"truncated only line": {`{"history":[`, transcript.ErrTruncated, "line 1 (byte 12)"},
+		"truncated last line": {claude + "\n" + `{"type":"us`, transcript.ErrTruncated, "line 2 (byte 68)"},
+		"truncated in a char": {claude + "\n" + `{"type":"` + "\xe2\x80", transcript.ErrTruncated, "line 2"},
+		"broken list":         {"[\n" + entry + "\n" + entry + "]", transcript.ErrSyntax, "line 3 (byte 34)"},
+		"broken first line":   {`{"type":"user",}` + "\n" + claude, transcript.ErrSyntax, "line 1 (byte 15)"},
+		"broken line": {claude + "\n\n{]\n" + claude, transcript.ErrSyntax,
+			"line 3 (byte 59): broken JSON: unexpected ']'"},
+		"NUL in a line": {claude + "\n{\"a\":\x00}", transcript.ErrSyntax,
+			"line 2 (byte 62): broken JSON: unexpected NUL byte"},
+		"line that is no object": {claude + "\n[1]\n", transcript.ErrMalformed, "line 2"},
+		"record without message": {claude + "\n{\"type\":\"user\"}\n", transcript.ErrMalformed, "line 2"},
+		"entry that is no object": {"[\n" + entry + ",\nnull]", transcript.ErrMalformed,
+			"line 3, entry 1: malformed transcript: not a history entry"},
+		"list of numbers": {"[1]", transcript.ErrMalformed, "entry 0"},
+		"speaker no string": {`{"history":[{"speaker":5}]}`, transcript.ErrMalformed,
+			"entry 0: malformed transcript: not a history entry: speaker is 5, not a string"},
+		"blocks no list": {entry + "\n" + `{"speaker":"ai","blocks":{}}`, transcript.ErrMalformed,
+			"line 2, entry 1"},
+		"history no list": {"{\n\"history\":{}}", transcript.ErrMalformed,
+			"line 2 (byte 12): malformed transcript: history is {}, not a list"},
+		"history null": {`{"history":null}`, transcript.ErrMalformed, "history is null"},
+		"message no object": {`[{"role":"user","content":"x"},7]`, transcript.ErrMalformed,
+			"entry 1: malformed transcript: message is 7"},
+		"several conversations": {`{"messages":[]}` + "\n" + `{"messages":[]}`, transcript.ErrMalformed,
+			"one conversation at a time"},
+		"list of conversations": {`[{"messages":[]},{"messages":[]}]`, transcript.ErrMalformed,
+			"one conversation at a time"},
+		"list and more": {"[]\n[]\n", transcript.ErrMalformed, "line 2"},
+		"bookkeeping only": {`{"type":"summary","leafUuid":"x","summary":"y"}`, transcript.ErrEmpty,
+			"without any message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, err := transcript.Read(strings.NewReader(tt.in), transcript.Options{})
@@ -213,7 +228,8 @@ func TestTheLimitHoldsForEveryForm(t *testing.T) {
 	big := strings.Repeat("x", 4000)
 	entry := fmt.Sprintf(`{"speaker":"human","blocks":[{"type":"text","text":%q}]}`, big)
 	for name, in := range map[string]string{
-		"one line": "[" + entry + "]", "document": "[\n" + entry + "\n]", "lines": entry + "\n" + entry, "spaces": strings.Repeat(" ", 6000) + "[]",
+		"one line": "[" + entry + "]", "document": "[\n" + entry + "\n]", "lines": entry + "\n" + entry,
+		"spaces": strings.Repeat(" ", 6000) + "[]",
 	} {
 		if _, err := transcript.Read(strings.NewReader(in), transcript.Options{MaxBytes: 4000}); !errors.Is(
 			err,
@@ -233,7 +249,8 @@ func TestAFileThatIsBeingWrittenIsReadIfAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"line 2: the last record is cut off and was left out"}, messages(tr.Notes)); diff != "" ||
+	if diff := cmp.Diff([]string{"line 2: the last record is cut off and was left out"},
+		messages(tr.Notes)); diff != "" ||
 		len(tr.Entries) != 1 {
 		t.Error(diff, len(tr.Entries))
 	}
@@ -266,7 +283,8 @@ func TestBytesThatAreNotUTF8AreReplacedAndNoted(t *testing.T) {
 	if got := tr.Entries[1].Blocks[0].(content.Text).Text; got != "a\ufffdb" {
 		t.Errorf("got %q", got)
 	}
-	if diff := cmp.Diff([]string{"line 2: bytes that are not UTF-8 were replaced by U+FFFD"}, messages(tr.Notes)); diff != "" {
+	if diff := cmp.Diff([]string{"line 2: bytes that are not UTF-8 were replaced by U+FFFD"},
+		messages(tr.Notes)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -333,7 +351,8 @@ func FuzzRead(f *testing.F) {
 // BenchmarkRead reads a made session of 5,000 entries, about 4 MB.
 func BenchmarkRead(b *testing.B) {
 	var native bytes.Buffer
-	if _, err := transcript.Write(&native, &transcript.Transcript{Entries: gen.Session(5000, 1)}, transcript.Native); err != nil {
+	if _, err := transcript.Write(&native, &transcript.Transcript{Entries: gen.Session(5000, 1)},
+		transcript.Native); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(native.Len()))

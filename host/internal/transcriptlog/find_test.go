@@ -27,7 +27,8 @@ func TestFindReadsAroundWhatCannotBeRead(t *testing.T) {
 		for _, c := range got {
 			speakers = append(speakers, c.Speaker)
 		}
-		if err != nil || len(speakers) != len(want) || len(want) > 0 && (speakers[0] != want[0] || speakers[len(want)-1] != want[len(want)-1]) {
+		if err != nil || len(speakers) != len(want) || len(want) > 0 &&
+			(speakers[0] != want[0] || speakers[len(want)-1] != want[len(want)-1]) {
 			t.Errorf("%s: %v, %v, want %v", id, speakers, err, want)
 		}
 		if wholly := id == "nothing" || id == "cé1"; wholly && unread != 2 {

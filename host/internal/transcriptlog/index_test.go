@@ -12,7 +12,8 @@ import (
 
 func exchange(id string) []content.Content {
 	return []content.Content{
-		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: json.RawMessage(`{}`)}}},
+		{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run",
+			Parameters: json.RawMessage(`{}`)}}},
 		{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run"}}},
 	}
 }
@@ -25,9 +26,12 @@ func TestFind(t *testing.T) {
 		want []int
 		near []string
 	}{
-		"an entry":                         {[]string{"e1", "e2", "e9", "e10"}, "e9", []int{2}, []string{"e9", "e1", "e2"}},
-		"a call and its response":          {[]string{"e1", "e3", "e9", "e10"}, "call_12", []int{0, 1}, []string{"call_12"}},
-		"an entry before a call":           {[]string{"e1", "e2", "e9", "e10"}, "e2", []int{1}, []string{"e2", "e1", "e9"}},
+		"an entry": {[]string{"e1", "e2", "e9", "e10"}, "e9", []int{2},
+			[]string{"e9", "e1", "e2"}},
+		"a call and its response": {[]string{"e1", "e3", "e9", "e10"}, "call_12", []int{0, 1},
+			[]string{"call_12"}},
+		"an entry before a call": {[]string{"e1", "e2", "e9", "e10"}, "e2", []int{1},
+			[]string{"e2", "e1", "e9"}},
 		"nothing":                          {[]string{"e1", "e2", "e9", "e10"}, "call_21", nil, []string{"call_12"}},
 		"nothing near":                     {[]string{"e1", "e2", "e9", "e10"}, "toolu", nil, nil},
 		"no id":                            {[]string{"e1", "", "e9", "e10"}, "", nil, nil},

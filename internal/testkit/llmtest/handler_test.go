@@ -57,7 +57,8 @@ func TestRequestsAreJudged(t *testing.T) {
 		"openai, wrong content": {openAIPath, `{"model":"m","messages":[{"role":"user","content":5}]}`,
 			"messages[0].content"},
 		"openai, unanswered call": {openAIPath,
-			`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]}]}`, "did not have response messages: 1"},
+			`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]}]}`,
+			"did not have response messages: 1"},
 		"openai, call not at once": {openAIPath,
 			`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]},{"role":"user","content":"x"}]}`,
 			"did not have response messages: 1"},
@@ -81,11 +82,13 @@ func TestRequestsAreJudged(t *testing.T) {
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"user","content":"y"}]}`,
 			"roles must alternate"},
 		"anthropic, system as role": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"x"}]}`, "should be 'user' or 'assistant'"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"x"}]}`,
+			"should be 'user' or 'assistant'"},
 		"anthropic, nothing said": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[]}]}`, "must have non-empty content"},
 		"anthropic, blank": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":" "}]}`, "must contain non-whitespace text"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":" "}]}`,
+			"must contain non-whitespace text"},
 		"anthropic, trailing space": {anthropicPath,
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y "}]}`,
 			"cannot end with trailing whitespace"},
@@ -133,7 +136,8 @@ func TestAnswersInOnePiece(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &openAI); err != nil || len(openAI.Choices) != 1 {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if c := openAI.Choices[0]; c.Message.Content != "you said hello" || c.Finish != "stop" || openAI.Usage.Prompt != 2 ||
+	if c := openAI.Choices[0]; c.Message.Content != "you said hello" || c.Finish != "stop" ||
+		openAI.Usage.Prompt != 2 ||
 		openAI.Usage.Completion != 5 {
 		t.Errorf("%s", text)
 	}
@@ -165,7 +169,8 @@ func TestTheEventsOfAStream(t *testing.T) {
 		}
 	}
 	want := []string{"message_start", "ping",
-		"content_block_start", "content_block_delta", "content_block_delta", "content_block_delta", "content_block_stop",
+		"content_block_start", "content_block_delta", "content_block_delta", "content_block_delta",
+		"content_block_stop",
 		"content_block_start", "content_block_delta", "content_block_delta", "content_block_stop",
 		"message_delta", "message_stop"}
 	if diff := cmp.Diff(want, names); diff != "" {

@@ -57,7 +57,8 @@ func TestBrokenJSONIsRefusedWithItsPosition(t *testing.T) {
 				t.Fatalf("got %v, want a SyntaxError", err)
 			}
 			if syntax.Offset != tt.offset || errors.Is(err, io.ErrUnexpectedEOF) != tt.truncated {
-				t.Errorf("got %v (truncated: %v), want byte %d, truncated: %v", err, errors.Is(err, io.ErrUnexpectedEOF),
+				t.Errorf("got %v (truncated: %v), want byte %d, truncated: %v", err,
+					errors.Is(err, io.ErrUnexpectedEOF),
 					tt.offset, tt.truncated)
 			}
 		})

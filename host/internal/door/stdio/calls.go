@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -298,15 +299,18 @@ func compressHistory(ctx context.Context, s *host.Session, _ sessionParams, up *
 	return compressResult{h.Tokens, h.Revision, out}, nil
 }
 
-// PendingTokens is what the request holds besides the history; 0 if nothing.
+// PendingTokens is what the request holds besides the history; 0 if nothing. Since is the revision of a prepared history
+// that the agent still has.
 type prepareParams struct {
 	sessionParams
 	PendingTokens int       `json:"pendingTokens"`
 	Format        host.Form `json:"format"`
+	Since         *uint64   `json:"since"`
 }
 
 // prepareResult is a prepared history: entries, or messages in the form that was asked for.
 type prepareResult struct {
+	Keep         *int               `json:"keep,omitempty"` // with since
 	System       any                `json:"system,omitempty"`
 	Instructions json.RawMessage    `json:"instructions,omitempty"`
 	History      *[]content.Content `json:"history,omitempty"`
@@ -338,6 +342,34 @@ func prepared(s *host.Session, ready host.Prepared, form host.Form) (prepareResu
 	return r, err
 }
 
+// leaveOut removes from the result what the agent has since a revision. The host remembers the last prepared history
+// only, so that of an older one nothing can be kept.
+func (r *prepareResult) leaveOut(ready host.Prepared, form host.Form, since uint64) error {
+	keep := 0
+	if since == ready.UnchangedSince {
+		keep = ready.Unchanged
+	}
+	r.Keep = &keep
+	if form == "" {
+		rest := (*r.History)[keep:]
+		r.History = &rest
+		return nil
+	}
+	// A message may hold several entries. The last one of the unchanged entries may have held more than these before.
+	ready.History = ready.History[:keep]
+	unchanged, err := ready.Request(form)
+	if err != nil {
+		return err
+	}
+	messages := r.Messages.([]json.RawMessage)
+	keep = 0
+	for keep < len(unchanged.Messages)-1 && bytes.Equal(unchanged.Messages[keep], messages[keep]) {
+		keep++
+	}
+	r.Messages = messages[keep:]
+	return nil
+}
+
 // systemBlocks are blocks as JSON.
 func systemBlocks(blocks []content.Block) []json.RawMessage {
 	out := make([]json.RawMessage, len(blocks))
@@ -367,6 +399,11 @@ func prepareWindow(ctx context.Context, s *host.Session, p prepareParams, up *ho
 			e.Data.Prepared = result
 		}
 		return nil, e
+	}
+	if p.Since != nil {
+		if err := result.leaveOut(ready, p.Format, *p.Since); err != nil {
+			return nil, err
+		}
 	}
 	return result, nil
 }

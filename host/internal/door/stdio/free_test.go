@@ -31,7 +31,8 @@ func TestMethodsWithoutASession(t *testing.T) {
 	for _, m := range Methods() {
 		want = append(want, m.Name)
 	}
-	if err := json.Unmarshal([]byte(lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)[0]), &r); err != nil {
+	if err := json.Unmarshal([]byte(lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`)[0]),
+		&r); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, r.Result.Methods); diff != "" {
@@ -58,7 +59,8 @@ func TestCancelReachesItsRequestOnly(t *testing.T) {
 		s.inProgress.Store(id, cancel)
 		ctxs[id] = ctx
 	}
-	if r, err := cancelRequest(t.Context(), s, cancelParams{ID: []byte(`"1"`)}); r != (cancelResult{true}) || err != nil {
+	if r, err := cancelRequest(t.Context(), s, cancelParams{ID: []byte(`"1"`)}); r != (cancelResult{true}) ||
+		err != nil {
 		t.Errorf("%v, %v", r, err)
 	}
 	if ctxs["1"].Err() != nil || context.Cause(ctxs[`"1"`]) != errCanceled {

@@ -48,11 +48,12 @@ func Methods() []Method {
 			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or none." +
 				" Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
-		{Name: "window.prepare", Params: "{session, pendingTokens?, format?}",
+		{Name: "window.prepare", Params: "{session, pendingTokens?, format?, since?}",
 			Result: "{history, system?, tokens, revision, outcome}; with format messages in place of history",
 			call:   inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
 				"pendingTokens is what the request holds in addition to the history and the system prompt of the session, " +
-				"such as tool schemas. With format, the result can be sent as it is."},
+				"such as tool schemas. With format, the result can be sent as it is. With since, the revision of the last " +
+				"result, it has only what follows the first \"keep\" entries or messages of that."},
 		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
 			call:    inTurn(compressHistory),
 			Meaning: "Compresses the history now, whatever the threshold says."},

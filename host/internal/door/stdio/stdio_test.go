@@ -82,9 +82,11 @@ func TestMoreRequestsThanMayWait(t *testing.T) {
 
 func TestFailedOpensLeaveNoQueue(t *testing.T) {
 	var out bytes.Buffer
-	s := &server{ctx: t.Context(), host: open(t), out: &out, queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered)}
+	s := &server{ctx: t.Context(), host: open(t), out: &out, queues: queues{byID: map[string]*queue{}},
+		slots: make(chan struct{}, maxUnanswered)}
 	for i := range 100 {
-		s.handle(line{text: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s%d","settings":{"nosuch":1}}}`, i)})
+		s.handle(line{text: fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s%d","settings":{"nosuch":1}}}`, i)})
 	}
 	s.work.Wait()
 	for {
@@ -151,7 +153,8 @@ func (broken) Read([]byte) (int, error) { return 0, errGone }
 func TestTheKindOfAFailure(t *testing.T) {
 	_, setting := open(t).Session(host.SessionOptions{Settings: map[string]any{"nosuch": 1}})
 	for want, err := range map[host.Kind]error{
-		"overflow": fmt.Errorf("x: %w", &host.Error{Kind: host.KindOverflow, MissingTokens: 3, Plugin: "s", Err: errors.New("y")}),
+		"overflow": fmt.Errorf("x: %w", &host.Error{Kind: host.KindOverflow, MissingTokens: 3, Plugin: "s",
+			Err: errors.New("y")}),
 		"setting":  setting,
 		"plugin":   &host.Error{Kind: host.KindPlugin, Plugin: "s", Retryable: true, Err: errors.New("y")},
 		"internal": errors.New("x"),

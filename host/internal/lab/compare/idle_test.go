@@ -32,7 +32,8 @@ func TestDoingNothingIsWhatItIsComparedWith(t *testing.T) {
 		),
 		"entries without a time": session("s",
 			at(0, says(content.Human, "Look at parseHeader.")), at(1, says(content.AI, "parseHeader is fine.")),
-			at(20, says(content.AI, "still here")), says(content.Human, "Sure?"), at(21, says(content.AI, "parseHeader, yes.")),
+			at(20, says(content.AI, "still here")), says(content.Human, "Sure?"),
+			at(21, says(content.AI, "parseHeader, yes.")),
 		),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,13 +59,16 @@ func TestIdentifiersOfEachKindOfBlock(t *testing.T) {
 	}{
 		"parameters": {content.ToolCall{Name: "read_file", ID: "call_1", Parameters: json.RawMessage(`{"file_path":"/w/a.go","old\u005fname" : ["fooBar",
 			"two words", {"line_no":1234}], "n":7}`)}, []string{"/w/a.go", "1234", "fooBar", "two words"}},
-		"a result that is text":  {content.ToolResponse{ToolName: "read_file", Result: content.String("a\nfunc doIt() {\"x y\"}")}, []string{"doIt", "x y"}},
-		"a result that is JSON":  {content.ToolResponse{Result: json.RawMessage(`{"reservation_id":"ZFA04Y","total":1500}`)}, []string{"1500", "ZFA04Y", "reservation_id"}},
-		"an error":               {content.ToolResponse{Error: "ENOENT: no such file /w/b.go"}, []string{"/w/b.go", "ENOENT"}},
-		"a thought":              {content.Thinking{Thought: "look at fooBar"}, []string{"fooBar"}},
-		"code":                   {content.Code{Code: "fooBar()"}, []string{"fooBar"}},
-		"media":                  {content.Media{Data: "fooBar"}, nil},
-		"broken JSON":            {content.ToolCall{Parameters: json.RawMessage(`{"a":"/w/x.go","b":"cut o`)}, []string{"/w/x.go"}},
+		"a result that is text": {content.ToolResponse{ToolName: "read_file",
+			Result: content.String("a\nfunc doIt() {\"x y\"}")}, []string{"doIt", "x y"}},
+		"a result that is JSON": {content.ToolResponse{Result: json.RawMessage(`{"reservation_id":"ZFA04Y","total":1500}`)}, []string{"1500", "ZFA04Y", "reservation_id"}},
+		"an error": {content.ToolResponse{Error: "ENOENT: no such file /w/b.go"},
+			[]string{"/w/b.go", "ENOENT"}},
+		"a thought": {content.Thinking{Thought: "look at fooBar"}, []string{"fooBar"}},
+		"code":      {content.Code{Code: "fooBar()"}, []string{"fooBar"}},
+		"media":     {content.Media{Data: "fooBar"}, nil},
+		"broken JSON": {content.ToolCall{Parameters: json.RawMessage(`{"a":"/w/x.go","b":"cut o`)},
+			[]string{"/w/x.go"}},
 		"a backslash at the end": {content.ToolCall{Parameters: json.RawMessage(`"\`)}, nil},
 	} {
 		if diff := cmp.Diff(c.want, inText(c.block)); diff != "" {
@@ -80,7 +83,8 @@ func FuzzIdentifiers(f *testing.F) {
 	f.Add(`"""'' a.b::c-d/e@f ~~ \"`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, b := range []content.Block{
-			content.Text{Text: text}, content.ToolCall{Parameters: json.RawMessage(text)}, content.ToolResponse{Result: json.RawMessage(text)},
+			content.Text{Text: text}, content.ToolCall{Parameters: json.RawMessage(text)},
+			content.ToolResponse{Result: json.RawMessage(text)},
 		} {
 			n := 0
 			blockWords(b, func(s string) {
@@ -101,7 +105,8 @@ func FuzzIdentifiers(f *testing.F) {
 // BenchmarkIdentifiers reads a MiB of whatever a tool may print.
 func BenchmarkIdentifiers(b *testing.B) {
 	for name, unit := range map[string]string{
-		"one letter": "a", "quotes": `"`, "open quotes": ` "a`, "dots": "a.", "slashes": "a/", "colons": "a:", "dashes": "a-", "spaces": "aB ",
+		"one letter": "a", "quotes": `"`, "open quotes": ` "a`, "dots": "a.", "slashes": "a/", "colons": "a:",
+		"dashes": "a-", "spaces": "aB ",
 		"code": "func parseHeader(b []byte) (int, error) { return os.Open(\"/etc/hosts\") }\n", "numbers": "12345,",
 	} {
 		text := strings.Repeat(unit, maxScan/len(unit))

@@ -29,7 +29,8 @@ func TestStoriesGiveTheCommittedSessions(t *testing.T) {
 			}
 			if want := committed(t, s.file); !bytes.Equal(got, want) {
 				line, diff := firstDifference(string(want), string(got))
-				t.Errorf("%s differs from line %d on; if that is meant, run: go run ./host/internal/lab/samplegen\n%s", s.file,
+				t.Errorf("%s differs from line %d on; if that is meant, run: go run ./host/internal/lab/samplegen\n%s",
+					s.file,
 					line, diff)
 			}
 		})

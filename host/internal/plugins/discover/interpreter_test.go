@@ -16,7 +16,8 @@ import (
 
 func TestWhatAProgramIsRunBy(t *testing.T) {
 	for text, want := range map[string]string{
-		"#!/usr/bin/env -S node --x\ncode": "/usr/bin/env", "#! /bin/sh": "/bin/sh", "#!/bin/sh\t-e\n": "/bin/sh", "#!": "",
+		"#!/usr/bin/env -S node --x\ncode": "/usr/bin/env", "#! /bin/sh": "/bin/sh", "#!/bin/sh\t-e\n": "/bin/sh",
+		"#!":                              "",
 		"#!/" + strings.Repeat("x", 1000): "/" + strings.Repeat("x", 253),
 	} {
 		if got := firstWord(shebang(strings.NewReader(text))); got != want {
@@ -68,8 +69,9 @@ func bomb(t *testing.T, loader string, size int64) []byte {
 	var file bytes.Buffer
 	for _, v := range []any{
 		elf.Header64{
-			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-			Type:  uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT),
+			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
+				byte(elf.EV_CURRENT)},
+			Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT),
 			Phoff: header, Phentsize: part, Phnum: 1,
 			Shoff: namesAt + namesLen, Shentsize: section, Shnum: 2, Shstrndx: 1,
 		},

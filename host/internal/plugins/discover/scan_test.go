@@ -14,7 +14,8 @@ import (
 func TestDiscover(t *testing.T) {
 	root := t.TempDir()
 	first, second := filepath.Join(root, "first"), filepath.Join(root, "second")
-	for _, dir := range []string{first, second, filepath.Join(first, FilePrefix+"folder"), filepath.Join(first, "sub")} {
+	for _, dir := range []string{first, second, filepath.Join(first, FilePrefix+"folder"),
+		filepath.Join(first, "sub")} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,8 @@ func TestDiscover(t *testing.T) {
 	plugintest.Write(t, filepath.Join(first, "sub"), FilePrefix+"deep", script, 0o755)
 	plugintest.Write(t, second, FilePrefix+"good", script, 0o755)
 	plugintest.Write(t, second, FilePrefix+"broken", script, 0o755)
-	for link, target := range map[string]string{"linked": filepath.Join(first, FilePrefix+"good"), "dangling": "nothing"} {
+	for link, target := range map[string]string{"linked": filepath.Join(first, FilePrefix+"good"),
+		"dangling": "nothing"} {
 		if err := os.Symlink(target, filepath.Join(second, FilePrefix+link)); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +53,8 @@ func TestDiscover(t *testing.T) {
 		t.Error(diff)
 	}
 	f := func(dir, name, problem, shadowedBy string) Candidate {
-		return Candidate{Name: name, Path: filepath.Join(dir, FilePrefix+name), Problem: problem, ShadowedBy: shadowedBy}
+		return Candidate{Name: name, Path: filepath.Join(dir, FilePrefix+name), Problem: problem,
+			ShadowedBy: shadowedBy}
 	}
 	badName := func(name string) string {
 		return `has no valid strategy name ("` + name + `" must be lower-case letters, digits and single hyphens)`

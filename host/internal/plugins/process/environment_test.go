@@ -30,7 +30,8 @@ func TestWhoIsToBlameForAFailedStart(t *testing.T) {
 		"no directory was made for it":         {err: start(syscall.EACCES), host: true},
 		"its directory was removed":            {err: start(syscall.ENOENT), dir: gone, host: true},
 		"its directory went, and it timed out": {dir: gone, host: true},
-		"the launcher is stuck":                {err: fmt.Errorf("%w: 5s", isolate.ErrLauncher), dir: there, host: true},
+		"the launcher is stuck": {err: fmt.Errorf("%w: 5s", isolate.ErrLauncher), dir: there,
+			host: true},
 		"no thread for Go's runtime": {
 			err: errors.New("it exited"), dir: there, host: true,
 			stderr: "runtime: failed to create new OS thread (have 5 already; errno=11)\n",

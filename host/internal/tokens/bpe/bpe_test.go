@@ -20,7 +20,8 @@ func vocabulary(t *rapid.T) map[string]int {
 		left, right := rapid.SampledFrom(tokens).Draw(t, "left"), rapid.SampledFrom(tokens).Draw(t, "right")
 		// A token is learned from text as it is merged so far. So its two parts must stay as they are in it.
 		merged := left + right
-		if _, ok := ranks[merged]; ok || len(merged) > 40 || !slices.Equal(merge(merged, ranks), []string{left, right}) {
+		if _, ok := ranks[merged]; ok || len(merged) > 40 ||
+			!slices.Equal(merge(merged, ranks), []string{left, right}) {
 			continue
 		}
 		ranks[merged] = len(ranks)

@@ -71,7 +71,8 @@ LIMIT  NOTHING       SENT
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	if got, want := printed(t, sample(), table.Options{Columns: []string{"all"}, Width: 200}), "NOTHING"; !strings.Contains(got, want) {
+	if got, want := printed(t, sample(), table.Options{Columns: []string{"all"}, Width: 200}),
+		"NOTHING"; !strings.Contains(got, want) {
 		t.Errorf("all columns:\n%s", got)
 	}
 }
@@ -112,8 +113,9 @@ func TestATableFitsWhateverItHolds(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"0": table.Int(0), "999": table.Int(999), "-1,000": table.Int(-1000), "12,345,678": table.Int(12345678),
-		"9,999": table.Short(9999), "10.0k": table.Short(10000), "-45.7k": table.Short(-45678), "1.00M": table.Short(999_600),
-		"999k": table.Short(999_400), "1.23G": table.Short(1_234_000_000),
+		"9,999": table.Short(9999), "10.0k": table.Short(10000), "-45.7k": table.Short(-45678),
+		"1.00M": table.Short(999_600),
+		"999k":  table.Short(999_400), "1.23G": table.Short(1_234_000_000),
 		"-": table.Percent(1, 0), "33.3 %": table.Percent(1, 3), "0.0 %": table.Percentage(-0.01),
 		"1.5s": table.Duration(1530 * time.Millisecond), "2m10s": table.Duration(130 * time.Second),
 		"15ms": table.Duration(15_400 * time.Microsecond), "1.2ms": table.Duration(1234 * time.Microsecond),

@@ -20,7 +20,8 @@ func made(n size) *compare.Report {
 		r.Prices = append(
 			r.Prices,
 			&pricing.List{Name: fmt.Sprintf("list-%d", i), Input: 3, CacheRead: 0.3, CacheWrite: 3.75, Output: 15,
-				CacheTTL: 5 * time.Minute, CacheMinimum: 1024, AsOf: "2026-11-20", Source: "https://prices.example/list"},
+				CacheTTL: 5 * time.Minute, CacheMinimum: 1024, AsOf: "2026-11-20",
+				Source: "https://prices.example/list"},
 		)
 	}
 	for i := range n.variants {

@@ -130,7 +130,8 @@ func TestThePageShowsEverySessionVariantAndPriceList(t *testing.T) {
 	t.Parallel()
 	r := made(size{2, 40, 3, 2})
 	r.Variants[2].PriceList = "list-1" // it decided by this list, and is priced by it alone
-	for _, res := range []*compare.Result{&r.Totals.Variants[2], &r.Sessions[0].Variants[2], &r.Sessions[1].Variants[2]} {
+	for _, res := range []*compare.Result{&r.Totals.Variants[2], &r.Sessions[0].Variants[2],
+		&r.Sessions[1].Variants[2]} {
 		res.Costs = res.Costs[1:]
 		for i := range res.Points {
 			res.Points[i].USD = res.Points[i].USD[1:]
@@ -159,8 +160,10 @@ func TestThePageShowsEverySessionVariantAndPriceList(t *testing.T) {
 	if diff := cmp.Diff([]int{4, 3, 4, 4, 3, 4}, lines); diff != "" {
 		t.Errorf("lines in each chart:\n%s", diff)
 	}
-	for _, want := range []string{"session-0.jsonl", "session-1.jsonl", "variant-0", "variant-2", "limit 28,000", "threshold 23,800",
-		"https://prices.example/list", "2026-11-20", "tool_3", "/home/dev/project/internal/file_3.go", "internal/lost_3.go", "compacted its own history"} {
+	for _, want := range []string{"session-0.jsonl", "session-1.jsonl", "variant-0", "variant-2", "limit 28,000",
+		"threshold 23,800",
+		"https://prices.example/list", "2026-11-20", "tool_3", "/home/dev/project/internal/file_3.go",
+		"internal/lost_3.go", "compacted its own history"} {
 		if !strings.Contains(page.text(), want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -217,8 +220,10 @@ func TestThePageCanBeReadAloud(t *testing.T) {
 
 // hostile names are what a recorded session may call itself, its tools and its files.
 var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style><script>`, `</title></svg><h1>`, `' onmouseover='x`,
-	`{{.Style}}`, `<!-- `, `]]>`, `&lt;b&gt;`, "a\x00b\x1b[31m\u202Ecod.exe", strings.Repeat("<", 1<<20), "\xff\xfe", "\ufffe\uffff",
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style><script>`, `</title></svg><h1>`,
+	`' onmouseover='x`,
+	`{{.Style}}`, `<!-- `, `]]>`, `&lt;b&gt;`, "a\x00b\x1b[31m\u202Ecod.exe", strings.Repeat("<", 1<<20), "\xff\xfe",
+	"\ufffe\uffff",
 }
 
 func TestNamesFromSessionsAreOnlyText(t *testing.T) {
@@ -231,7 +236,8 @@ func TestNamesFromSessionsAreOnlyText(t *testing.T) {
 			r.Variants[0].Name, r.Variants[0].Settings = name, map[string]string{name: name}
 			r.Prices[0].Name, r.Prices[0].Source, r.Prices[0].Note, r.Prices[0].AsOf = name, name, "", name
 			r.Sessions[0].Name = name
-			for _, res := range []*compare.Result{&r.Totals.Variants[0], &r.Sessions[0].Variants[0], &r.Sessions[0].Nothing, &r.Totals.Nothing} {
+			for _, res := range []*compare.Result{&r.Totals.Variants[0], &r.Sessions[0].Variants[0],
+				&r.Sessions[0].Nothing, &r.Totals.Nothing} {
 				res.Variant, res.Costs[0].List, res.Error = name, name, name
 				for _, l := range [][]compare.Share{res.Pruned.Tools, res.Pruned.Files} {
 					for i := range l {
@@ -258,7 +264,8 @@ func TestNamesFromSessionsAreOnlyText(t *testing.T) {
 
 func TestThePageStaysSmall(t *testing.T) {
 	t.Parallel()
-	for _, n := range []size{{16, 5000, 6, 3}, {500, 60, 6, 3}, {40, 200, 60, 3}, {20, 300, 20, 20}, {1, 100_000, 4, 3}} {
+	for _, n := range []size{{16, 5000, 6, 3}, {500, 60, 6, 3}, {40, 200, 60, 3}, {20, 300, 20, 20},
+		{1, 100_000, 4, 3}} {
 		r := made(n)
 		text := write(t, r, htmlreport.Options{})
 		if len(text) > 2<<20 {
@@ -302,7 +309,8 @@ func TestThePageOfAComparisonThatWasStopped(t *testing.T) {
 	r.Totals.Variants[1] = compare.Result{Variant: "variant-1", Error: "needs a model: none is configured"}
 	r.Sessions[1].Variants[1] = compare.Result{Variant: "variant-1"}
 	page := parse(t, write(t, r, htmlreport.Options{}))
-	for _, want := range []string{"Incomplete.", "not run: needs a model: none is configured", "not finished: the comparison was stopped"} {
+	for _, want := range []string{"Incomplete.", "not run: needs a model: none is configured",
+		"not finished: the comparison was stopped"} {
 		if !strings.Contains(page.text(), want) {
 			t.Errorf("no %q", want)
 		}
