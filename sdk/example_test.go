@@ -17,12 +17,11 @@ func (lastTwo) Info() sdk.Info {
 }
 
 func (lastTwo) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	kept := turns.SafeTail(in.History, 2)
+	kept := turns.KeepLast(in.History, 2)
 	if len(kept) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 	}
-	from := len(in.History) - len(kept)
-	missed := float64(in.Tokens(from, len(in.History))) > in.Target()
+	missed := float64(in.TokensOf(kept)) > in.Target()
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: missed}), nil
 }
 

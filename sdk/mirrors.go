@@ -37,8 +37,8 @@ func (s *mirrors) keep(m *mirror) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(s.held[m.session])
-	if m.bytes > s.limit {
-		return // it would only push out the others
+	if m.bytes > s.limit || s.held == nil {
+		return // it would only push out the others; without a limit nothing is held, an empty history neither
 	}
 	s.held[m.session] = m
 	s.total += m.bytes

@@ -101,6 +101,17 @@ func (in CompressInput) Tokens(from, to int) int {
 	return in.TokensIn(from, to)
 }
 
+// TokensOf returns what the host's tokenizer counts for entries of History that are kept. Entries that you made or
+// changed have no count: ask [Host.EstimateTokens] for these.
+func (in CompressInput) TokensOf(kept []Content) (tokens int) {
+	for _, entry := range kept {
+		if i, ok := entry.Origin(); ok {
+			tokens += in.Tokens(i, i+1)
+		}
+	}
+	return tokens
+}
+
 // CompressResult is what a Compress did: a new history, or a no-op. Make it with [Applied] or [NoOp].
 type CompressResult struct {
 	// NoOp is not empty if nothing was done.

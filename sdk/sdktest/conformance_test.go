@@ -13,7 +13,7 @@ import (
 )
 
 // suffix keeps the end of a history.
-type suffix struct{ carelessly, silently bool }
+type suffix struct{ carelessly, silently, thoroughly bool }
 
 func (suffix) Info() sdk.Info {
 	return sdk.Info{Name: "suffix", Version: "1.0.0", Trigger: sdk.Threshold(0.8)}
@@ -21,15 +21,18 @@ func (suffix) Info() sdk.Info {
 
 func (s suffix) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
 	n := len(in.History)
-	cut := n * 3 / 4
-	if !s.carelessly {
-		cut = turns.CutForward(in.History, cut)
+	kept := turns.KeepLast(in.History, n-n*3/4)
+	switch {
+	case s.carelessly:
+		kept = in.History[n*3/4:]
+	case s.thoroughly:
+		kept = turns.SafeTail(in.History, n-n*3/4)
 	}
-	if cut == 0 || cut == n {
+	if len(kept) == n {
 		return sdk.NoOp(sdk.NoOpNoGain), nil
 	}
-	missed := !s.silently && float64(in.Tokens(cut, n)) > in.Target()
-	return sdk.Applied(in.History[cut:], sdk.CompressMetadata{TargetMissed: missed}), nil
+	missed := !s.silently && float64(in.TokensOf(kept)) > in.Target()
+	return sdk.Applied(kept, sdk.CompressMetadata{TargetMissed: missed}), nil
 }
 
 func TestConformanceAcceptsWhatTheHostAccepts(t *testing.T) {
@@ -99,6 +102,7 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 	}{
 		"a response without its call": {suffix{carelessly: true}, "lost its call"},
 		"a target that was missed":    {suffix{silently: true}, "TargetMissed is not set"},
+		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
 		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
 		"a change of what was seen":   {remembering{scribbles: true}, "changed entry 0 of its input, which later calls"},
 	} {

@@ -21,7 +21,7 @@ func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (s
 	if len(in.History) <= 2 {
 		return sdk.NoOp(sdk.NoOpTooFew), nil
 	}
-	return sdk.Applied(turns.SafeTail(in.History, 2), sdk.CompressMetadata{}), nil
+	return sdk.Applied(turns.KeepLast(in.History, 2), sdk.CompressMetadata{}), nil
 }
 
 // TestKeepLast is a whole test of it. Whatever the host would refuse fails the test without a line of its own.

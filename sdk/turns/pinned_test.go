@@ -1,6 +1,7 @@
 package turns_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,6 +28,10 @@ func TestPinnedEntriesComeWithTheirExchanges(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{2, 3, 4}, turns.Pinned(history, 1, len(history))); diff != "" {
 		t.Error(diff)
+	}
+	kept := turns.KeepLast(history, 1)
+	if want := slices.Concat(history[:1], history[2:]); !slices.EqualFunc(want, kept, content.Content.Equal) {
+		t.Errorf("the last entry and the pinned ones are %v", kept)
 	}
 	if got := turns.Pinned(history, 5, 6); got != nil {
 		t.Errorf("nothing is pinned there: %v", got)

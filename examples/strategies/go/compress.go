@@ -37,13 +37,13 @@ func count(ctx context.Context, host sdk.Host, in sdk.CompressInput, squashed ma
 // oldest returns the position before which entries are removed, except those that stay, so that the rest has at most
 // target tokens; and the tokens of that rest. The cut never separates a response from its call: a provider would refuse
 // the history. A cut of 0 means that nothing is removed.
-func oldest(history []sdk.Content, tokens []int, target float64) (cut, total int) {
+func oldest(history []sdk.Content, tokens []int, stays []bool, target float64) (cut, total int) {
 	for _, n := range tokens {
 		total += n
 	}
 	rest := total
 	for cut < len(history) && float64(rest) > target {
-		if !stays(history[cut]) {
+		if !stays[cut] {
 			rest -= tokens[cut]
 		}
 		cut++
@@ -53,15 +53,22 @@ func oldest(history []sdk.Content, tokens []int, target float64) (cut, total int
 		cut = 0 // only what the user said would be left: better let the host report that the history does not fit
 	}
 	for i := range cut {
-		if !stays(history[i]) {
+		if !stays[i] {
 			total -= tokens[i]
 		}
 	}
 	return cut, total
 }
 
-// stays reports whether an entry is kept however old it is: what the user said, and entries of unknown speakers, which
-// this strategy must not judge.
-func stays(entry sdk.Content) bool {
-	return entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool
+// staying says of each entry whether it is kept however old it is: what the user said, entries of unknown speakers,
+// which this strategy must not judge, and pinned ones with all that belongs to them.
+func staying(history []sdk.Content) []bool {
+	stays := make([]bool, len(history))
+	for i, entry := range history {
+		stays[i] = entry.Speaker != sdk.AI && entry.Speaker != sdk.Tool
+	}
+	for _, i := range turns.Pinned(history, 0, len(history)) {
+		stays[i] = true
+	}
+	return stays
 }

@@ -90,10 +90,11 @@ func (Strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressInpu
 		}
 		history[i] = entry
 	}
-	cut, total := oldest(history, tokens, in.Target())
+	stays := staying(history)
+	cut, total := oldest(history, tokens, stays, in.Target())
 	kept := make([]sdk.Content, 0, len(history))
-	for _, entry := range history[:cut] {
-		if stays(entry) {
+	for i, entry := range history[:cut] {
+		if stays[i] {
 			kept = append(kept, entry)
 		}
 	}
@@ -144,6 +145,9 @@ func squashOutputs(ctx context.Context, history []sdk.Content, outputs []turns.A
 	for _, at := range outputs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if history[at.Entry].Pinned() {
+			continue // it must stay as it is
 		}
 		response := history[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
 		if len(response.Result) == 0 || response.Result[0] != '"' {

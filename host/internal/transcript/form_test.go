@@ -132,7 +132,7 @@ func lines(text string) (out []json.RawMessage) {
 }
 
 // One sample of each form has every part that is known, parts that are not, and fields of other programs.
-var samples = map[transcript.Format]string{
+var formSamples = map[transcript.Format]string{
 	transcript.AnthropicMessages: `
 		{"role":"user","content":"hi"}
 		{"role":"user","content":[{"type":"text","text":"look","cache_control":{"type":"ephemeral"},"citations":[]},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="},"cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"image","source":{"type":"url","url":"https://e.org/i.png"}},{"type":"image","source":{"type":"file","file_id":"f1"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"aGk="},"title":"a.pdf","context":"c","citations":{"enabled":true}},{"type":"document","source":{"type":"text","media_type":"text/plain","data":"words"}},{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}]}]}
@@ -178,20 +178,20 @@ var samples = map[transcript.Format]string{
 }
 
 func TestMessagesComeBackAsTheyWereAdded(t *testing.T) {
-	for f, text := range samples {
+	for f, text := range formSamples {
 		comesBack(t, f, lines(text))
 	}
 	comesBack(t, transcript.AnthropicMessages, append(lines(`{"role":"system","content":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]}`),
-		lines(samples[transcript.AnthropicMessages])...))
+		lines(formSamples[transcript.AnthropicMessages])...))
 	comesBack(t, transcript.OpenAIChat, append(lines(`
 		{"role":"system","content":"be brief","name":"n"}
 		{"role":"system","content":"very"}
 		{"role":"developer","content":[{"type":"text","text":"rules","cache_control":{}},{"type":"text","text":"more"}]}`),
-		lines(samples[transcript.OpenAIChat])...))
+		lines(formSamples[transcript.OpenAIChat])...))
 	comesBack(t, transcript.OpenAIResponses, append(lines(`
 		{"role":"system","content":"be brief"}
 		{"type":"message","role":"developer","id":"d1","content":[{"type":"input_text","text":"rules"}]}`),
-		lines(samples[transcript.OpenAIResponses])...))
+		lines(formSamples[transcript.OpenAIResponses])...))
 }
 
 // Whatever history an agent has, its messages come back.
@@ -294,7 +294,7 @@ func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
 
 // What a strategy made of an entry is sent, not what the agent had added.
 func TestAPrunedResultIsSentAsItIsNow(t *testing.T) {
-	for f, text := range samples {
+	for f, text := range formSamples {
 		parsed, err := transcript.Parse(f, transcript.Before{}, lines(text))
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,8 @@ import (
 const (
 	// fieldFormat of an entry's metadata is the form in which it was added.
 	fieldFormat = "format"
-	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the message.
+	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the
+	// message.
 	fieldMessage = "message"
 	// fieldItem of a block holds further fields of a call, or of an item of the Responses API.
 	fieldItem = "item"
@@ -45,6 +46,7 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 		return bytes.Clone(raw), nil, nil
 	}
 	var texts []string
+	// The lengths of the texts are in bytes, and tell where to part the joined text again.
 	layout := []byte{'['}
 	for i, part := range list {
 		var m metadata
@@ -71,6 +73,7 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 // was changed since.
 func (a *answer) parts(text func(string, object) []byte, media func(content.Media) []byte) (body []byte, ok bool) {
 	layout := a.Extra.Get(fieldParts)
+	// The list itself is the result.
 	if string(layout) == "true" {
 		return a.Result, kind(a.Result) == '['
 	}
@@ -90,6 +93,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			out, attached = append(out, media(attached[0])), attached[1:]
 			continue
 		}
+		// The newline that joined two texts.
 		if texts > 0 {
 			if !strings.HasPrefix(all, "\n") {
 				return nil, false
@@ -97,6 +101,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			all = all[1:]
 		}
 		texts++
+		// A strategy may have changed the result, so that nothing about the lengths is certain.
 		n, ok := wholeNumber(o.raw("text"))
 		if !ok || n > len(all) || n < len(all) && !utf8.RuneStart(all[n]) {
 			return nil, false
@@ -150,6 +155,7 @@ func same(a, b []byte) bool {
 	}
 	switch kind(a) {
 	case '{':
+		// Without fields that are null.
 		x, y := asObject(a).but(), asObject(b).but()
 		if kind(b) != '{' || len(x) != len(y) {
 			return false

@@ -34,6 +34,7 @@ func All() []Sample {
 		{"odd Unicode", unicodeOddities()},
 		{"odd JSON", jsonOddities()},
 		{"file inclusions", inclusions()},
+		{"pinned entries", pinned()},
 		{"media and thinking", media()},
 		{"long runs", longRuns()},
 		{"many calls in one entry", manyCalls()},

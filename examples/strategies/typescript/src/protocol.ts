@@ -48,6 +48,7 @@ export interface Entry {
 
 export interface Content {
   speaker: string;
+  metadata?: Uint8Array; // a JSON object, or empty
   blocks: Block[];
 }
 

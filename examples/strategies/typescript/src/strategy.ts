@@ -2,7 +2,7 @@
 
 import { clip, fewestCharacters } from "./clip";
 import { invalid } from "./errors";
-import { safeCut } from "./pairs";
+import { isPinned, pinnedExchanges, safeCut } from "./pairs";
 import type { Block, BlockPiece, Content, Edit, Entry, Piece } from "./protocol";
 
 /** The answer to GetInfo. It must not change while the file does not. */
@@ -96,7 +96,8 @@ export async function compress(
     const counts = await estimateTokens(positions.map((i) => rewritten(history[i]!, changed.get(i)!)));
     positions.forEach((i, n) => (tokens[i] = counts[n]!));
   }
-  const { cut, total } = oldest(history, tokens, target);
+  const stays = staying(history);
+  const { cut, total } = oldest(history, tokens, target, stays);
   const noop = (noopReason: string) => ({ noopReason, pieces: [], targetMissed: false, counts: {} });
   if (history.length === 0) {
     return noop("empty-history");
@@ -104,10 +105,10 @@ export async function compress(
   if (total >= before) {
     return noop("no-gain");
   }
-  const dropped = history.slice(0, cut).filter((entry) => !stays(entry)).length;
+  const dropped = history.slice(0, cut).filter((_, i) => !stays[i]).length;
   return {
     noopReason: "",
-    pieces: newHistory(history, changed, cut),
+    pieces: newHistory(history, changed, cut, stays),
     targetMissed: total > target,
     counts: { resultsClipped: changed.size, entriesDropped: dropped },
   };
@@ -121,12 +122,14 @@ async function clipResults(history: Entry[], max: number, keepRecent: number, br
   }
   const changed = new Map<number, BlockPiece[]>();
   let seen = 0;
-  for (const [index, { content }] of history.entries()) {
+  for (const [index, entry] of history.entries()) {
     await breathe();
+    const { content } = entry;
+    const pinned = isPinned(entry);
     let clipped = false;
     const blocks = (content?.blocks ?? []).map((block, keep): BlockPiece => {
       const recent = block.toolResponse && ++seen > results - keepRecent;
-      const shorter = recent ? undefined : clipBlock(block, max);
+      const shorter = recent || pinned ? undefined : clipBlock(block, max);
       clipped ||= shorter !== undefined;
       return shorter ? { block: shorter } : { keep };
     });
@@ -162,32 +165,36 @@ function rewritten(entry: Entry, blocks: BlockPiece[]): Content {
  * Returns the position before which entries are removed, except those that stay, so that the rest has at most target
  * tokens; and the tokens of that rest. A cut of 0 means that nothing is removed.
  */
-function oldest(history: Entry[], tokens: number[], target: number) {
+function oldest(history: Entry[], tokens: number[], target: number, stays: boolean[]) {
   const total = sum(tokens);
   let rest = total;
   let cut = 0;
   while (cut < history.length && rest > target) {
-    rest -= stays(history[cut]!) ? 0 : tokens[cut]!;
+    rest -= stays[cut] ? 0 : tokens[cut]!;
     cut++;
   }
   cut = safeCut(history, cut);
   if (cut === history.length) {
     cut = 0; // only what the user said would be left
   }
-  return { cut, total: total - sum(tokens.slice(0, cut).filter((_, i) => !stays(history[i]!))) };
+  return { cut, total: total - sum(tokens.slice(0, cut).filter((_, i) => !stays[i])) };
 }
 
-/** Reports whether an entry is kept however old it is: what the user said, and entries of unknown speakers. */
-function stays({ content }: Entry): boolean {
-  return content?.speaker !== "ai" && content?.speaker !== "tool";
+/**
+ * Says of each entry whether it is kept however old it is: what the user said, entries of unknown speakers, and pinned
+ * ones.
+ */
+function staying(history: Entry[]): boolean[] {
+  const pinned = pinnedExchanges(history);
+  return history.map(({ content }, i) => (content?.speaker !== "ai" && content?.speaker !== "tool") || pinned.has(i));
 }
 
 /** Names what is kept instead of repeating it: ranges of unchanged entries, and entries with changed blocks. */
-function newHistory(history: Entry[], changed: Map<number, BlockPiece[]>, cut: number): Piece[] {
+function newHistory(history: Entry[], changed: Map<number, BlockPiece[]>, cut: number, stays: boolean[]): Piece[] {
   const out: Piece[] = [];
   let range: { from: number; to: number } | undefined;
-  history.forEach((entry, index) => {
-    if (index < cut && !stays(entry)) {
+  history.forEach((_, index) => {
+    if (index < cut && !stays[index]) {
       return;
     }
     const blocks = changed.get(index);

@@ -65,6 +65,8 @@ func TestABadPluginFailsTheRightCheck(t *testing.T) {
 		"names-no-key":             {settings, []string{"settings-garbage"}, "does not name the key"},
 		"edits-in-place":           {optimize[:3], []string{"optimize-valid"}, "in place"},
 		"removes-people":           {optimize[:3], []string{"optimize-valid"}, check.ErrHumanLost.Error()},
+		"prunes-pinned":            {optimize[:1], []string{"optimize-valid"}, check.ErrPinned.Error()},
+		"compresses-pinned":        {compress[:1], []string{"compress-valid"}, check.ErrPinned.Error()},
 		"throws-dice":              {optimize[:2], []string{"optimize-deterministic"}, "another process"},
 		"remembers":                {optimize[:3], []string{"optimize-pure"}, "after other calls"},
 		"looks-at-the-session":     {optimize, []string{"optimize-pure"}, "after other calls"},

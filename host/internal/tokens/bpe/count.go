@@ -2,19 +2,21 @@ package bpe
 
 import "context"
 
-// maxRemembered is the length in bytes of the longest piece whose count is remembered.
+// maxRemembered is the length in bytes of the longest piece whose count is remembered: with the length, two machine
+// words, so that comparing a key is two comparisons.
 const maxRemembered = 15
 
 // piece is a short piece as a key: its bytes, and their number in the last byte of high.
 type piece struct{ low, high uint64 }
 
 // Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
-// only.
+// only. It is reused from piece to piece, so that counting allocates nothing.
 type Work struct {
 	stack []uint32               // the tokens found so far
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
-	// pieces and counts remember the counts of short pieces: most words of a text are seldom new.
+	// pieces and counts remember the counts of short pieces: most words of a text are seldom new. They are a
+	// direct-mapped cache: an entry is replaced by the next piece with its hash.
 	pieces [1 << 12]piece
 	counts [1 << 12]uint8
 	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
@@ -30,6 +32,7 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 		return t.search(ctx, s[from:to], w)
 	}
 	p := load(s, from, to)
+	// Multiplication by odd constants spreads the bits; the upper 12 choose the entry.
 	i := (p.low*0x9e3779b97f4a7c15 ^ p.high*0xc2b2ae3d27d4eb4f) >> 52
 	if w.pieces[i] != p {
 		n, err := t.search(ctx, s[from:to], w)

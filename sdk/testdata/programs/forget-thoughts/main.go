@@ -19,7 +19,7 @@ func (forgetThoughts) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Den
 	result := sdk.DensityResult{Replacements: map[int]sdk.Content{}}
 	for i, entry := range in.History[:max(0, len(in.History)-10)] {
 		kept := slices.DeleteFunc(slices.Clone(entry.Blocks), isThought)
-		if len(kept) > 0 && len(kept) < len(entry.Blocks) {
+		if len(kept) > 0 && len(kept) < len(entry.Blocks) && !entry.Pinned() {
 			entry.Blocks = kept
 			result.Replacements[i] = entry
 		}
@@ -28,11 +28,11 @@ func (forgetThoughts) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Den
 }
 
 func (forgetThoughts) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	kept := turns.SafeTail(in.History, 50)
+	kept := turns.KeepLast(in.History, 50)
 	if len(kept) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 	}
-	over := float64(in.Tokens(len(in.History)-len(kept), len(in.History))) > in.Target()
+	over := float64(in.TokensOf(kept)) > in.Target()
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 }
 

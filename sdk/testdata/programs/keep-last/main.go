@@ -15,11 +15,11 @@ func (keepLast) Info() sdk.Info {
 }
 
 func (keepLast) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sdk.CompressResult, error) {
-	kept := turns.SafeTail(in.History, 50)
+	kept := turns.KeepLast(in.History, 50)
 	if len(kept) == len(in.History) {
 		return sdk.NoOp(sdk.NoOpTailCoversAll), nil
 	}
-	over := float64(in.Tokens(len(in.History)-len(kept), len(in.History))) > in.Target()
+	over := float64(in.TokensOf(kept)) > in.Target()
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: over}), nil
 }
 

@@ -105,6 +105,11 @@ func idle(e sdk.Content) bool {
 	return true
 }
 
+// idle says whether an entry goes: not if it is pinned, unless that is the fault.
+func (s *strategy) idle(e sdk.Content) bool {
+	return idle(e) && (!e.Pinned() || s.fault == "prunes-pinned")
+}
+
 // Optimize removes idle entries.
 func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.DensityResult, error) {
 	var out sdk.DensityResult
@@ -127,7 +132,7 @@ func (s *strategy) Optimize(_ context.Context, in sdk.OptimizeInput) (sdk.Densit
 		in.Memo.Store(true)
 	}
 	for i, e := range in.History {
-		if idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
+		if s.idle(e) || s.fault == "removes-people" && e.Speaker == sdk.Human {
 			out.Removals = append(out.Removals, i)
 			if s.fault == "never-done" {
 				break
@@ -151,7 +156,7 @@ func trusting(in sdk.OptimizeInput) sdk.DensityResult {
 		k = &known{}
 	}
 	for i := k.seen; i < len(in.History); i++ {
-		if idle(in.History[i]) {
+		if idle(in.History[i]) && !in.History[i].Pinned() {
 			k.removals = append(k.removals, i)
 		}
 	}
@@ -182,8 +187,9 @@ func (s *strategy) Compress(ctx context.Context, host sdk.Host, in sdk.CompressI
 	var left []sdk.Content
 	for i, e := range in.History {
 		switch {
-		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI, s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0:
-		case !idle(e):
+		case s.fault == "compresses-pinned" && idle(e):
+		case s.fault == "orphans" && i == 1 && e.Speaker == sdk.AI, s.fault == "drops-people" && e.Speaker == sdk.Human && i%2 == 0 && !e.Pinned():
+		case !s.idle(e):
 			left = append(left, e)
 		}
 	}
