@@ -86,6 +86,20 @@ func pairingOf(
 	return p
 }
 
+// origin returns where a block of the answer stood in the history; ok is false for a block that is new.
+func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
+	part := parts[at.Entry]
+	switch {
+	case part.Index < 0:
+		return turns.At{}, false
+	case !part.Edited:
+		return turns.At{Entry: part.Index, Block: at.Block}, true
+	default:
+		was = turns.At{Entry: part.Index, Block: part.Kept[at.Block]}
+		return was, was.Block >= 0
+	}
+}
+
 // callID returns the id that a call or response carries.
 func callID(b content.Block) (id string, ok bool) {
 	switch b := b.(type) {
@@ -154,7 +168,8 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	if len(ids) == 0 {
 		return
 	}
-	was := pairingOf(history, turns.Pair(history), ids, func(i int) int { return i })
+	paired := turns.Pair(history)
+	was := pairingOf(history, paired, ids, func(i int) int { return i })
 	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
 			// Each new entry gets a number of its own below 0, so that two new entries are never the same side.
@@ -191,6 +206,19 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	for c, n := range is.together {
 		if c.call.entry >= 0 && c.response.entry >= 0 && n > was.together[c] {
 			report(c.response, ErrMismatched)
+		}
+	}
+	// Sides do not tell blocks of one entry with one id apart. Where both halves are the blocks that were given, they must
+	// be those that were a pair: a call must not get the response to another one of its id.
+	for call, response := range pairs.Answered() {
+		c, known := origin(parts, call)
+		r, knownToo := origin(parts, response)
+		if !known || !knownToo {
+			continue
+		}
+		if answer, answered := paired.Response(c); answered && answer != r {
+			id, _ := callID(history[c.Entry].Blocks[c.Block])
+			report(side{r.Entry, id}, ErrMismatched)
 		}
 	}
 	// Compared with all calls, not with those still pending: a call that has its response by now is still there.
