@@ -19,6 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
+// The table goes to standard output, so that docs can be made of it by a pipe.
 func main() {
 	plot := flag.String("plot", "", "draw the turn times to this SVG file")
 	flag.Parse()
@@ -36,6 +37,7 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 	if len(all) == 0 {
 		return errors.New("no benchmark on standard input")
 	}
+	// Before the plot, which may fail because its directory is missing.
 	writeTable(out, all)
 	if plotFile == "" {
 		return nil
@@ -50,9 +52,11 @@ func run(in io.Reader, out io.Writer, plotFile string) error {
 type benchmark struct {
 	name, unit string
 	values     []float64 // one for each repetition
-	allocs     float64
+	// allocs is the last repetition's, as it does not vary.
+	allocs float64
 }
 
+// median is the middle value; of an even number, the upper of the two.
 func (b *benchmark) median() float64 {
 	sorted := slices.Sorted(slices.Values(b.values))
 	return sorted[len(sorted)/2]
@@ -83,12 +87,14 @@ func read(in io.Reader) ([]*benchmark, error) {
 			byName[name] = b
 			all = append(all, b)
 		}
+		// A benchmark reports several units, of which one tells most.
 		for _, unit := range units {
 			if value, ok := result.Value(unit); ok {
 				b.unit, b.values = unit, append(b.values, value)
 				break
 			}
 		}
+		// 0 without -benchmem.
 		b.allocs, _ = result.Value("allocs/op")
 	}
 	return slices.DeleteFunc(all, func(b *benchmark) bool { return len(b.values) == 0 }), reader.Err()
@@ -113,6 +119,7 @@ func other(name string) string {
 	return ""
 }
 
+// writeTable prints one row per benchmark, in the order of the input.
 func writeTable(out io.Writer, all []*benchmark) {
 	byName := map[string]*benchmark{}
 	for _, b := range all {
@@ -123,6 +130,7 @@ func writeTable(out io.Writer, all []*benchmark) {
 		faster := ""
 		if o := byName[other(b.name)]; o != nil && o.unit == b.unit {
 			ratio := o.median() / b.median()
+			// More is better for a rate.
 			if b.unit == "B/s" {
 				ratio = 1 / ratio
 			}
@@ -145,6 +153,7 @@ func format(value float64, unit string) string {
 	switch unit {
 	case "B/s":
 		return fmt.Sprintf("%.1f MB/s", value/1e6)
+	// benchfmt took "ms" for a unit of its own and did not scale it.
 	case "ms/turn":
 		value /= 1e3
 	case "sec/op":

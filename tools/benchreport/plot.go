@@ -19,6 +19,7 @@ func turns(all []*benchmark) []series {
 	var out []series
 	for _, b := range all {
 		rest, ok := strings.CutPrefix(b.name, "Turn/")
+		// The part in front is the strategy; the size is part of the benchmark's name.
 		name, tokens, found := strings.Cut(rest, "/tokens=")
 		n, err := strconv.ParseFloat(tokens, 64)
 		if !ok || !found || err != nil {
@@ -39,10 +40,11 @@ func turns(all []*benchmark) []series {
 
 // The plot's measures, in pixels.
 const (
-	width, height       = 640, 360
-	left, top           = 64, 16
-	right, bottom       = 190, 44
-	plotWide, plotHigh  = width - left - right, height - top - bottom
+	width, height      = 640, 360
+	left, top          = 64, 16
+	right, bottom      = 190, 44
+	plotWide, plotHigh = width - left - right, height - top - bottom
+	// Fixed, so that plots of two versions can be laid over each other.
 	leastTurn, mostTurn = 0.01, 1000.0 // ms
 )
 
@@ -56,10 +58,12 @@ func plot(all []*benchmark) string {
 	for _, s := range lines {
 		low, high = min(low, s.points[0][0]), max(high, s.points[len(s.points)-1][0])
 	}
+	// The 1e-9 is for a run with a single length.
 	x := func(tokens float64) float64 {
 		return left + plotWide*(math.Log(tokens)-math.Log(low))/max(1e-9, math.Log(high)-math.Log(low))
 	}
 	y := func(ms float64) float64 {
+		// Values outside are drawn at the edge.
 		share := (math.Log(ms) - math.Log(leastTurn)) / (math.Log(mostTurn) - math.Log(leastTurn))
 		return top + plotHigh*(1-min(1, max(0, share)))
 	}
@@ -75,6 +79,7 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 		fmt.Fprintf(&b, `<path class="grid" d="M%d %.1fH%d"/><text x="%d" y="%.1f" text-anchor="end">%.4g ms</text>`+"\n",
 			left, y(ms), width-right, left-6, y(ms)+4, ms)
 	}
+	// All lines have the same lengths.
 	for _, point := range lines[0].points {
 		fmt.Fprintf(&b, `<path class="grid" d="M%.1f %dV%d"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
 			x(point[0]), top, height-bottom, x(point[0]), height-bottom+18, tokens(point[0]))

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// Parsed are messages of a provider as entries.
+// Parsed are messages of a provider as entries. Nothing in it refers to the messages that were given.
 type Parsed struct {
 	// System is the system prompt: what it was before, and what the messages at the beginning say as the system or the
 	// developer. See [Transcript.System].
@@ -19,7 +19,8 @@ type Parsed struct {
 	From []int
 }
 
-// Before is what Parse needs to know of the conversation that it adds to. The zero value is an empty one.
+// Before is what Parse needs to know of the conversation that it adds to. The zero value is an empty one. Parse keeps
+// no state, so that an agent's messages can be added in any number of calls.
 type Before struct {
 	// System is the system prompt that the conversation has.
 	System []content.Block
@@ -56,6 +57,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // none, and messages of Anthropic that follow each other with the same role are one. Blank text, which Anthropic refuses,
 // is left out there.
 func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
+	// The same builder as for files; positions of messages take the place of lines.
 	b := newBuilder()
 	b.form, b.begun, b.called = f, before.Begun, before.Called
 	b.t.System = slices.Clone(before.System)
@@ -64,10 +66,12 @@ func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 		return Parsed{}, err
 	}
 	for i, message := range raw {
+		// Nil for something else, which the next line reports.
 		o := asObject(message)
 		if kind(message) != '{' {
 			return Parsed{}, &MessageError{i, -1, fmt.Errorf("it is %s, not an object", clip(message))}
 		}
+		// Before it is read: a message that is refused leaves nothing behind.
 		if part, err := checkMessage(f, o); err != nil {
 			return Parsed{}, &MessageError{i, part, err}
 		}
@@ -105,6 +109,7 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 	for i, part := range list {
 		o := asObject(part)
 		text, ok := rawjson.Text(o.raw("text"))
+		// Providers take nothing but text there.
 		if kind := o.text("type"); !ok || kind != "text" && kind != "input_text" {
 			return nil, fmt.Errorf("system, part %d: %s is no text part", i, clip(part))
 		}
@@ -125,6 +130,7 @@ type ProviderRequest struct {
 // Render arranges a conversation for a provider, so that it can be sent as it is. What was added in the same form
 // ([Parse]) comes back as it was; the notes say what of the rest the form cannot hold.
 func Render(f Format, system []content.Block, entries []content.Content) (ProviderRequest, []Note) {
+	// Exact: fields that a provider gave are written back to it.
 	r := render(&Transcript{System: system, Entries: entries}, f, true)
 	out := ProviderRequest{Messages: make([]json.RawMessage, len(r.messages)), System: r.system, Instructions: r.instructions}
 	for i, m := range r.messages {

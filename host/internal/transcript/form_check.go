@@ -27,10 +27,13 @@ func checkMessage(f Format, o object) (part int, err error) {
 	return checkChat(role, o)
 }
 
+// checkAnthropic judges a message of the Anthropic API. The role "system" is not Anthropic's own, but agents send it,
+// and it is read as an instruction.
 func checkAnthropic(role string, o object) (part int, err error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, role) {
 		return -1, fmt.Errorf("unknown role %q; want user or assistant", clip([]byte(role)))
 	}
+	// The most likely mistake: messages of another provider under the wrong format.
 	if o.has("tool_calls") {
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
 	}
@@ -51,6 +54,7 @@ func checkAnthropic(role string, o object) (part int, err error) {
 	})
 }
 
+// checkChat judges a message of the OpenAI chat API.
 func checkChat(role string, o object) (part int, err error) {
 	switch role {
 	case roleSystem, roleDeveloper, roleUser:
@@ -63,6 +67,7 @@ func checkChat(role string, o object) (part int, err error) {
 				return -1, err
 			}
 		}
+		// A message with calls may have no content.
 		if !o.has("content") {
 			return -1, nil
 		}
@@ -104,6 +109,7 @@ func checkCalls(raw []byte) error {
 // checkItem judges an item of the Responses API. Items of types that are not known pass.
 func checkItem(o object) (part int, err error) {
 	switch t := o.text("type"); {
+	// The API allows messages without a type.
 	case t == "message" || t == "" && o.has("role"):
 		switch role := o.text("role"); role {
 		case roleSystem, roleDeveloper, roleUser, roleAssistant:
@@ -149,6 +155,7 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 		o := asObject(raw)
 		kind := o.text("type")
 		switch {
+		// Parts are objects in every form.
 		case o == nil:
 			return i, fmt.Errorf("it is %s, not an object", clip(raw))
 		case kind == "":

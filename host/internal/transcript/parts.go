@@ -45,6 +45,7 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 		return bytes.Clone(raw), nil, nil
 	}
 	var texts []string
+	// The lengths of the texts are in bytes, and tell where to part the joined text again.
 	layout := []byte{'['}
 	for i, part := range list {
 		var m metadata
@@ -71,6 +72,7 @@ func exactResult(raw []byte, textKind string, reads func([]byte) (content.Media,
 // was changed since.
 func (a *answer) parts(text func(string, object) []byte, media func(content.Media) []byte) (body []byte, ok bool) {
 	layout := a.Extra.Get(fieldParts)
+	// The list itself is the result.
 	if string(layout) == "true" {
 		return a.Result, kind(a.Result) == '['
 	}
@@ -90,6 +92,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			out, attached = append(out, media(attached[0])), attached[1:]
 			continue
 		}
+		// The newline that joined two texts.
 		if texts > 0 {
 			if !strings.HasPrefix(all, "\n") {
 				return nil, false
@@ -97,6 +100,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 			all = all[1:]
 		}
 		texts++
+		// A strategy may have changed the result, so that nothing about the lengths is certain.
 		n, ok := wholeNumber(o.raw("text"))
 		if !ok || n > len(all) || n < len(all) && !utf8.RuneStart(all[n]) {
 			return nil, false
@@ -150,6 +154,7 @@ func same(a, b []byte) bool {
 	}
 	switch kind(a) {
 	case '{':
+		// Without fields that are null.
 		x, y := asObject(a).but(), asObject(b).but()
 		if kind(b) != '{' || len(x) != len(y) {
 			return false

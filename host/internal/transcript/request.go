@@ -30,8 +30,10 @@ func (t *Transcript) Requests() []Request {
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
 	var next Request
+	// Records the request that entry answers.
 	ask := func(entry int) {
 		next.Entry, next.Reported = entry, 0
+		// Usage of an entry that did not begin an answer belongs to no request here.
 		for len(usage) > 0 && usage[0].Entry < entry {
 			usage = usage[1:]
 		}
@@ -46,6 +48,7 @@ func (t *Transcript) Requests() []Request {
 		if replaced[i] {
 			next.Boundary, next.From = true, i
 		}
+		// A compaction in the middle of an answer separates two requests.
 		if c.Speaker == content.AI && (before != content.AI || replaced[i]) {
 			ask(i)
 		}

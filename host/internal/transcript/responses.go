@@ -13,7 +13,8 @@ func isResponsesPart(kind string) bool {
 }
 
 // responses reads the items of a request of the Responses API. Items are smaller than messages: consecutive ones of the
-// model are one entry, and so are consecutive outputs, as for [codex].
+// model are one entry, and so are consecutive outputs, as for [codex]. ai and tool are positions in the entries, as the
+// entry at hand may still grow.
 type responses struct {
 	b    *builder
 	ai   int // the entry of the model that is being added to; -1: the next item begins one
@@ -33,6 +34,7 @@ func readResponses(b *builder, d *document) error {
 	err := d.each("input", func(i, line int, raw []byte) error {
 		o := asObject(raw)
 		if o == nil {
+			// Carried as an item of an unknown type, so that nothing is lost.
 			o = object{{name: "type", value: content.String("unknown")}, {name: "value", value: raw}}
 		}
 		if _, err := checkItem(o); err != nil {
@@ -55,6 +57,7 @@ func (r *responses) item(line int, o object) {
 		block := codexReasoning(o).(content.Thinking)
 		r.say(line, withItem(block, o.but("type", "encrypted_content")))
 	case t == "function_call":
+		// Arguments that are no JSON stay text.
 		parameters, _ := argumentsOf(o.raw("arguments"))
 		parameters = exactArguments(parameters, o.raw("arguments"))
 		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters}, o.but("type", "call_id", "name", "arguments"))
@@ -71,6 +74,7 @@ func (r *responses) item(line int, o object) {
 
 // withItem gives a thought the further fields of its item.
 func withItem(block content.Thinking, item object) content.Block {
+	// The fields travel with the block, so that they go where it goes.
 	raw := item.json()
 	if raw == nil {
 		raw = []byte("{}")
@@ -79,6 +83,7 @@ func withItem(block content.Thinking, item object) content.Block {
 	return block
 }
 
+// call adds a call with the further fields of its item.
 func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
 	call.ID, call.Name = o.text("call_id"), name
 	if raw := item.json(); raw != nil {
@@ -87,6 +92,7 @@ func (r *responses) call(line int, o object, name string, call content.ToolCall,
 	r.say(line, call)
 }
 
+// meta marks an entry as added in this form; [Render] then writes back what it carries.
 func (r *responses) meta() metadata {
 	var meta metadata
 	meta.text(fieldFormat, string(OpenAIResponses))
@@ -125,6 +131,7 @@ func (r *responses) output(line int, o object) {
 	if parts != nil {
 		response.Extra = append(response.Extra, content.Field{Name: fieldParts, Value: parts})
 	}
+	// Attachments follow the response that they belong to.
 	blocks := append(one(response), media...)
 	r.ai = -1
 	if r.tool >= 0 {
@@ -145,6 +152,7 @@ func (r *responses) message(line int, o object) {
 			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}}, o.but("type")...).json()})
 			return
 		}
+		// A message of the model has at least one text here: [onlyText] and [checkParts] saw to that.
 		first := blocks[0].(content.Text)
 		if item == nil {
 			item = []byte("{}")
@@ -162,6 +170,7 @@ func (r *responses) message(line int, o object) {
 	if r.b.instructions(role, blocks, extra) {
 		return
 	}
+	// A person or an instruction ends both entries at hand.
 	r.ai, r.tool = -1, -1
 	var meta metadata
 	if role != roleUser {
@@ -182,6 +191,7 @@ func (r *responses) parts(raw []byte) []content.Block {
 	list, _ := elements(raw)
 	for _, raw := range list {
 		o := asObject(raw)
+		// A part that is not understood is carried as it is.
 		var block content.Block = content.Opaque{JSON: append([]byte(nil), raw...)}
 		switch o.text("type") {
 		case "input_text", "output_text":

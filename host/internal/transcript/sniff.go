@@ -20,6 +20,7 @@ func sniffDocument(d *document) (documentReader, error) {
 		return sniffList(d)
 	}
 	top := d.top
+	// Cases that do nothing go on to the next switch.
 	switch first := firstObject(top.raw("history")); {
 	case top.raw("history") == nil, kind(top.raw("history")) != '[' && isConversation(top):
 	case isEntry(first):
@@ -47,6 +48,7 @@ func sniffDocument(d *document) (documentReader, error) {
 	if firstObject(top.raw("traj")).has("role") {
 		return readMessages("traj"), nil
 	}
+	// The reader is chosen when it is run, as it needs the builder.
 	rec := record{line: d.line, whole: d.data, object: top}
 	return func(b *builder, d *document) error {
 		reader, err := sniffLine(b, rec)
@@ -102,6 +104,7 @@ func sniffLine(b *builder, r record) (lineReader, error) {
 		if isOpenHandsEvent(r.object) {
 			return nil, unsupported("an OpenHands event log")
 		}
+	// Formats that are recognised by a type and one more field each, since types are common words.
 	case r.has("data") && (strings.HasPrefix(t, "session.") || strings.Contains(t, ".message")):
 		return nil, unsupported("a Copilot CLI event log")
 	case strings.HasPrefix(t, "message.") && r.has("properties"):

@@ -23,8 +23,9 @@ type source struct {
 	offset int64 // of the line that was read last
 	end    int64 // how many bytes were read
 	buf    []byte
-	again  bool // next gives the same line once more
-	whole  bool // the line that was read last had an end
+	// again and whole let the caller look at a line twice: first as a document, then as a record.
+	again bool // next gives the same line once more
+	whole bool // the line that was read last had an end
 }
 
 // newSource returns a source that fails with [ErrTooLarge] beyond limit bytes.
@@ -40,6 +41,7 @@ func (s *source) head() error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	// Rare, but a file may begin with 4 KiB of blanks.
 	blankSoFar := len(head) == most // blank, but the file goes on
 	if bom := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
@@ -60,6 +62,7 @@ func (s *source) head() error {
 			return locate(err, head, 1, s.end)
 		}
 		return nil
+	// The checks go from the certain to the likely, so that the message fits what the file is.
 	case bytes.IndexByte(head, 0) >= 0:
 		return fail(ErrBinary, "it contains NUL bytes; a transcript is JSON text in UTF-8")
 	case !utf8.Valid(head[:len(head)-incomplete(head)]):
@@ -103,6 +106,7 @@ func (s *source) next() (line []byte, complete bool, err error) {
 		if len(bytes.TrimSpace(s.buf)) > 0 {
 			return s.buf, complete, nil
 		}
+		// The file ended with blank lines.
 		if !complete {
 			return nil, false, io.EOF
 		}
@@ -113,6 +117,7 @@ func (s *source) next() (line []byte, complete bool, err error) {
 // over several lines. The buffer grows to the file's size at once if that is known.
 func (s *source) rest() ([]byte, error) {
 	if more := s.size - s.end; more > 0 && s.size <= s.max {
+		// One allocation instead of many doublings: files have tens of megabytes.
 		s.buf = slices.Grow(s.buf, int(more)+1)
 	}
 	for {
@@ -129,6 +134,7 @@ func (s *source) fill() (complete bool, err error) {
 	for {
 		part, err := s.r.ReadSlice('\n')
 		s.end += int64(len(part))
+		// Counted while reading, as the size of a pipe is not known before.
 		if s.end > s.max {
 			return false, fail(ErrTooLarge, "it is larger than the limit of %d bytes", s.max)
 		}

@@ -18,6 +18,7 @@ func isInstruction(role string) bool { return role == roleSystem || role == role
 // messages of the system or the developer that come before all others: later ones have a place in the conversation.
 // Only text can be part of a system prompt. extra are fields of the message, which travel in its first block.
 func (b *builder) instructions(role string, blocks []content.Block, extra content.Fields) bool {
+	// begun is set when messages are added to a conversation that has entries already.
 	if !isInstruction(role) || b.begun || len(b.t.Entries) > 0 || len(blocks) == 0 || !onlyText(blocks) {
 		return false
 	}
@@ -32,6 +33,7 @@ func (b *builder) instructions(role string, blocks []content.Block, extra conten
 
 // isInstructions reports whether each of the blocks is a text that the system prompt holds.
 func (b *builder) isInstructions(blocks []content.Block) bool {
+	// By text alone: fields of a block may differ between two requests.
 	known := map[string]bool{}
 	for _, block := range b.t.System {
 		known[block.(content.Text).Text] = true
@@ -44,6 +46,7 @@ func (b *builder) isInstructions(blocks []content.Block) bool {
 	return true
 }
 
+// onlyText reports whether all blocks are texts; true for none.
 func onlyText(blocks []content.Block) bool {
 	for _, block := range blocks {
 		if _, ok := block.(content.Text); !ok {
@@ -124,6 +127,7 @@ func systemMessages(system []content.Block) []systemMessage {
 		if !ok {
 			continue // nothing but text gets here
 		}
+		// "" in the blocks that continue a message.
 		role, _ := rawjson.Text(text.Extra.Get(fieldRole))
 		if role != "" || len(out) == 0 {
 			out = append(out, systemMessage{role: firstText(role, roleSystem)})

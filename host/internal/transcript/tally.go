@@ -24,6 +24,7 @@ type kinds struct {
 	more  int // of kinds beyond maxKinds
 }
 
+// first is the place of the first occurrence, without a message.
 type tallied struct {
 	what  string
 	count int
@@ -34,6 +35,7 @@ type tallied struct {
 // number.
 const maxKinds = 100
 
+// Beyond maxKinds, new kinds are only counted together.
 func (k *kinds) count(line, entry int, what string) {
 	if i, ok := k.index[what]; ok {
 		k.list[i].count++

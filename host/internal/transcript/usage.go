@@ -61,6 +61,7 @@ func parseUsage(raw []byte) (Usage, error) {
 	p := usageParser{o: o}
 	var u Usage
 	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "input")
+	// Whether the cached parts are in it is decided below.
 	u.PromptTokens = p.count(prompt)
 	u.Output = p.count(p.present("completionTokens", "completion_tokens", "output_tokens", "outputTokens", "output")) +
 		p.count(p.present("thoughts")) // Gemini CLI counts them apart
@@ -79,9 +80,11 @@ func parseUsage(raw []byte) (Usage, error) {
 	if u.CacheWrite == 0 {
 		u.CacheWrite = p.count(p.present("cacheWriteTokens"))
 	}
+	// A prompt that is smaller than its cached parts can only be counted without them.
 	if apart || u.CacheRead+u.CacheWrite > u.PromptTokens {
 		u.PromptTokens += u.CacheRead + u.CacheWrite
 	}
+	// One wrong number makes the whole usage useless: sums of the others would be wrong.
 	if p.err != nil || prompt.value == nil {
 		return Usage{}, p.err
 	}

@@ -20,6 +20,7 @@ type responsesWriter struct {
 // message.
 func renderResponses(t *Transcript, exact bool) rendered {
 	w := responsesWriter{planner: plan(t, OpenAIResponses)}
+	// The API matches calls by id within a conversation; ids stay as they were given wherever they are unique.
 	w.uniqueIDs(false)
 	r := rendered{form: OpenAIResponses, tally: &w.tally}
 	for i, m := range systemMessages(t.System) {
@@ -42,7 +43,9 @@ func renderResponses(t *Transcript, exact bool) rendered {
 
 // turn writes one turn, its calls, and the responses after it.
 func (w *responsesWriter) turn(t turn) {
+	// To see whether anything of the turn could be written.
 	before := len(w.out)
+	// Texts and attachments share a message; every other block is an item of its own, at its place between them.
 	for len(t.blocks) > 0 {
 		n := w.messageLen(t)
 		if n == 0 {
@@ -67,6 +70,7 @@ func (w *responsesWriter) messageLen(t turn) int {
 	for i, block := range t.blocks {
 		switch block := block.(type) {
 		case content.Text:
+			// The block carries the fields of another message.
 			if i > 0 && block.Extra.Has(fieldItem) {
 				return i
 			}
@@ -89,6 +93,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		if t.exact {
 			fields = asObject(text.Extra.Get(fieldItem))
 		}
+		// The blocks belong to the history.
 		blocks = slices.Clone(blocks)
 		text.Extra = without(text.Extra, fieldItem)
 		blocks[0] = text
@@ -141,6 +146,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 				parts = append(parts, part)
 				continue
 			}
+			// The model should know that there was something.
 			text(placeholder(block), nil)
 			w.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		case content.Opaque:
@@ -193,6 +199,7 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 			return
 		}
 		item := asObject(block.Extra.Get(fieldItem))
+		// Fields of another provider are not understood by this one.
 		if !t.exact {
 			item = nil
 		}
@@ -283,6 +290,7 @@ func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
 		if parts, ok := a.parts(text, media); ok {
 			return parts
 		}
+		// An object is a result of one of the API's own tools.
 		if kind(a.Result) == '{' { // such as a screenshot
 			return a.Result
 		}

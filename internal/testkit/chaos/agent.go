@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// longest is how many entries a session has before its agent closes it and opens the next.
+	// longest is how many entries a session has before its agent closes it and opens the next. Long enough to be
+	// compressed several times at the run's context limit.
 	longest = 300
 	// pause is how long an agent waits after an error, as one that asks its user would.
 	pause = 50 * time.Millisecond
@@ -18,7 +19,7 @@ const (
 	recovery = time.Minute
 )
 
-// agent has one session after the other.
+// agent has one session after the other. It runs on one goroutine; only client and report are shared with others.
 type agent struct {
 	client *client // shared by all agents
 	report *report // shared by all agents
@@ -31,7 +32,7 @@ type agent struct {
 	*session
 }
 
-// session is what an agent knows about its session.
+// session is what an agent knows about its session. What the host should know, kept apart from what the host says.
 type session struct {
 	id       string
 	strategy string  // the one in force; see strategies
@@ -41,7 +42,7 @@ type session struct {
 	said []entry
 	log  logReader // the session's transcript log, read as far as it goes
 	// changed is what outcomes said about an entry, by the id that the host gave it. It is kept for the whole session:
-	// what was taken away once is missing in all later histories.
+	// what was taken away once is missing in all later histories. Later outcomes replace earlier ones.
 	changed map[string]change
 	failed  bool // the last prepare failed
 }
@@ -67,6 +68,7 @@ type change struct {
 // error means that thresh itself failed: no plugin has a part in opening and closing sessions, or in adding entries, so
 // these may not fail, however plugins are disturbed.
 func (a *agent) work(ctx context.Context, calm func()) error {
+	// Each round has a session of its own, so that ids are not used twice.
 	for round := 0; ; round++ {
 		if err := a.open(round); err != nil {
 			return err
@@ -77,6 +79,7 @@ func (a *agent) work(ctx context.Context, calm func()) error {
 			}
 		}
 		if ctx.Err() != nil {
+			// Returns when no plugin is killed or away any more; only then can recovery be asked for.
 			calm()
 			if err := a.recover(); err != nil {
 				return err
@@ -95,9 +98,11 @@ func (a *agent) work(ctx context.Context, calm func()) error {
 // sessions have the one, a third the other, and a third change from one to the other and back.
 var strategies = []string{"high-density", "top-down-truncation"}
 
-// open begins a session. Each agent's sessions have ids of their own, so that their logs can be told apart.
+// open begins a session. Each agent's sessions have ids of their own, so that their logs can be told apart. open opens
+// the next session, with an empty history.
 func (a *agent) open(round int) error {
 	id := fmt.Sprintf("a%d-%d", a.number, round)
+	// By number and not by chance, so that every run has all kinds.
 	kind := a.number % 3
 	a.session = &session{
 		id: id, strategy: strategies[kind%2], source: newSource(a.rnd), log: logReader{dir: a.logs, session: id},
@@ -111,6 +116,7 @@ func (a *agent) open(round int) error {
 // turn adds something, and prepares. Meanwhile a tool may answer, or a person may say something more: the prepare does
 // not see that, but must not lose it either. After a failed prepare, an agent may try again with nothing new, or go on.
 func (a *agent) turn() error {
+	// After a failed prepare some agents go on adding, others only try again.
 	if !a.failed || a.rnd.IntN(2) == 0 {
 		if err := a.add(a.source.next(1 + a.rnd.IntN(3))); err != nil {
 			return err
@@ -126,8 +132,10 @@ func (a *agent) turn() error {
 			return err
 		}
 	}
+	// What the prepare must know: entries that are added while it runs are not in it.
 	before, start := slices.Clone(a.said), time.Now() // before is what the prepare sees
 	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
+	// While the prepare runs.
 	if a.rnd.IntN(4) == 0 {
 		if err := a.add(a.source.next(1)); err != nil {
 			return err
@@ -145,6 +153,7 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 	if err != nil && !errors.As(err, &refused) {
 		return err
 	}
+	// An error of the host is not a fault in itself: plugins are being killed. What it says is judged by the report.
 	if a.failed = refused != nil; a.failed {
 		if refused.Data == nil || refused.Data.Prepared == nil {
 			a.report.prepared(took, 0, refused)
@@ -154,6 +163,7 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 		p = *refused.Data.Prepared // what an agent may send in spite of the error
 	}
 	a.report.prepared(took, len(p.Outcome.Changes), refused)
+	// Before the rules, which ask what was allowed to go.
 	for _, c := range p.Outcome.Changes {
 		c.strategy = a.strategy
 		a.changed[c.Entry] = c
@@ -197,6 +207,7 @@ func (a *agent) add(entries []entry) error {
 		return fmt.Errorf("add to %s: %w", a.id, err) // no plugin has a part in it
 	}
 	a.said = append(a.said, entries...)
+	// From here on the host may not lose them, whatever happens to plugins.
 	a.report.acknowledged(len(entries))
 	if err := a.log.read(a.said); err != nil {
 		a.report.fault(lost, "session %s: %v", a.id, err)
@@ -212,6 +223,7 @@ func (a *agent) recover() error {
 		if err := a.turn(); err != nil {
 			return err
 		}
+		// A prepare that succeeded is the proof.
 		if !a.failed {
 			return nil
 		}
@@ -232,13 +244,15 @@ func (a *agent) close() error {
 	if err := a.client.call("history.get", a.with(), &owned); err != nil {
 		return fmt.Errorf("history of %s: %w", a.id, err)
 	}
-	// Not the view: the owned history, which also has what is not sent to a model.
+	// Not the view: the owned history, which also has what is not sent to a model. By mark. Entries that strategies
+	// made have none and count as mark 0.
 	there := map[int]bool{}
 	for _, e := range owned.History {
 		there[e.Metadata.Mark] = true
 	}
 	for _, e := range a.said {
 		mark := e.Metadata.Mark
+		// An entry may be gone only if some outcome said so.
 		if c := a.changed[a.log.id(mark)]; !there[mark] && c.Kind != "removed" {
 			a.report.fault(lost, "session %s, %s: number %d of %d (%s, of %s) is gone, and no outcome said so",
 				a.id, a.strategy, mark, len(a.said), a.log.id(mark), e.Speaker)

@@ -12,15 +12,16 @@ import (
 // client speaks JSON-RPC with one 'thresh run' for all agents. Requests of different sessions run in parallel there, so
 // replies come in any order. mu guards everything but in's reader.
 type client struct {
-	mu      sync.Mutex
-	in      io.WriteCloser
-	next    int
+	mu   sync.Mutex
+	in   io.WriteCloser
+	next int
+	// waiting has a channel for each request that is not answered yet, by its id; nil once there are no more replies.
 	waiting map[int]chan reply
 	ended   error         // why there are no more replies; nil: there may be
 	done    chan struct{} // closed when there are no more
 }
 
-// reply is one line that thresh prints. Exactly one of Result and Error is set.
+// reply is one line that thresh prints. Exactly one of Result and Error is set. Either Result or Error is set.
 type reply struct {
 	ID     int             `json:"id"`
 	Result json.RawMessage `json:"result"`
@@ -51,8 +52,10 @@ func newClient(in io.WriteCloser, out io.Reader) *client {
 }
 
 // read hands out replies until there are no more, and fails the calls that wait then. It never blocks on an agent: each
-// channel has room for its one reply. Otherwise the host would stop reading, and the run would hang.
+// channel has room for its one reply. Otherwise the host would stop reading, and the run would hang. It runs until the
+// output ends, on a goroutine of its own.
 func (c *client) read(out io.Reader) {
+	// Replies hold whole histories.
 	lines := bufio.NewReaderSize(out, 1<<20)
 	defer close(c.done)
 	var err error
@@ -70,6 +73,7 @@ func (c *client) read(out io.Reader) {
 		answer := c.waiting[r.ID]
 		delete(c.waiting, r.ID)
 		c.mu.Unlock()
+		// A channel has room for its one reply, so that this never blocks.
 		if answer != nil { // nil: a reply without a request, or a second one
 			answer <- r
 		}
@@ -78,6 +82,7 @@ func (c *client) read(out io.Reader) {
 	defer c.mu.Unlock()
 	c.ended = fmt.Errorf("%w: %w", errGone, err)
 	for _, answer := range c.waiting {
+		// A closed channel is what send takes for errGone.
 		close(answer)
 	}
 	c.waiting = nil
@@ -105,7 +110,8 @@ func (c *client) send(method string, params any) (wait func(into any) error) {
 }
 
 // write writes one request in one piece. The channel is entered before the lock is released, so that the reply cannot
-// come first.
+// come first. write sends one request in one write, under the lock: lines of different agents must not mix. The answer
+// is expected only if the write succeeded.
 func (c *client) write(method string, params any, answer chan reply) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // logReader reads a session's transcript log while it grows. The log is also the only place where an agent learns the
-// ids that outcomes use.
+// ids that outcomes use. It reads the file as another program would, without the host's code.
 type logReader struct {
 	dir, session string
 	consumed     int64    // bytes that were read so far
@@ -35,12 +35,14 @@ func (l *logReader) read(said []entry) error {
 		return err
 	}
 	defer f.Close()
+	// Opened again each time, in case the host replaces the file.
 	if _, err := f.Seek(l.consumed, io.SeekStart); err != nil {
 		return err
 	}
 	lines := bufio.NewReader(f)
 	for {
 		line, err := lines.ReadBytes('\n')
+		// What follows the last line break is a line that is being written, and is read the next time.
 		if errors.Is(err, io.EOF) {
 			break // a line without an end is not written yet, and is read again next time
 		}
@@ -57,6 +59,7 @@ func (l *logReader) read(said []entry) error {
 		}
 		// One agent adds to a session, one request after the other, so the order is known.
 		at := len(l.ids)
+		// In the order of the additions and without a change: the log is the conversation as it was.
 		if at >= len(said) || !reflect.DeepEqual(logged.entry, said[at]) {
 			return fmt.Errorf("the transcript log has another entry as number %d", at+1)
 		}
@@ -70,6 +73,7 @@ func (l *logReader) read(said []entry) error {
 
 // open opens the one file of the session.
 func (l *logReader) open() (*os.File, error) {
+	// The host chooses the name, and must put the session's id into it.
 	found, err := filepath.Glob(filepath.Join(l.dir, "*"+l.session+"*"))
 	if err != nil || len(found) != 1 {
 		return nil, fmt.Errorf("the transcript logs of session %s are %q (%w)", l.session, found, err)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// main exits with 1 if there is a fault, and if there was no run.
+// main exits with 1 if there is a fault, and if there was no run. A run that could not begin and a run with faults have
+// the same status; standard error tells them apart.
 func main() {
 	o := options{}
 	bin := flag.String("bin", "bin", "the `directory` with thresh, and the folder plugins in it")
@@ -21,7 +22,8 @@ func main() {
 	flag.Parse()
 	o.lasts = time.Duration(*seconds) * time.Second
 	// With the same seed the agents say the same, and the monkey chooses the same. What happens when is up to the
-	// machine, so that a fault need not come again: try several times.
+	// machine, so that a fault need not come again: try several times. The report prints the seed. It repeats the
+	// random choices, but not the timing of processes.
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}

@@ -24,8 +24,10 @@ type monkey struct {
 	client        *client
 	report        *report
 	rnd           *rand.Rand
-	pending       sync.WaitGroup // what is to be undone
+	// Everything that is taken away or stopped is given back, also at the end of the run.
+	pending sync.WaitGroup // what is to be undone
 
+	// mu guards absent and the files in plugins and away.
 	mu     sync.Mutex
 	absent map[string]bool // strategies whose file is away
 }
@@ -36,6 +38,7 @@ func (m *monkey) disturb(ctx context.Context) {
 	m.absent = map[string]bool{}
 	for {
 		select {
+		// Everything is undone before the plugins get another chance.
 		case <-ctx.Done():
 			m.pending.Wait()
 			for _, name := range strategies {
@@ -51,6 +54,7 @@ func (m *monkey) disturb(ctx context.Context) {
 			// left to grow, up to quarantine.
 			m.reset(name)
 		}
+		// Kills are the most frequent, as they are in production.
 		switch n := m.rnd.IntN(20); {
 		case n < 10:
 			m.signal(name, "killed", syscall.SIGKILL)
@@ -78,7 +82,8 @@ func (m *monkey) between(least, most int) time.Duration {
 
 // signal sends a signal to a process of the strategy, if there is one, and returns its id.
 func (m *monkey) signal(name, how string, s syscall.Signal) int {
-	// Several may run for a moment, a new version next to the old one; which of them is hit is left to chance.
+	// Several may run for a moment, a new version next to the old one; which of them is hit is left to chance. Only
+	// processes from the run's own directory: another host on the machine is left alone.
 	for pid, command := range procs.Running(m.plugins) {
 		if strings.HasPrefix(command, filepath.Join(m.plugins, prefix+name)) && syscall.Kill(pid, s) == nil {
 			m.report.struck(how)
@@ -91,6 +96,7 @@ func (m *monkey) signal(name, how string, s syscall.Signal) int {
 // stop stops a process, usually for less and sometimes for more than the host's timeout.
 func (m *monkey) stop(ctx context.Context, name string) {
 	d := m.between(50, 1500) // as a busy machine or a suspended laptop does
+	// Longer than the timeout, so that the host has to kill the process itself.
 	if m.rnd.IntN(6) == 0 {
 		d += callTimeout
 	}
@@ -110,6 +116,7 @@ func (m *monkey) replace(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	path := filepath.Join(m.plugins, prefix+name)
+	// The checksum changes, so that the host has to take it for a new version.
 	program, err := os.ReadFile(path)
 	if err != nil {
 		return // it is away
@@ -117,6 +124,7 @@ func (m *monkey) replace(name string) {
 	// Written elsewhere and renamed into place, as the documentation tells installers to do.
 	next := filepath.Join(m.away, "next")
 	if err = os.WriteFile(next, fmt.Appendf(program, "\n%d", m.rnd.Uint64()), 0o755); err == nil {
+		// In one step, as installers do. A file that is half written is another test.
 		err = os.Rename(next, path)
 	}
 	if err != nil {
@@ -130,6 +138,7 @@ func (m *monkey) replace(name string) {
 func (m *monkey) remove(ctx context.Context, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// It is away already.
 	if m.absent[name] {
 		return
 	}
@@ -167,6 +176,7 @@ func (m *monkey) clean() {
 
 // later undoes something after a time, or at once when ctx ends.
 func (m *monkey) later(ctx context.Context, d time.Duration, undo func()) {
+	// Waits for the time in a goroutine of its own, as several things are disturbed at once.
 	m.pending.Go(func() {
 		select {
 		case <-ctx.Done():

@@ -27,7 +27,8 @@ const (
 	ending fault = "failures of thresh itself"
 )
 
-// faults are all kinds, in the order of the table. All are in it, also those that did not happen.
+// faults are all kinds, in the order of the table. All are in it, also those that did not happen. In the order of the
+// table.
 var faults = []fault{invalid, lost, unclear, unrecovered, leftover, ending}
 
 // maxShown is how many faults of a kind are shown in full.
@@ -60,21 +61,24 @@ func newReport(o options) *report {
 func (r *report) fault(f fault, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// All are counted; a fault that repeats is shown a few times.
 	if r.faults[f]++; r.faults[f] <= maxShown {
 		r.shown = append(r.shown, string(f)+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-// struck counts something that was done to a plugin.
+// struck counts something that was done to a plugin. struck counts something that was done to a plugin.
 func (r *report) struck(how string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.strikes[how]++
 }
 
-// acknowledged counts entries for which history.add succeeded. From then on they must not be lost.
+// acknowledged counts entries for which history.add succeeded. From then on they must not be lost. acknowledged counts
+// entries that the host has taken.
 func (r *report) acknowledged(n int) {
 	r.mu.Lock()
+	// Before fault, which takes the lock again.
 	defer r.mu.Unlock()
 	r.added += n
 }
@@ -110,6 +114,7 @@ func (r *report) prepared(took time.Duration, changes int, err *rpcError) {
 
 // unclearWords are what libraries say about a connection or a process that broke. They mean nothing to an agent's user.
 var unclearWords = []string{
+	// Also what Go prints for a format or a pointer that is wrong.
 	"rpc error", "code = ", "transport:", "EOF", "broken pipe", "connection reset", "connection refused",
 	"use of closed", "context canceled", "nil pointer", "runtime error", "%!", "<nil>", "error reading from server",
 }
@@ -122,6 +127,7 @@ func unclearBecause(err *rpcError) string {
 	d := err.Data
 	// "internal" is the host's word for an error that it cannot place; while plugins are disturbed, none may be.
 	switch {
+	// An internal error means that the host was surprised.
 	case d == nil || d.Kind == "" || d.Kind == "internal":
 		return "no kind"
 	case d.Retryable == nil:

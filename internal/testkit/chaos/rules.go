@@ -22,6 +22,7 @@ type entry struct {
 
 // block holds the fields of the kinds of blocks that agents here use. Fields of another kind are empty.
 type block struct {
+	// The fields of all kinds of blocks that the source makes.
 	Type       string          `json:"type"`
 	Text       string          `json:"text,omitempty"`
 	ID         string          `json:"id,omitempty"`
@@ -33,8 +34,9 @@ type block struct {
 	Error      string          `json:"error,omitempty"`
 }
 
-// text is what was said in an entry, without calls and responses.
+// text is what was said in an entry, without calls and responses. text is what a person reads of the entry.
 func (e entry) text() (text string) {
+	// Calls and responses must match exactly, by id and adjacency.
 	for _, b := range e.Blocks {
 		text += b.Text
 	}
@@ -75,6 +77,7 @@ func acceptable(history []entry, pending []string) error {
 	// At the end calls may be unanswered, as their tools are at work. The host must know which, so that the agent does.
 	slices.Sort(open)
 	slices.Sort(pending)
+	// The host must know which calls still run: an agent would wait for them.
 	if !slices.Equal(open, pending) {
 		return fmt.Errorf("the calls %q are unanswered at the end, said to be pending are %q", open, pending)
 	}
@@ -94,6 +97,7 @@ func inOrder(history []entry) error {
 			return fmt.Errorf("entry %d is number %d once more", i, mark)
 		case e.Speaker != "tool" && mark < last:
 			return fmt.Errorf("entry %d is number %d, after number %d", i, mark, last)
+		// Responses may move, everything else may not.
 		case e.Speaker != "tool":
 			last = mark
 		}
@@ -105,6 +109,7 @@ func inOrder(history []entry) error {
 // keepsPeople returns an error if words of a person are missing, or others than they were. said are the entries that
 // the agent added; may says which of them something was allowed to take away.
 func keepsPeople(history, said []entry, may func(mark int) bool) error {
+	// Summaries have the mark 0, which no entry of a person has.
 	there := map[int]entry{}
 	for _, e := range history {
 		there[e.Metadata.Mark] = e

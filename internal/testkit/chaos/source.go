@@ -13,6 +13,7 @@ import (
 type source struct {
 	rnd  *rand.Rand
 	rest []entry // of the generated session; when it is used up, another follows
+	// A held response comes first in the next batch, after what a person said in between.
 	held []entry // responses that are still to come
 }
 
@@ -26,6 +27,7 @@ func (s *source) next(exchanges int) []entry {
 	s.held = nil
 	for range exchanges {
 		e := s.exchange()
+		// Two exchanges become parallel calls of one entry.
 		if s.rnd.IntN(6) == 0 { // two at once
 			e = append(e, s.exchange()...)
 			e = parallel(e)
@@ -36,10 +38,12 @@ func (s *source) next(exchanges int) []entry {
 	case 0: // the call is at the end of the history for a turn, and pending
 		s.held = []entry{last}
 		out = out[:len(out)-1]
+	// A person speaks while the tool is at work.
 	case 1: // the person does not wait for the tool
 		s.held = []entry{last}
 		out = append(out[:len(out)-1:len(out)-1], human(s.rnd))
 	}
+	// Everything is held; a turn must add something.
 	if len(out) == 0 { // it was the held response alone
 		return s.next(exchanges)
 	}
@@ -83,6 +87,7 @@ func parallel(entries []entry) []entry {
 			talk = append(talk, e)
 		}
 	}
+	// Two calls with one id in one entry could be paired only by order, which providers refuse.
 	if len(ids) < len(responses) {
 		return entries
 	}
@@ -105,6 +110,7 @@ func generated(rnd *rand.Rand) (out []entry) {
 		}
 		out = append(out, e)
 	}
+	// So that sessions can follow each other.
 	for out[len(out)-1].Speaker != "tool" {
 		out = out[:len(out)-1]
 	}

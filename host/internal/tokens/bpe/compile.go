@@ -15,6 +15,7 @@ import (
 // It returns an error if merging the bytes of a token, lowest rank first, does not give that token: counting relies on
 // this. It holds for every vocabulary that was made by byte-pair training.
 func Compile(ranks map[string]int) ([]byte, error) {
+	// Gaps in the ranks stay empty; GPT-2's successors have some before their special tokens.
 	c := compiler{ranks: ranks}
 	for token, rank := range ranks {
 		if rank < 0 || rank >= maxTokens || token == "" || len(token) > maxTokenLength {
@@ -27,6 +28,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 		}
 		c.tokens[rank] = token
 	}
+	// Then every text has tokens, also bytes that are no UTF-8.
 	for b := range 256 {
 		if _, ok := ranks[string([]byte{byte(b)})]; !ok {
 			return nil, fmt.Errorf("byte %#02x is no token", b)
@@ -47,6 +49,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 		out = append24(out, uint32(id))
 	}
 	for id, token := range c.tokens {
+		// A record without a token keeps the position of the ranks behind it.
 		if token == "" {
 			out = append(out, make([]byte, record)...)
 			continue
@@ -61,6 +64,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 	return out, nil
 }
 
+// It is slow and runs when the program is built, so that loading can be fast.
 type compiler struct {
 	ranks  map[string]int
 	tokens []string // by rank; "" where there is none
@@ -76,6 +80,8 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 	for i := range ends {
 		ends[i] = i + 1
 	}
+	// Merging as the definition says it: quadratic, but a token has at most 255 bytes. It stops one merge before the
+	// token itself.
 	for len(ends) > 2 {
 		best, at, from := len(c.tokens), -1, 0
 		for i := range len(ends) - 1 {
@@ -84,6 +90,7 @@ func (c *compiler) split(id int) (left, right uint32, err error) {
 			}
 			from = ends[i]
 		}
+		// A part above the token's own rank would have been merged after it.
 		if at < 0 || best >= id {
 			return 0, 0, fmt.Errorf("token %q of rank %d is not what merging its bytes gives", token, id)
 		}
@@ -110,6 +117,7 @@ type trie struct {
 
 // node is a state of the trie while it is built.
 type node struct {
+	// slot is the node's place in the array, once it has one.
 	id       int // of the token that ends here, or -1
 	children []edge
 	slot     int
@@ -128,6 +136,7 @@ func (c *compiler) trie() (trie, error) {
 	// Nodes with many children are placed first, while there is room for them.
 	parents := collect(root, nil)
 	slices.SortStableFunc(parents, func(a, b *node) int { return cmp.Compare(len(b.children), len(a.children)) })
+	// The root stays first: it has the most children and entry 0.
 	parents = slices.Insert(slices.DeleteFunc(parents, func(n *node) bool { return n == root }), 0, root)
 	p := placement{next: []int{0}}
 	p.grow()
@@ -140,6 +149,7 @@ func (c *compiler) trie() (trie, error) {
 			e.to.slot = base ^ int(e.label)
 		}
 	}
+	// The base of an entry has 22 bits.
 	if len(p.based) > maxEntries {
 		return trie{}, errors.New("the trie is too large for the format")
 	}
@@ -147,6 +157,7 @@ func (c *compiler) trie() (trie, error) {
 	for i := range t.entries {
 		t.entries[i] = emptyEntry
 	}
+	// Behind the end are 256 empty entries, so that no step needs a check of the bounds.
 	leaf := len(p.based) // an entry without children points behind the end
 	ends := make([]int, len(p.based))
 	for i := range ends {
@@ -228,6 +239,7 @@ func (p *placement) grow() {
 	}
 }
 
+// taken and take keep the ring of free entries: looking for room skips what is taken in one step each.
 func (p *placement) taken(slot int) bool { return p.next[slot+1] == slot+1 }
 
 func (p *placement) take(slot int) {
@@ -245,6 +257,7 @@ func (p *placement) place(edges []edge) int {
 			func(e edge) bool { return p.taken(base ^ int(e.label)) })
 	}
 	at := p.next[0]
+	// Tries the free entries in their order for the first edge; the others follow from the base.
 	for at == 0 || occupied((at-1)^first) {
 		if at == 0 || p.next[at] == 0 {
 			at = len(p.next)
@@ -261,4 +274,5 @@ func (p *placement) place(edges []edge) int {
 	return base
 }
 
+// append24 appends the lower three bytes. All numbers in the format but the trie's are below 2^24.
 func append24(b []byte, v uint32) []byte { return append(b, byte(v), byte(v>>8), byte(v>>16)) }

@@ -2,7 +2,8 @@ package bpe
 
 import "context"
 
-// maxRemembered is the length in bytes of the longest piece whose count is remembered.
+// maxRemembered is the length in bytes of the longest piece whose count is remembered. The length of two machine words,
+// which makes comparing a key two comparisons.
 const maxRemembered = 16
 
 // piece is a short piece as a key: its bytes, and their number.
@@ -12,12 +13,13 @@ type piece struct {
 }
 
 // Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
-// only.
+// only. It is reused from piece to piece, so that counting allocates nothing.
 type Work struct {
 	stack []uint32               // the tokens found so far
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
-	// pieces remembers the counts of short pieces: most words of a text are seldom new.
+	// pieces remembers the counts of short pieces: most words of a text are seldom new. A direct-mapped cache: an entry
+	// is replaced by the next piece with its hash.
 	pieces [1 << 12]struct {
 		piece
 		tokens uint8
@@ -31,11 +33,13 @@ type Work struct {
 // leave. It takes time proportional to the length of the piece. The only error is that of ctx, which Count looks at now
 // and then.
 func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int, error) {
+	// Long pieces seldom repeat.
 	if to-from > maxRemembered {
 		return t.search(ctx, s[from:to], w)
 	}
 	p := piece{length: uint8(to - from)}
 	p.low, p.high = load16(s, from, to)
+	// Multiplication by odd constants spreads the bits; the upper 12 choose the entry.
 	r := &w.pieces[(p.low*0x9e3779b97f4a7c15^p.high*0xc2b2ae3d27d4eb4f)>>52]
 	if r.piece != p {
 		n, err := t.search(ctx, s[from:to], w)
@@ -50,6 +54,7 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 // load16 returns s[from:to], at most 16 bytes, as two numbers.
 func load16(s string, from, to int) (low, high uint64) {
 	n := to - from
+	// Reading 16 bytes at once is much faster than one by one, and the end of a text is the exception.
 	if from+16 <= len(s) { // read past the piece, then mask
 		low, high = load8(s[from:]), load8(s[from+8:])
 		if n < 8 {
@@ -67,6 +72,7 @@ func load16(s string, from, to int) (low, high uint64) {
 	return low, high
 }
 
+// load8 reads eight bytes, lowest first. The compiler makes one instruction of it.
 func load8(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -81,6 +87,7 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		return 0, nil
 	}
 	token := t.longest(s)
+	// Most pieces are one token.
 	if t.sizes[token].length() == len(s) {
 		return 1, nil
 	}
@@ -109,6 +116,7 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		if at = end; at == len(s) {
 			return len(w.stack), nil
 		}
+		// A piece may have megabytes; asking at each token would cost more than the token.
 		if len(w.stack)%(16<<10) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
@@ -135,6 +143,7 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 	if token == none {
 		return none
 	}
+	// Direct-mapped as well.
 	m := &w.memo[hash(left, token)%uint32(len(w.memo))]
 	if m.left == left+1 && m.token == token {
 		return m.fits
@@ -150,6 +159,7 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 // longest returns the longest token that s begins with.
 func (t *Table) longest(s string) uint32 {
 	var at, found uint32
+	// The root, with the token "" that never is the answer: every byte is a token.
 	e := t.entry(0)
 	for i := 0; i < len(s); i++ {
 		b := uint32(s[i])
@@ -169,11 +179,13 @@ func (t *Table) longest(s string) uint32 {
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
 // that place would have been merged before.
 func (t *Table) stay(left, right uint32) bool {
+	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
 	for {
 		if t.merge(left, right) < limit {
 			return false
 		}
+		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
 			if left = t.parts[left].right; left == limit {
@@ -197,6 +209,7 @@ func (t *Table) stay(left, right uint32) bool {
 // merge returns the token that two tokens are merged to, or none, which is above all tokens.
 func (t *Table) merge(left, right uint32) uint32 {
 	h := hash(left, right)
+	// A bit that is not set is certain; one that is set has to be looked up.
 	if t.maybe[h/64&uint32(len(t.maybe)-1)]&(1<<(h%64)) == 0 {
 		return none
 	}
@@ -211,6 +224,7 @@ func (t *Table) merge(left, right uint32) uint32 {
 	}
 }
 
+// reset prepares for a piece of n bytes. The memo and the counts stay, as they hold for the table.
 func (w *Work) reset(n int) {
 	words := n/64 + 1
 	if cap(w.dead) < words {

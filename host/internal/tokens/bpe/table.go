@@ -12,6 +12,7 @@ import (
 //	ranks of the tokens, in the order of their entries  3 bytes each
 //	of each rank: the token's length in bytes (1), the two tokens it is merged from (3, 3), its longest prefix (3)
 const (
+	// It changes with the format.
 	magic          = 0x31657074 // "tpe1"
 	header         = 16
 	record         = 10
@@ -21,7 +22,7 @@ const (
 )
 
 // entry is a node of the trie: the byte that leads to it (9 bits, or noLabel), whether a token ends here (1 bit), and
-// the base of its children (22 bits).
+// the base of its children (22 bits). Four bytes, so that a step through the trie touches one word of memory.
 type entry uint32
 
 const (
@@ -31,6 +32,7 @@ const (
 	maxEntries = 1<<22 - 256
 )
 
+// newEntry packs the three; the caller keeps label and base within their bits.
 func newEntry(label, base int, end bool) entry {
 	e := entry(label) | entry(base)<<10
 	if end {
@@ -49,7 +51,8 @@ type Table struct {
 	parts []parts  // of each token
 	sizes []size   // of each token
 	pairs []uint32 // hash table of the tokens, by the two tokens each is merged from
-	mask  uint32
+	// The number of slots is a power of two; mask is one below it.
+	mask uint32
 	// maybe has a bit set for each pair in pairs, by hash. Most pairs that are asked for are never merged. This says so
 	// for nine in ten of them, and fits the processor's cache, which pairs does not.
 	maybe []uint64
@@ -78,6 +81,7 @@ func Load(data string) (*Table, error) {
 		return nil, errors.New("not a compiled vocabulary")
 	}
 	ranks, tokens, entries := int(u32(data, 4)), int(u32(data, 8)), int(u32(data, 12))
+	// The only check: the data is embedded in the program, and made by Compile.
 	if want := header + 4*entries + 3*tokens + record*ranks; len(data) != want {
 		return nil, fmt.Errorf("a compiled vocabulary of %d bytes; its header says %d", len(data), want)
 	}
@@ -93,6 +97,7 @@ func Load(data string) (*Table, error) {
 		}
 	}
 	slots := 1
+	// At most half full, so that a search ends after a step or two.
 	for slots < 2*ranks {
 		slots *= 2
 	}
@@ -101,6 +106,7 @@ func Load(data string) (*Table, error) {
 		r := rest[i*record : (i+1)*record]
 		p := parts{left: u24(r[1:]), right: u24(r[4:])}
 		t.parts[i], t.sizes[i] = p, size(r[0])|size(u24(r[7:]))<<8
+		// Single bytes are merged from nothing, and empty records are no tokens.
 		if r[0] <= 1 {
 			continue
 		}
@@ -112,6 +118,7 @@ func Load(data string) (*Table, error) {
 		}
 		t.pairs[slot] = uint32(i) + 1
 	}
+	// Follows the byte through the trie as far as it goes.
 	for b := range t.runs {
 		r := &t.runs[b]
 		for e := t.entry(0); ; r.depth++ {
@@ -146,6 +153,7 @@ func (t *Table) Ranks() map[string]int {
 	return ranks
 }
 
+// u32 and u24 read numbers of the format at any position.
 func u32(s string, i int) uint32 {
 	s = s[i : i+4]
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
@@ -153,6 +161,7 @@ func u32(s string, i int) uint32 {
 
 func u24(s string) uint32 { return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 }
 
+// hash mixes both ranks; its lower bits choose the place in maybe, the bits above them that in pairs.
 func hash(left, right uint32) uint32 {
 	h := (uint64(left)<<32 | uint64(right)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32)
