@@ -18,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/internal/testkit/vectors"
 	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/sdktest"
 	"github.com/thresh-dev/thresh/sdk/tools"
 )
 
@@ -60,6 +61,9 @@ func (s *session) compared(t testable, history []sdk.Content, less int) sdk.Dens
 		t.Fatalf("%d entries, %d of them unchanged (-without a memo +with):\n%s", len(history), s.in.Unchanged,
 			cmp.Diff(want, got, cmp.Comparer(sdk.Content.Equal), cmpopts.EquateEmpty()))
 	}
+	if err := sdktest.CheckDensity(history, got); err != nil {
+		t.Fatal(err)
+	}
 	return got
 }
 
@@ -96,12 +100,17 @@ func applied(history []sdk.Content, r sdk.DensityResult) (out []sdk.Content) {
 }
 
 // However a session grows and whatever is rewritten in it, what a call remembers of the calls before changes nothing in
-// its answer.
+// its answer. A host would apply each answer, and on its own result there is nothing left to do.
 func TestAMemoChangesNoAnswer(t *testing.T) {
 	seeds := seedTools(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSession(densities().Draw(rt, "density"), "/w", seeds)
 		pool := histories().Draw(rt, "pool")
+		for i := range pool {
+			if rapid.IntRange(0, 9).Draw(rt, "pinned") == 0 {
+				pool[i] = pin(pool[i])
+			}
+		}
 		var history []sdk.Content
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
 			switch at := rapid.IntRange(0, len(history)).Draw(rt, "at"); rapid.IntRange(0, 7).Draw(rt, "step") {
@@ -115,6 +124,9 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 				s.in.Density = densities().Draw(rt, "density")
 			case 3: // the edits of the last call are applied
 				history = applied(history, s.compared(rt, history, 0))
+				if again := s.compared(rt, history, 0); len(again.Removals)+len(again.Replacements) > 0 {
+					rt.Fatalf("run on its own result, it makes edits: %+v", again)
+				}
 			case 4:
 				pool = histories().Draw(rt, "pool")
 			}
@@ -124,6 +136,32 @@ func TestAMemoChangesNoAnswer(t *testing.T) {
 			s.compared(rt, history, rapid.SampledFrom([]int{0, 0, 0, 1, 5}).Draw(rt, "less"))
 		}
 	})
+}
+
+// cancelledAfter is a context that is cancelled once it was looked at n times.
+type cancelledAfter struct {
+	context.Context
+	n int
+}
+
+func (c *cancelledAfter) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A call that is cancelled halfway leaves nothing behind that a later one could take for the history.
+func TestACancelledCallForgetsTheMemo(t *testing.T) {
+	s := newSession(sdk.DensityConfig{ReadWritePruning: true}, "/w", seedTools(t))
+	read, write := exchange("r", "read_file", "a.go"), exchange("w", "write_file", "a.go")
+	s.compared(t, join(read, write), 0)
+	s.in.Unchanged = 2
+	s.in.History = join(read, exchange("n", "read_file", "b.go"))
+	if _, err := (Strategy{}).Optimize(&cancelledAfter{t.Context(), 1}, s.in); err == nil {
+		t.Fatal("a cancelled call has an answer")
+	}
+	s.compared(t, join(read, write), 0)
 }
 
 func TestAMemoChangesNoAnswerOfTheVectors(t *testing.T) {

@@ -23,7 +23,8 @@ func (Strategy) Optimize(ctx context.Context, in sdk.OptimizeInput) (sdk.Density
 		s = newState(set)
 	}
 	if err := s.extend(ctx, in.History, min(in.Unchanged, s.known()), in.Log); err != nil {
-		return sdk.DensityResult{}, err // the SDK drops the memo, whose state is now between two histories
+		in.Memo.Store(nil) // the state is between two histories
+		return sdk.DensityResult{}, err
 	}
 	in.Memo.Store(s)
 	return s.result(), nil
