@@ -28,6 +28,7 @@ func (c Config) session(
 		}
 		s.add(history[:n])
 		history = history[n:]
+		// The reference, without any memory.
 		want, _, err := c.optimizeOnce(ctx, o, info, s.was)
 		if err != nil {
 			return err
@@ -43,6 +44,7 @@ func (c Config) session(
 				len(s.shared), err)
 		}
 		var found problems
+		// With a host that sends only what is new, the strategy would damage its own input for all later calls.
 		if i := firstDifference(s.was, s.shared); i >= 0 {
 			found.add("Optimize changed entry %d of its input, which later calls of the session see too; "+
 				"it must copy what it edits", i)
@@ -59,6 +61,7 @@ func (c Config) session(
 			s.unchanged = len(s.shared)
 		}
 		switch rnd.IntN(4) {
+		// In half of the steps the result is applied, if the host would accept it; in a quarter the memo is lost.
 		case 0, 1:
 			if CheckDensity(s.was, want) == nil {
 				s.apply(want)

@@ -139,7 +139,8 @@ func writeTable(out io.Writer, all []*benchmark) {
 			}
 			faster = fmt.Sprintf("%.1f ×", ratio)
 		}
-		fmt.Fprintf(out, "%-46s %12s %7.0f%% %10s\n", short(b.name, 46), format(b.median(), b.unit), 100*b.spread(), faster)
+		fmt.Fprintf(out, "%-46s %12s %7.0f%% %10s\n", short(b.name, 46), format(b.median(), b.unit), 100*b.spread(),
+			faster)
 	}
 }
 

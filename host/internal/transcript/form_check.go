@@ -118,7 +118,8 @@ func checkItem(o object) (part int, err error) {
 		}
 		return checkParts(o.raw("content"), func(kind string, _ object) error {
 			if !isResponsesPart(kind) {
-				return fmt.Errorf("%q is no part of the form openai-responses, which has input_text, output_text and so on",
+				return fmt.Errorf("%q is no part of the form openai-responses, which has input_text, output_text and "+
+					"so on",
 					clip([]byte(kind)))
 			}
 			return nil

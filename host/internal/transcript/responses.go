@@ -60,9 +60,11 @@ func (r *responses) item(line int, o object) {
 		// Arguments that are no JSON stay text.
 		parameters, _ := argumentsOf(o.raw("arguments"))
 		parameters = exactArguments(parameters, o.raw("arguments"))
-		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters}, o.but("type", "call_id", "name", "arguments"))
+		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters},
+			o.but("type", "call_id", "name", "arguments"))
 	case t == "custom_tool_call":
-		r.call(line, o, o.text("name"), content.ToolCall{Parameters: codexArguments(o)}, o.but("call_id", "name", "input"))
+		r.call(line, o, o.text("name"), content.ToolCall{Parameters: codexArguments(o)},
+			o.but("call_id", "name", "input"))
 	case strings.HasSuffix(t, "_call") && o.text("call_id") != "":
 		r.call(line, o, t, content.ToolCall{Parameters: o.copyOf("action")}, o.but("call_id", "action"))
 	case strings.HasSuffix(t, "_output") && o.text("call_id") != "":
@@ -149,7 +151,8 @@ func (r *responses) message(line int, o object) {
 	if role == roleAssistant {
 		blocks := r.parts(o.raw("content"))
 		if !onlyText(blocks) { // a refusal, for example
-			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}}, o.but("type")...).json()})
+			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}},
+				o.but("type")...).json()})
 			return
 		}
 		// A message of the model has at least one text here: [onlyText] and [checkParts] saw to that.

@@ -77,7 +77,8 @@ func EntrySchema() json.RawMessage {
 			"speaker": schema{"enum": []content.Speaker{content.Human, content.AI, content.Tool}},
 			"blocks":  schema{"type": "array", "minItems": 1, "items": schema{"anyOf": blocks}},
 			"metadata": schema{"type": "object", "description": "Anything; no model sees it.", "properties": schema{
-				"pinned": schema{"type": "boolean", "description": "Keeps the entry, whatever a strategy would remove."},
+				"pinned": schema{"type": "boolean",
+					"description": "Keeps the entry, whatever a strategy would remove."},
 			}},
 		},
 		"allOf": placed,

@@ -208,7 +208,8 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 		if item.raw("summary") == nil {
 			var summary [][]byte
 			if block.Thought != "" {
-				summary = append(summary, fmt.Appendf(nil, `{"type":"summary_text","text":%s}`, content.String(block.Thought)))
+				summary = append(summary, fmt.Appendf(nil, `{"type":"summary_text","text":%s}`,
+					content.String(block.Thought)))
 			}
 			m.raw("summary", list(summary))
 		}

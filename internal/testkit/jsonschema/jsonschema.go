@@ -88,7 +88,8 @@ func validate(s map[string]any, v any, at string) string {
 	if want, ok := s["const"]; ok && !reflect.DeepEqual(want, v) {
 		return bad("%v is not %v", v, want)
 	}
-	if list, ok := s["enum"].([]any); ok && !slices.ContainsFunc(list, func(e any) bool { return reflect.DeepEqual(e, v) }) {
+	if list, ok := s["enum"].([]any); ok && !slices.ContainsFunc(list,
+		func(e any) bool { return reflect.DeepEqual(e, v) }) {
 		return bad("%v is none of %v", v, list)
 	}
 	if list, ok := s["anyOf"].([]any); ok && !slices.ContainsFunc(list, func(sub any) bool {

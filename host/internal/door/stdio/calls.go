@@ -299,8 +299,8 @@ func compressHistory(ctx context.Context, s *host.Session, _ sessionParams, up *
 	return compressResult{h.Tokens, h.Revision, out}, nil
 }
 
-// PendingTokens is what the request holds besides the history; 0 if nothing. Since is the revision of a prepared history
-// that the agent still has.
+// PendingTokens is what the request holds besides the history; 0 if nothing. Since is the revision of a prepared
+// history that the agent still has.
 type prepareParams struct {
 	sessionParams
 	PendingTokens int       `json:"pendingTokens"`
