@@ -170,8 +170,8 @@ func badPiece(i int, what string) error {
 		what)
 }
 
-// applyBlocks returns the blocks that the pieces make of an entry's blocks. It never writes to old: the memo of an author
-// may refer to it.
+// applyBlocks returns the blocks that the pieces make of an entry's blocks. It never writes to old: the memo of an
+// author may refer to it.
 func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	out := make([]Block, len(pieces))
 	next := 0
@@ -225,8 +225,8 @@ func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
 	return &m.memo, m.memoLen
 }
 
-// settleMemo notes what the memo fits after an Optimize that succeeded. A memo that was not stored in this call keeps what
-// it fitted before.
+// settleMemo notes what the memo fits after an Optimize that succeeded. A memo that was not stored in this call keeps
+// what it fitted before.
 func (m *mirror) settleMemo() {
 	if m.memo.Stored() {
 		m.memoLen = len(m.entries)
@@ -240,10 +240,10 @@ func (m *mirror) settleMemo() {
 // takes some 10 µs, and 5,000 entries have all been checked after 160 calls.
 const perCheck = 32
 
-// untouched returns an error if the author changed an entry in place: in one of the entries that came with this call, or
-// in one of those whose turn it is. An Optimize must report its changes as edits. A change in place
-// would be lost silently, and the next call would see it. The check of a part in turn keeps the cost of a call
-// independent of the history; package sdktest and `thresh plugins verify` compare everything.
+// untouched returns an error if the author changed an entry in place: in one of the entries that came with this call,
+// or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place would be lost
+// silently, and the next call would see it. The check of a part in turn keeps the cost of a call independent of the
+// history; package sdktest and `thresh plugins verify` compare everything.
 func (m *mirror) untouched() error {
 	for i := m.arrived; i < len(m.entries); i++ {
 		if m.fingerprint(&m.entries[i]) != m.marks[i] {

@@ -61,8 +61,8 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.extend(n, at)
-	// In the order of the entries, as they are applied; the strategy's own order means nothing. A copy, because the caller
-	// keeps the edits.
+	// In the order of the entries, as they are applied; the strategy's own order means nothing. A copy, because the
+	// caller keeps the edits.
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b rewrite.Edit) int { return a.Index - b.Index })
 	var found problems
@@ -84,8 +84,8 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 	return changes, found.err()
 }
 
-// change judges one edit of a history of n entries by itself: what the entry may lose, whoever answers whom. All that is
-// wrong is found, not the first thing only, so that an author sees it in one run. Callers hold x.mu.
+// change judges one edit of a history of n entries by itself: what the entry may lose, whoever answers whom. All that
+// is wrong is found, not the first thing only, so that an author sees it in one run. Callers hold x.mu.
 func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int) Change {
 	if e.Remove {
 		if c.Pinned() {

@@ -92,8 +92,8 @@ func (s *played) add(entries []sdk.Content) {
 	}
 }
 
-// apply rewrites the history as a host does that applies a result: entries before the first edit stay the same ones, and
-// with them what the memo says of them.
+// apply rewrites the history as a host does that applies a result: entries before the first edit stay the same ones,
+// and with them what the memo says of them.
 func (s *played) apply(r sdk.DensityResult) {
 	first := len(s.was)
 	if len(r.Removals) > 0 {
