@@ -136,7 +136,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 	where = slices.Compact(where)
 
 	was := make([]content.Content, len(where))
-	is, left := make([]content.Content, 0, len(where)), make([]int, 0, len(where))
+	is, left := make([]content.Content, 0, len(where)), make([]Part, 0, len(where))
 	for k, i := range where {
 		was[k] = at(i)
 		for len(changes) > 0 && changes[0].Index < i {
@@ -144,16 +144,21 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 		}
 		switch {
 		case len(changes) == 0 || changes[0].Index != i:
-			is, left = append(is, was[k]), append(left, i)
+			is, left = append(is, was[k]), append(left, Part{Index: i})
 		case !changes[0].Removed:
-			is, left = append(is, changes[0].Content), append(left, i)
+			is, left = append(is, changes[0].Content), append(left, changes[0].Part)
 		}
 	}
 	last := lastSpoken(n, at)
+	before, after := turns.Pair(was), turns.Pair(is)
 	found.worse(
-		pairingOf(was, turns.Pair(was), ids, func(k int) int { return where[k] }, last),
-		pairingOf(is, turns.Pair(is), ids, func(k int) int { return left[k] }, last),
+		pairingOf(was, before, ids, func(k int) int { return where[k] }, last),
+		pairingOf(is, after, ids, func(k int) int { return left[k].Index }, last),
 	)
+	found.crossed(before, after, left, func(i int) int {
+		k, _ := slices.BinarySearch(where, i)
+		return k
+	})
 }
 
 // collectIDs adds the ids of the calls and responses in an entry.

@@ -83,6 +83,20 @@ func pairingOf(
 	return p
 }
 
+// origin returns where a block of the answer stood in the history; ok is false for a block that is new.
+func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
+	part := parts[at.Entry]
+	switch {
+	case part.Index < 0:
+		return turns.At{}, false
+	case !part.Edited:
+		return turns.At{Entry: part.Index, Block: at.Block}, true
+	default:
+		was = turns.At{Entry: part.Index, Block: part.Kept[at.Block]}
+		return was, was.Block >= 0
+	}
+}
+
 // callID returns the id that a call or response carries.
 func callID(b content.Block) (id string, ok bool) {
 	switch b := b.(type) {
@@ -146,7 +160,8 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 		return
 	}
 	last := lastSpoken(len(history), func(i int) content.Content { return history[i] })
-	was := pairingOf(history, turns.Pair(history), ids, func(i int) int { return i }, last)
+	paired := turns.Pair(history)
+	was := pairingOf(history, paired, ids, func(i int) int { return i }, last)
 	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
 			// Each new entry gets a number of its own below 0, so that two new entries are never the same side.
@@ -155,6 +170,27 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 		return parts[i].Index
 	}, last)
 	p.worse(was, is)
+	p.crossed(paired, pairs, parts, func(i int) int { return i })
+}
+
+// crossed reports calls that got the response to another call of their id. The sides of a [pairing] do not tell blocks
+// of one entry with one id apart; here, where both halves of a pair are blocks that were given, they must be those that
+// were a pair. parts are the entries of the pairs is, and place says where an entry of the history is in was.
+func (p *problems) crossed(was, is *turns.Pairs, parts []Part, place func(entry int) int) {
+	var found problems
+	for call, response := range is.Answered() {
+		c, known := origin(parts, call)
+		r, knownToo := origin(parts, response)
+		if !known || !knownToo {
+			continue
+		}
+		answer, answered := was.Response(turns.At{Entry: place(c.Entry), Block: c.Block})
+		if answered && answer != (turns.At{Entry: place(r.Entry), Block: r.Block}) {
+			found.add(wrong(r.Entry, ErrMismatched, "block %d answers another call of its id now", r.Block))
+		}
+	}
+	slices.SortFunc(found, func(a, b *Error) int { return cmp.Compare(a.Index, b.Index) })
+	*p = append(*p, found...)
 }
 
 // lastSpoken returns the last entry that is no tool's; -1 if there is none.

@@ -132,12 +132,9 @@ func (a *agent) turn() error {
 			return err
 		}
 	}
-	// What the prepare must know: entries that are added while it runs are not in it.
-	before, start := slices.Clone(a.said), time.Now() // before is what the prepare sees
-	// It is sent but not waited for yet: what is added next may take effect before the prepare works, meanwhile, or
-	// after it.
+	// before is what the prepare sees. It is sent but not waited for yet: what is added next is not in its answer.
+	before, start := slices.Clone(a.said), time.Now()
 	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
-	// While the prepare runs.
 	if a.rnd.IntN(4) == 0 {
 		if err := a.add(a.source.next(1)); err != nil {
 			return err
