@@ -90,56 +90,68 @@ func (m *mirror) apply(up wire.Update) (fresh int, err error) {
 	return fresh, nil
 }
 
-// add appends an entry.
+// add appends an entry that is new here.
 func (m *mirror) add(c Content, tokens int) {
+	texts, around := sizeOf(&c)
+	m.texts += texts
+	m.bytes += around
 	m.put(c, tokens, m.fingerprint(&c))
 }
 
-// put appends an entry whose fingerprint is known.
+// put appends an entry whose fingerprint and size are known.
 func (m *mirror) put(c Content, tokens int, mark uint32) {
 	m.entries = append(m.entries, c.WithOrigin(len(m.entries)))
 	m.sums = append(m.sums, m.sums[len(m.sums)-1]+tokens)
 	m.marks = append(m.marks, mark)
-	texts, around := sizeOf(&c)
-	m.texts += texts
-	m.bytes += around
 }
 
-// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. Its time
-// is that of what follows them.
+// drop takes entries that are no longer put anywhere out of the account.
+func (m *mirror) drop(entries []Content) {
+	for i := range entries {
+		texts, around := sizeOf(&entries[i])
+		m.texts -= texts
+		m.bytes -= around
+	}
+}
+
+// rewrite makes of the entries what the pieces say, and returns how many at the beginning stay as they were. What
+// follows these is copied; texts are not looked at, unless they are new or gone.
 func (m *mirror) rewrite(pieces []wire.MirrorPiece) (same int, err error) {
 	if p := pieces[0]; p.Entry == nil && p.Edited == nil && p.Kept.From == 0 && p.Kept.To <= len(m.entries) {
 		same, pieces = p.Kept.To, pieces[1:]
 	}
 	old, sums, marks := slices.Clone(m.entries[same:]), slices.Clone(m.sums[same:]), slices.Clone(m.marks[same:])
 	m.truncate(same)
-	next := same // the first entry that a piece may still name
+	next := 0 // the first entry of old that a piece may still name
 	for i, p := range pieces {
 		switch {
 		case p.Entry != nil:
 			m.add(p.Entry.Content, p.Entry.Tokens)
 		case p.Edited != nil:
-			at := p.Edited.Index
-			if at < next || at-same >= len(old) {
-				return 0, badPiece(i, fmt.Sprintf("edits entry %d", at))
+			at := p.Edited.Index - same
+			if at < next || at >= len(old) {
+				return 0, badPiece(i, fmt.Sprintf("edits entry %d", p.Edited.Index))
 			}
-			c := old[at-same]
+			c := old[at]
 			if c.Blocks, err = applyBlocks(c.Blocks, p.Edited.Blocks); err != nil {
 				return 0, badPiece(i, err.Error())
 			}
+			m.drop(old[next : at+1])
 			m.add(c, p.Tokens)
 			next = at + 1
 		default:
-			from, to := p.Kept.From, p.Kept.To
-			if from < next || to < from || to-same > len(old) {
-				return 0, badPiece(i, fmt.Sprintf("keeps [%d, %d)", from, to))
+			from, to := p.Kept.From-same, p.Kept.To-same
+			if from < next || to < from || to > len(old) {
+				return 0, badPiece(i, fmt.Sprintf("keeps [%d, %d)", p.Kept.From, p.Kept.To))
 			}
+			m.drop(old[next:from])
 			for at := from; at < to; at++ {
-				m.put(old[at-same], sums[at-same+1]-sums[at-same], marks[at-same])
+				m.put(old[at], sums[at+1]-sums[at], marks[at])
 			}
 			next = to
 		}
 	}
+	m.drop(old[next:])
 	return same, nil
 }
 
@@ -166,13 +178,8 @@ func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	return out, nil
 }
 
-// truncate drops the entries from n on.
+// truncate takes the entries from n on out of the lists, and leaves the account to its caller.
 func (m *mirror) truncate(n int) {
-	for i := range m.entries[n:] {
-		texts, around := sizeOf(&m.entries[n+i])
-		m.texts -= texts
-		m.bytes -= around
-	}
 	clear(m.entries[n:]) // the garbage collector would keep what is behind the end
 	m.entries, m.sums, m.marks = m.entries[:n], m.sums[:n+1], m.marks[:n]
 }

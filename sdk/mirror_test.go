@@ -88,6 +88,14 @@ func TestAMirrorRepacksWhatIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	texts, around := 0, 0
+	for i := range m.entries {
+		t, a := sizeOf(&m.entries[i])
+		texts, around = texts+t, around+a
+	}
+	if m.texts != texts || m.bytes != texts+around {
+		t.Errorf("the account has %d bytes of %d for texts; it should have %d of %d", m.texts, m.bytes, texts, texts+around)
+	}
 	if m.loaded != m.texts || m.bytes > before/20 {
 		t.Errorf("%d of %d bytes are loaded for texts of %d", m.bytes, before, m.texts)
 	}

@@ -68,7 +68,7 @@ func (b *benchmark) spread() float64 {
 }
 
 // units are what a benchmark is reported in: the first that it has. benchfmt turns ns into seconds, and MB into bytes.
-var units = []string{"ms/turn", "B/s", "rss-bytes/text-byte", "sec/op"}
+var units = []string{"ms/turn", "B/s", "rss-bytes/text-byte", "heap-bytes/text-byte", "sec/op"}
 
 // read collects the results by name, in the order of their first appearance.
 func read(in io.Reader) ([]*benchmark, error) {
@@ -115,6 +115,9 @@ func other(name string) string {
 	}
 	if strings.HasPrefix(name, "Turn/high-density/") {
 		return strings.Replace(name, "high-density", "high-density-full", 1)
+	}
+	if strings.HasPrefix(name, "Delta/") {
+		return strings.Replace(name, "/delta/", "/full/", 1)
 	}
 	return ""
 }

@@ -29,6 +29,7 @@ type Work struct {
 // and then.
 func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int, error) {
 	if to-from > maxRemembered {
+		// Long pieces seldom repeat.
 		return t.search(ctx, s[from:to], w)
 	}
 	p := load(s, from, to)
@@ -48,6 +49,7 @@ func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int
 func load(s string, from, to int) piece {
 	n := to - from
 	length := uint64(n) << 56
+	// Reading 16 bytes at once is much faster than one by one, and the end of a text is the exception.
 	if from+16 <= len(s) { // read past the piece, then mask
 		low, high := load8(s[from:]), load8(s[from+8:])
 		if n < 8 {
@@ -66,6 +68,7 @@ func load(s string, from, to int) piece {
 	return p
 }
 
+// load8 reads eight bytes, lowest first. The compiler makes one instruction of it.
 func load8(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -80,7 +83,7 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		return 0, nil
 	}
 	entry, length := t.walk(s)
-	if length == len(s) {
+	if length == len(s) { // most pieces are one token
 		return 1, nil
 	}
 	token := t.ids[entry]
@@ -109,6 +112,7 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 		if at = end; at == len(s) {
 			return len(w.stack), nil
 		}
+		// A piece may have megabytes; asking at each token would cost more than the token.
 		if len(w.stack)%(16<<10) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
@@ -135,6 +139,7 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 	if token == none {
 		return none
 	}
+	// Direct-mapped as well.
 	m := &w.memo[hash(left, token)%uint32(len(w.memo))]
 	if m.left == left+1 && m.token == token {
 		return m.fits
@@ -155,6 +160,7 @@ func (t *Table) longest(s string) uint32 {
 
 // walk finds the longest token that s begins with: the entry of the trie where it ends, and its length in bytes.
 func (t *Table) walk(s string) (found uint32, length int) {
+	// The root, with the token "" that never is the answer: every byte is a token.
 	e := t.entry(0)
 	for i := 0; i < len(s); i++ {
 		b := uint32(s[i])
@@ -173,11 +179,13 @@ func (t *Table) walk(s string) (found uint32, length int) {
 // they meet. It takes both apart, the token that was merged last first, and asks at each step whether the two parts at
 // that place would have been merged before.
 func (t *Table) stay(left, right uint32) bool {
+	// The rank of the merge that was taken back last: what merges at the border below it would have been merged before.
 	limit := uint32(none)
 	for {
 		if t.merge(left, right) < limit {
 			return false
 		}
+		// The higher rank was merged later, and is taken apart first.
 		if left > right {
 			limit = left
 			if left = t.parts[left].right; left == limit {
@@ -200,6 +208,7 @@ func (t *Table) stay(left, right uint32) bool {
 
 // merge returns the token that two tokens are merged to, or none, which is above all tokens.
 func (t *Table) merge(left, right uint32) uint32 {
+	// A bit that is not set is certain; one that is set has to be looked up.
 	h := hash(left, right)
 	if t.maybe[h/64&uint32(len(t.maybe)-1)]&(1<<(h%64)) == 0 {
 		return none
@@ -215,6 +224,7 @@ func (t *Table) merge(left, right uint32) uint32 {
 	}
 }
 
+// reset prepares for a piece of n bytes. The memo and the counts stay, as they hold for the table.
 func (w *Work) reset(n int) {
 	words := n/64 + 1
 	if cap(w.dead) < words {
