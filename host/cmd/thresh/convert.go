@@ -24,8 +24,8 @@ func convertCommand(a *app) *cobra.Command {
 			`What was not
 understood, or what the other format cannot hold, is reported on standard error with its line or entry.
 
-What a provider takes as system prompt or instructions is kept apart from the history, as "system" in the native form, ` +
-			`and
+What a provider takes as system prompt or instructions is kept apart from the history, as "system" in the ` +
+			`native form, and
 is written back as the other format has it.`,
 		Example: `  thresh convert --to native ~/.claude/projects/…/session.jsonl > session.json
   thresh convert --to openai session.json`,
