@@ -60,7 +60,8 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	revision, tokens, err := s.engine.AddMessages(ctx, engine.Messages{Form: form, Messages: m.Messages, System: m.System})
+	revision, tokens, err := s.engine.AddMessages(ctx,
+		engine.Messages{Form: form, Messages: m.Messages, System: m.System})
 	return State{revision, tokens}, classify(err)
 }
 
@@ -78,8 +79,8 @@ func ParseSystem(raw json.RawMessage) ([]content.Block, error) {
 type Request struct {
 	// Messages are the messages, or the items of the input.
 	Messages []json.RawMessage
-	// System is Anthropic's system prompt, a list of text parts, and Instructions that of the Responses API, a text. They
-	// are nil if there is none, and where it is among the messages.
+	// System is Anthropic's system prompt, a list of text parts, and Instructions that of the Responses API, a text.
+	// They are nil if there is none, and where it is among the messages.
 	System, Instructions json.RawMessage
 	// Notes say what the form cannot hold. What was added in the same form comes back as it was, without notes.
 	Notes []string

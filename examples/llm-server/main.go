@@ -26,6 +26,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/llmtest"
 )
 
+// It runs until Ctrl-C.
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8089", "address to listen on")
 	window := flag.Int("window", 128_000, "context window of the model in tokens; 0 for no limit")
@@ -58,6 +59,7 @@ func faultNames() string { return strings.Join(slices.Sorted(maps.Keys(faults)),
 
 // run serves until ctx is done. It logs each request to out.
 func run(ctx context.Context, addr string, window int, fault string, out io.Writer) error {
+	// "" is in no map, and means none.
 	broken, fails := faults[fault]
 	if fault != "" && !fails {
 		return fmt.Errorf("unknown fault %q; want one of: %s", fault, faultNames())
@@ -75,12 +77,14 @@ func run(ctx context.Context, addr string, window int, fault string, out io.Writ
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	// The settings that it prints need some limit, also for a model without one.
 	limit := window
 	if limit <= 0 {
 		limit = 128_000
 	}
 	fmt.Fprintf(out, welcome, listener.Addr(), limit, min(8192, limit/4))
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	// Close, not Shutdown: a fault may hang for ever.
 	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stopped()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -29,7 +29,8 @@ func answer(r llmtest.Request) llmtest.Reply {
 
 // entry is one entry of the record in a request: the part of the history to be summarised.
 type entry struct {
-	// label is the speaker or the kind of the entry.
+	// label is the speaker or the kind of the entry. Labels are those of package summary: user, assistant, tool, todos,
+	// and the kinds of snapshots.
 	label string
 	lines []string
 }
@@ -43,6 +44,7 @@ func record(text string) []entry {
 	mark, last := "", "" // the marks of an entry and of the end, in the current record
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
+		// Inside of a record the same line is text.
 		if m := opening.FindStringSubmatch(line); m != nil && mark == "" {
 			mark, last = "=== "+m[1]+" ", `</record id="`+m[1]+`">`
 			continue
@@ -64,7 +66,7 @@ func record(text string) []entry {
 	return entries
 }
 
-// sections are the sections of a snapshot, in order.
+// sections are the sections of a snapshot, in order. The names that the shipped prompt asks for.
 var sections = []string{"overall_goal", "key_knowledge", "current_progress", "active_tasks", "open_questions",
 	"task_context", "user_directives", "errors_encountered", "code_references"}
 
@@ -84,6 +86,7 @@ func (n notes) add(section, line string) {
 	if line == "" || line == "none" || slices.Contains(n[section], line) {
 		return
 	}
+	// The first line of a section is usually what it is about.
 	if n[section] = append(n[section], line); len(n[section]) > maxLines {
 		n[section] = slices.Delete(n[section], 1, 2)
 	}
@@ -132,6 +135,7 @@ func (n notes) carry(lines []string) {
 	section := ""
 	for _, line := range lines {
 		if m := heading.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			// A closing tag ends the section; a tag of another kind is not carried.
 			if section = m[1]; !slices.Contains(sections, section) || strings.Contains(line, "</") {
 				section = ""
 			}
@@ -183,6 +187,7 @@ func quoted(line string) string {
 
 // tidy shortens a line and escapes "<", so that the line cannot be mistaken for a tag of the snapshot.
 func tidy(line string) string {
+	// Bounded before the work: a tool's output may be one line of megabytes.
 	line = strings.ToValidUTF8(line[:min(len(line), 8*maxLine)], "")
 	line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), "<", "&lt;")
 	if len(line) > maxLine {

@@ -26,67 +26,34 @@ type Part struct {
 	Made bool
 }
 
-// Optimize returns the history that the edits make (REQ-HD-003): replacements first, then removals from the highest
-// index down, which one walk from the lowest comes to as well. The error joins everything that is wrong, each an
-// [*Error]. An Optimize cannot add entries, so that the result has at most as many parts as the history has entries. It
-// never calls a model, and a strategy has no reason to touch what people said: that is why the rules for human entries
-// are strict here, while a Compress may summarise them.
+// Optimize returns the history that the edits make (REQ-HD-003). The error joins everything that is wrong, each an
+// [*Error]. For a history that is judged again and again, [Index.Optimize] does the same in the time of the edits.
 func Optimize(history []content.Content, edits []rewrite.Edit) ([]Part, error) {
-	var found problems
-	byIndex := make(map[int]*rewrite.Edit, len(edits))
-	for i := range edits {
-		e := &edits[i]
-		switch {
-		// Not about an entry (-1): there is none with this index.
-		case e.Index < 0 || e.Index >= len(history):
-			found.add(wrong(-1, ErrOutOfBounds, "index %d, the history has %d entries", e.Index, len(history)))
-		case byIndex[e.Index] != nil:
-			found.add(&Error{Index: e.Index, Err: ErrConflict})
-		default:
-			byIndex[e.Index] = e
-		}
-	}
-	// Edits that are out of bounds or given twice are left out above, and the rest is judged all the same: an author
-	// sees every fault of an answer at once.
-	newest := newestHuman(history)
+	var x Index
+	changed, err := x.Optimize(len(history), func(i int) content.Content { return history[i] }, edits)
+	return Expand(history, changed), err
+}
+
+// Change is what an Optimize does to one entry: the part that is left of it, or that it is removed.
+type Change struct {
+	Part
+	Removed bool
+}
+
+// Expand returns the history that changes make, which are in the order of their indexes.
+func Expand(history []content.Content, changes []Change) []Part {
 	parts := make([]Part, 0, len(history))
 	for i, c := range history {
-		e := byIndex[i]
-		switch {
-		case e == nil:
+		if len(changes) == 0 || changes[0].Index != i {
 			parts = append(parts, Part{Index: i, Content: c})
-		case e.Remove:
-			// An entry may have several faults; each is reported, as the author has to deal with each.
-			if c.Pinned() {
-				found.add(&Error{Index: i, Err: ErrPinned})
-			}
-			if c.Speaker == content.Human {
-				found.add(&Error{Index: i, Err: ErrHumanLost})
-			}
-			if slices.ContainsFunc(c.Blocks, isOpaque) {
-				found.add(&Error{Index: i, Err: ErrOpaqueChanged})
-			}
-		default:
-			// edited judged pins, opaque blocks and block positions; what follows is only about people's words.
-			part := edited(&found, c, i, e.Blocks)
-			parts = append(parts, part)
-			switch {
-			case c.Speaker != content.Human:
-			case part.Made:
-				found.add(wrong(i, ErrHumanChanged, "whole lines may go, each run of them with a line like "+
-					"\"[3 lines removed]\" in its place; all other lines stay as they are"))
-			// The request that the agent works on right now. A strategy that shortens it changes the task.
-			case i == newest && !repeatsItself(c, part.Content):
-				found.add(wrong(i, ErrHumanChanged, "it is the newest thing a person said, which stays as it is"))
-			}
+			continue
 		}
+		if !changes[0].Removed {
+			parts = append(parts, changes[0].Part)
+		}
+		changes = changes[1:]
 	}
-	// Pairs are compared only if the rest holds: an answer with a wrong index makes a history that was never meant, and
-	// its torn pairs would hide the fault that tore them.
-	if len(found) == 0 && len(edits) > 0 {
-		found.pairs(history, parts)
-	}
-	return parts, found.err()
+	return parts
 }
 
 // Compress returns the history that the pieces make. The error joins everything that is wrong, each an [*Error]. Pieces

@@ -160,17 +160,6 @@ func replaces(old, b content.Block) bool {
 	return len(text.Extra) == 0 && marker.MatchString(text.Text)
 }
 
-// newestHuman is the position of the last human entry that holds something; -1 if there is none. Blank entries are
-// passed over: an agent may send one to make the model go on, and the request before it is still what counts.
-func newestHuman(history []content.Content) int {
-	for i := len(history) - 1; i >= 0; i-- {
-		if history[i].Speaker == content.Human && history[i].HasContent() {
-			return i
-		}
-	}
-	return -1
-}
-
 // repeatsItself reports whether an edit took only such inclusions out of a human entry as the rest of the same entry
 // includes again. It is the one edit that the newest human entry may have: the person sent the file twice in one
 // message, and nothing that was sent is gone.

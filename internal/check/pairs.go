@@ -36,9 +36,10 @@ type pairing struct {
 }
 
 // pairingOf returns the pairing of the calls with the given ids in a history; origin names the entries. Only touched
-// ids are counted: a conversation has thousands of calls, and an answer usually changes a few.
+// ids are counted: a conversation has thousands of calls, and an answer usually changes a few. last is the last entry
+// that is no tool's, as origin names it: unanswered calls there and behind it are pending.
 func pairingOf(
-	history []content.Content, pairs *turns.Pairs, ids map[string]struct{}, origin func(i int) int,
+	history []content.Content, pairs *turns.Pairs, ids map[string]struct{}, origin func(i int) int, last int,
 ) pairing {
 	p := pairing{
 		together: map[couple]int{}, late: map[couple]int{},
@@ -66,10 +67,6 @@ func pairingOf(
 	}
 	// The comparison below is with the last entry of the AI or a person: calls in it, or behind it, may still be
 	// running.
-	last := len(history) - 1 // the last entry that is no tool's
-	for last >= 0 && history[last].Speaker == content.Tool {
-		last--
-	}
 	for _, ref := range pairs.Pending() {
 		s, wanted := at(ref)
 		if !wanted {
@@ -79,11 +76,25 @@ func pairingOf(
 		p.calls[s]++
 		// An older call without a response was abandoned, which is a fault of the recording and not of the answer. It
 		// may be removed.
-		if ref.Entry >= last {
+		if s.entry >= last {
 			p.pending[s]++
 		}
 	}
 	return p
+}
+
+// origin returns where a block of the answer stood in the history; ok is false for a block that is new.
+func origin(parts []Part, at turns.At) (was turns.At, ok bool) {
+	part := parts[at.Entry]
+	switch {
+	case part.Index < 0:
+		return turns.At{}, false
+	case !part.Edited:
+		return turns.At{Entry: part.Index, Block: at.Block}, true
+	default:
+		was = turns.At{Entry: part.Index, Block: part.Kept[at.Block]}
+		return was, was.Block >= 0
+	}
 }
 
 // callID returns the id that a call or response carries.
@@ -104,13 +115,7 @@ func callID(b content.Block) (id string, ok bool) {
 // answer is judged without building a single pairing.
 func touched(history []content.Content, parts []Part) map[string]struct{} {
 	ids := map[string]struct{}{}
-	collect := func(c content.Content) {
-		for _, b := range c.Blocks {
-			if id, ok := callID(b); ok {
-				ids[id] = struct{}{}
-			}
-		}
-	}
+	collect := func(c content.Content) { collectIDs(ids, c) }
 	// next is the first entry of the history that no part has accounted for; entries that are skipped were removed.
 	next := 0
 	for _, part := range parts {
@@ -154,14 +159,51 @@ func (p *problems) pairs(history []content.Content, parts []Part) {
 	if len(ids) == 0 {
 		return
 	}
-	was := pairingOf(history, turns.Pair(history), ids, func(i int) int { return i })
+	last := lastSpoken(len(history), func(i int) content.Content { return history[i] })
+	paired := turns.Pair(history)
+	was := pairingOf(history, paired, ids, func(i int) int { return i }, last)
 	is := pairingOf(made, pairs, ids, func(i int) int {
 		if parts[i].Index < 0 {
 			// Each new entry gets a number of its own below 0, so that two new entries are never the same side.
 			return -1 - i
 		}
 		return parts[i].Index
-	})
+	}, last)
+	p.worse(was, is)
+	p.crossed(paired, pairs, parts, func(i int) int { return i })
+}
+
+// crossed reports calls that got the response to another call of their id. The sides of a [pairing] do not tell blocks
+// of one entry with one id apart; here, where both halves of a pair are blocks that were given, they must be those that
+// were a pair. parts are the entries of the pairs is, and place says where an entry of the history is in was.
+func (p *problems) crossed(was, is *turns.Pairs, parts []Part, place func(entry int) int) {
+	var found problems
+	for call, response := range is.Answered() {
+		c, known := origin(parts, call)
+		r, knownToo := origin(parts, response)
+		if !known || !knownToo {
+			continue
+		}
+		answer, answered := was.Response(turns.At{Entry: place(c.Entry), Block: c.Block})
+		if answered && answer != (turns.At{Entry: place(r.Entry), Block: r.Block}) {
+			found.add(wrong(r.Entry, ErrMismatched, "block %d answers another call of its id now", r.Block))
+		}
+	}
+	slices.SortFunc(found, func(a, b *Error) int { return cmp.Compare(a.Index, b.Index) })
+	*p = append(*p, found...)
+}
+
+// lastSpoken returns the last entry that is no tool's; -1 if there is none.
+func lastSpoken(n int, at func(int) content.Content) int {
+	last := n - 1
+	for last >= 0 && at(last).Speaker == content.Tool {
+		last--
+	}
+	return last
+}
+
+// worse reports where a pairing is worse than the one before.
+func (p *problems) worse(was, is pairing) {
 	var found problems
 	// The error points at the entry in the numbering in which its author knows it: the given history, or the answer for
 	// a new one.

@@ -9,8 +9,8 @@ import (
 // including, the last whole history. Both sides extend it by what is new, so that it costs the same for any history.
 //
 // It compares two ends of one connection that ran apart, by a lost call or an eviction. It is no protection against
-// forgery: anyone who can speak to a plugin can send it any history. Hence a checksum that every language has, and not a
-// cryptographic hash, which would cost more than decoding the history.
+// forgery: anyone who can speak to a plugin can send it any history. Hence a checksum that every language has, and not
+// a cryptographic hash, which would cost more than decoding the history.
 //
 // The zero value is that of no bytes.
 type Digest struct {

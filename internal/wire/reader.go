@@ -131,8 +131,8 @@ func (r *Reader) size() (uint64, error) {
 }
 
 // take returns the next size bytes. They alias the chunk if they lie within one, which is the common case and copies
-// nothing. Otherwise they are joined in a buffer that the next call overwrites, unless messages stay valid. The buffer grows with what arrives, not
-// to the size that was claimed.
+// nothing. Otherwise they are joined in a buffer that the next call overwrites, unless messages stay valid. The buffer
+// grows with what arrives, not to the size that was claimed.
 func (r *Reader) take(size int) ([]byte, error) {
 	if size <= len(r.chunk) {
 		msg := r.chunk[:size:size]

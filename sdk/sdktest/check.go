@@ -26,13 +26,15 @@ func (e *RefusedError) Error() string {
 	return "the host would refuse this " + e.Op + ": " + strings.Join(e.Problems, "; ")
 }
 
-// problems are sentences for the author, in the order in which they were found.
+// problems are sentences for the author, in the order in which they were found. It becomes an error only by err, so
+// that an empty one is never a failure.
 type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
 // addAll adds every problem of a joined error, with advice where there is some.
 func (p *problems) addAll(err error) {
+	// Joined errors come from the host's checks, which report all that is wrong.
 	var several interface{ Unwrap() []error }
 	if errors.As(err, &several) {
 		for _, e := range several.Unwrap() {
@@ -64,6 +66,7 @@ func (p problems) err(op string) error {
 // lost its other half.
 func CheckDensity(history []sdk.Content, r sdk.DensityResult) error {
 	var found problems
+	// What the SDK refuses before anything travels; the host's own rules come after it.
 	edits, err := rewrite.Edits(history, r.Removals, r.Replacements, nil)
 	if err == nil {
 		_, err = check.Optimize(history, edits)
@@ -78,6 +81,7 @@ func checkReasons(found *problems, history []sdk.Content, r sdk.DensityResult) {
 		reason := r.Reasons[i]
 		_, replaced := r.Replacements[i]
 		_, removed := slices.BinarySearch(r.Removals, i)
+		// Clean is what both sides apply, so that this test and the host agree.
 		switch clean := reason.Clean(len(history)); {
 		case !replaced && !removed:
 			found.add("Reasons names entry %d, which is neither removed nor replaced", i)
@@ -110,6 +114,7 @@ func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	case r.NoOp == "":
 		_, err := check.Compress(history, rewrite.Pieces(history, r.History))
 		found.addAll(err)
+	// A no-op without a history is always fine.
 	case len(r.History) > 0:
 		found.add("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp)
 	}

@@ -33,9 +33,11 @@ type Config struct {
 
 	// CurrentTokens is what the host counted for the history; nil is what Counter counts.
 	CurrentTokens *int
+	// PendingTokens is what the request holds besides the history.
 	PendingTokens int
 	// ContextLimit is in tokens; 0 is 200,000.
-	ContextLimit     int
+	ContextLimit int
+	// CompletionBudget is set aside for the answer; 0 sets nothing aside.
 	CompletionBudget int
 	// Threshold is in (0, 1]; 0 is the strategy's own.
 	Threshold float64
@@ -44,10 +46,13 @@ type Config struct {
 	// TopPreserveThreshold is a share of the entries; nil is 0.2.
 	TopPreserveThreshold *float64
 	// Reason is [sdk.ReasonThreshold] unless set.
-	Reason         sdk.CompressReason
-	Todos          []sdk.Todo
+	Reason sdk.CompressReason
+	// Todos are the agent's tasks; nil is none.
+	Todos []sdk.Todo
+	// TranscriptPath is where the agent finds the whole conversation; "" if there is no transcript.
 	TranscriptPath string
-	Profile        string
+	// Profile names the profile of the model; only reports use it.
+	Profile string
 	// Model is what the strategy knows of the model; nil is one with a context limit of 128,000 tokens and a largest
 	// answer of 8,192. As with the host, a strategy whose Info does not require an LLM is given none.
 	Model *sdk.Model
@@ -71,6 +76,7 @@ func (c Config) model(info sdk.Info) *sdk.Model {
 	if !info.RequiresLLM {
 		return nil
 	}
+	// A copy, as a strategy may change what it is given.
 	m := *cmp.Or(c.Model, &sdk.Model{Name: "sdktest", ContextLimit: 128_000, MaxOutput: 8192})
 	return &m
 }
@@ -98,6 +104,7 @@ func (c Config) call(info sdk.Info, history []sdk.Content) (sdk.Call, error) {
 	}
 	return sdk.Call{
 		CallParams: sdk.CallParams{
+			// No strategy may depend on either.
 			SessionID: "test",
 			Revision:  1,
 			CallSettings: sdk.CallSettings{
@@ -120,6 +127,7 @@ func (c Config) settings(info sdk.Info) (sdk.Config, error) {
 			values[f.Key] = f.Default
 		}
 	}
+	// A key that is not declared would be refused by the host when the settings are read.
 	for key, value := range c.Settings {
 		field, ok := declared[key]
 		if !ok {
@@ -148,6 +156,7 @@ func (c Config) optimizeInput(info sdk.Info, history []sdk.Content) (sdk.Optimiz
 // compressInput is what a host tells a Compress: what the test set, and the defaults of package contract for the rest.
 func (c Config) compressInput(info sdk.Info, history []sdk.Content) (sdk.CompressInput, error) {
 	call, err := c.call(info, history)
+	// The error of call is returned at the end, with an input that is not used then.
 	count := c.counter()
 	counted := withOrigins(history) // its own copy: what a strategy does to its input must not change the counts
 	set := contract.DefaultCompressSettings()

@@ -33,6 +33,7 @@ func Conformance(tb testing.TB, s sdk.Strategy, c Config) {
 		c.Prompts = map[string]string{"compression": "Write a summary. Answer with one <state_snapshot> … " +
 			"</state_snapshot>."}
 	}
+	// A strategy may have the method and a trigger that never calls it.
 	optimizer, continuous := s.(sdk.Optimizer)
 	for i, sample := range samples.All() {
 		if continuous && info.Trigger.Mode == sdk.ModeContinuous {
@@ -59,12 +60,14 @@ func curated(history []sdk.Content) []sdk.Content {
 // compressSample compresses a history that just reaches the threshold, and judges what that achieved.
 func (c Config) compressSample(ctx context.Context, s sdk.Strategy, info sdk.Info, history []sdk.Content) error {
 	threshold := cmp.Or(c.Threshold, info.Trigger.DefaultThreshold)
+	// At least 100, so that an empty history has a limit too.
 	c.ContextLimit = max(int(float64(c.counter()(history))/threshold), 100)
 	out, err := c.Compress(ctx, s, history)
 	if err != nil || out.NoOp != "" {
 		return err
 	}
 	var found problems
+	// The target is worked out by the SDK's own method, as strategies do.
 	params := sdk.CompressParams{Threshold: threshold}
 	params.ContextLimit = c.ContextLimit
 	target := params.Target()

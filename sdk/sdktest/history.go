@@ -21,6 +21,7 @@ func ParseHistory(data []byte) ([]sdk.Content, error) {
 		if err := json.Unmarshal(list, &wrapped); err != nil {
 			return nil, fmt.Errorf("history: %w", err)
 		}
+		// Absent, not null: null is an empty history.
 		if wrapped.History == nil {
 			return nil, fmt.Errorf(`history: the object has no field "history"`)
 		}
@@ -47,7 +48,7 @@ func withOrigins(history []sdk.Content) []sdk.Content {
 	return out
 }
 
-// cloneEntry copies everything that a strategy could write to.
+// cloneEntry copies everything that a strategy could write to. Texts are immutable in Go and are shared.
 func cloneEntry(e sdk.Content) sdk.Content {
 	e.Blocks = slices.Clone(e.Blocks)
 	for i, b := range e.Blocks {

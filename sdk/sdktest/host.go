@@ -30,7 +30,8 @@ func Answers(texts ...string) GenerateFunc {
 	}
 }
 
-// fakeHost is the host that a strategy under test meets in Compress.
+// fakeHost is the host that a strategy under test meets in Compress. mu guards requests: a strategy may call the model
+// from several goroutines.
 type fakeHost struct {
 	info   sdk.Info
 	config Config
@@ -64,6 +65,7 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 		return sdk.Completion{}, err
 	}
 	h.mu.Lock()
+	// Also those that fail, as a test may be about them.
 	h.requests = append(h.requests, req)
 	h.mu.Unlock()
 	if h.config.Generate == nil {
@@ -71,6 +73,7 @@ func (h *fakeHost) Generate(ctx context.Context, req sdk.GenerateRequest, onText
 			"but Config.Generate is nil; see Answers")
 	}
 	answer, err := h.config.Generate(ctx, req)
+	// In one piece; a real model streams many.
 	if err == nil && onText != nil && answer.Text != "" {
 		onText(answer.Text)
 	}

@@ -13,6 +13,7 @@ import (
 func CheckInfo(tb testing.TB, s sdk.Strategy) {
 	tb.Helper()
 	if err := sdk.Check(s); err != nil {
+		// Without a valid Info there is nothing to compare.
 		tb.Error(err)
 		return
 	}

@@ -88,6 +88,7 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
 		found.add("Optimize changed entry %d of its input; it must copy what it edits", i)
 	}
+	// Reported as problems although the host goes on without them.
 	checkReasons(&found, history, r)
 	again, _, err := c.optimizeOnce(ctx, o, info, history)
 	if err != nil {
@@ -96,6 +97,7 @@ func (c Config) Optimize(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if d := cmp.Diff(r, again, compareEntries); d != "" {
 		found.add("Optimize is not deterministic: a second run on the same history differs (-first +second):\n%s", d)
 	}
+	// On every turn the host optimises what it optimised before.
 	rest, _, err := c.optimizeOnce(ctx, o, info, out.History)
 	if err != nil {
 		return out, fmt.Errorf("second run, on the optimised history: %w", err)
@@ -146,6 +148,7 @@ func (c Config) Compress(ctx context.Context, s sdk.Strategy, history []sdk.Cont
 	if i := firstDifference(withOrigins(history), in.History); i >= 0 {
 		found.add("Compress changed entry %d of its input; it must copy what it edits", i)
 	}
+	// Reports and bills rest on that flag.
 	if made := len(host.requests) > 0; r.NoOp == "" && made != r.Metadata.LLMCallMade {
 		found.add("Metadata.LLMCallMade is %v, but the strategy made %d requests to the model", r.Metadata.LLMCallMade,
 			len(host.requests))

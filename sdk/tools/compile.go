@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// compile checks a rule and makes it ready. It shares nothing with r that the caller could change.
+// compile checks a rule and makes it ready. It shares nothing with r that the caller could change. It goes on after an
+// error, which changes nothing: the first is kept.
 func compile(r *Rule) (*rule, *RuleError) {
 	c := compiler{src: r}
 	out := &rule{
@@ -42,6 +43,7 @@ func compile(r *Rule) (*rule, *RuleError) {
 		}
 		out.when[name] = slices.Clone(r.When[name])
 	}
+	// An empty text would be a sign in every result.
 	if f := r.Failure; f != nil {
 		out.failure = newSigns(f)
 		if all := f.all(); len(all) == 0 || slices.Contains(all, "") {

@@ -38,13 +38,15 @@ func (f *Failure) all() []string {
 	return all
 }
 
-// signs is a [Failure] made ready: its texts are in lower case.
+// signs is a [Failure] made ready: its texts are in lower case. Results are compared in lower case too, as agents
+// differ in it.
 type signs struct {
 	exitLine, prefix, firstLine []string
 	exitField, errorField       [][]string // the names on the way to a member
 	fieldValue                  []fieldValue
 }
 
+// path leads to a member of an object, values are its texts that mean failure.
 type fieldValue struct {
 	path   []string
 	values []string
@@ -65,6 +67,7 @@ func newSigns(f *Failure) *signs {
 	return s
 }
 
+// lower returns a copy in lower case.
 func lower(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
@@ -83,6 +86,7 @@ func (s *signs) inText(text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	first, _, _ = strings.Cut(first, " ")
 	for _, p := range s.prefix {
+		// "*error:" stands for the first word of Python's exceptions, such as "valueerror:".
 		if end, ok := strings.CutPrefix(p, "*"); ok && strings.HasSuffix(first, end) {
 			return true
 		}
@@ -145,6 +149,7 @@ func (s *signs) inExitLine(text string) bool {
 		for _, p := range s.exitLine {
 			if rest, ok := strings.CutPrefix(line, p); ok {
 				if code, ok := leadingInt(rest); ok {
+					// The first exit line decides: what follows is output.
 					return code != 0
 				}
 			}
@@ -175,6 +180,7 @@ func (s *signs) inObject(o map[string]any) bool {
 			if !v {
 				return true
 			}
+		// encoding/json makes every number one.
 		case float64:
 			if v != 0 {
 				return true
@@ -183,6 +189,7 @@ func (s *signs) inObject(o map[string]any) bool {
 	}
 	for _, path := range s.errorField {
 		switch v := memberOf(o, path).(type) {
+		// Absent or null: no error.
 		case nil:
 		case bool:
 			if v {

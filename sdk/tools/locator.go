@@ -29,6 +29,7 @@ func parseLocator(s string) (locator, error) {
 		l.sub = strings.TrimPrefix(sub, ".")
 		l.want = map[string]string{l.sub: l.sub}
 	}
+	// "a[]b" lacks the dot, and brackets in names would make a second list.
 	if name == "" || sub != "" && (l.sub == "" || l.sub == sub) || strings.ContainsAny(name+l.sub, "[]") || list &&
 		name == itself {
 		return locator{}, errLocator
@@ -55,6 +56,7 @@ func (l locator) values(p params) iter.Seq[[]byte] {
 		case v == nil:
 		case !l.list:
 			yield(v)
+		// Elements of another type than expected yield nil, which rules take for "not known".
 		default:
 			for e := range elements(v) {
 				if l.sub != "" {

@@ -68,6 +68,7 @@ func ParseRules(data []byte) ([]Rule, error) {
 	rules := make([]Rule, len(doc.Rules))
 	for i, raw := range doc.Rules {
 		err := parseRule(raw, &rules[i])
+		// Rules that write get the document's signs, and are checked once more with them.
 		if r := &rules[i]; err == nil && r.Failure == nil && (r.Class == ClassWrite || len(r.Patch) > 0) {
 			r.Failure = failure
 			_, err = compile(r)
@@ -98,6 +99,7 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 			Names      []string `json:"names"`
 			IgnoreCase bool     `json:"ignoreCase"`
 		}
+		// Without names nothing says which tools the rule was meant for, and a later rule would be taken for them.
 		if json.Unmarshal(raw, &names) != nil || len(names.Names) == 0 || slices.Contains(names.Names, "") {
 			err.Index = i // which tools it is for is all that must be understood
 			return nil, err
@@ -132,6 +134,7 @@ func split(data []byte, newer bool) (doc document, err error) {
 	if err := dec.Decode(&doc); err != nil {
 		return doc, fmt.Errorf(`tool rules, {"rules": […]}: %w`, located(data, err))
 	}
+	// A decoder stops behind the first value; a second one would be ignored.
 	if rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return doc, fmt.Errorf("tool rules: there is more after the end, on line %d",
 			lineOf(data, int64(len(data)-len(rest))))
@@ -148,6 +151,7 @@ func located(data []byte, err error) error {
 	return err
 }
 
+// lineOf counts from 1, as editors do.
 func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n"))
 }

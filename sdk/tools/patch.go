@@ -18,6 +18,7 @@ func patchWrites(s string) []Write {
 	var writes []Write
 	inside := false
 	for line := range strings.Lines(s) {
+		// Models put explanations in front of a patch.
 		if !inside {
 			inside = strings.HasPrefix(line, beginPatch)
 			continue
@@ -35,7 +36,8 @@ func patchWrites(s string) []Write {
 		} else if name, ok := header(line, updateFile); ok {
 			writes = append(writes, Write{Path: name})
 		} else if name, ok := header(line, moveTo); ok {
-			// What the file holds moves with it and stands in no call, so neither side is whole.
+			// What the file holds moves with it and stands in no call, so neither side is whole. The move belongs to
+			// the update before it, whose file is gone afterwards.
 			if n := len(writes); n > 0 && !writes[n-1].Whole {
 				writes[n-1].Deletes = true
 			}

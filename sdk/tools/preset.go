@@ -28,6 +28,7 @@ func Preset(name string) (rules []Rule, ok bool) {
 		return nil, false
 	}
 	data, err := presetFiles.ReadFile("presets/" + name + ".json")
+	// ReadFile cannot fail for a name in the list.
 	if err == nil {
 		rules, err = ParseRules(data)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// mostParts bounds how many parts of one result are looked at.
+// mostParts bounds how many parts of one result are looked at. Results come from tools, and may be nested or repeated
+// without end.
 const mostParts = 64
 
 // result is what a response says, as far as signs of a failure may stand in it.
@@ -22,6 +23,7 @@ type result struct {
 func newResult(r content.ToolResponse) *result {
 	out := &result{}
 	if len(r.Extra) > 0 {
+		// First, as a flag of the agent says more than any text.
 		flags := map[string]any{}
 		for _, f := range r.Extra {
 			var v any
@@ -46,6 +48,7 @@ var printed = [...]string{"output", "content", "text", "message", "result", "res
 
 // add takes in a part of a result.
 func (r *result) add(v any, depth int) {
+	// Agents wrap what a tool printed at most twice.
 	if depth > 3 || len(r.texts)+len(r.objects) > mostParts {
 		return
 	}

@@ -68,7 +68,7 @@ func (b *benchmark) spread() float64 {
 }
 
 // units are what a benchmark is reported in: the first that it has. benchfmt turns ns into seconds, and MB into bytes.
-var units = []string{"ms/turn", "B/s", "rss-bytes/text-byte", "sec/op"}
+var units = []string{"ms/turn", "B/s", "rss-bytes/text-byte", "heap-bytes/text-byte", "sec/op"}
 
 // read collects the results by name, in the order of their first appearance.
 func read(in io.Reader) ([]*benchmark, error) {
@@ -116,6 +116,9 @@ func other(name string) string {
 	if strings.HasPrefix(name, "Turn/high-density/") {
 		return strings.Replace(name, "high-density", "high-density-full", 1)
 	}
+	if strings.HasPrefix(name, "Delta/") {
+		return strings.Replace(name, "/delta/", "/full/", 1)
+	}
 	return ""
 }
 
@@ -136,7 +139,8 @@ func writeTable(out io.Writer, all []*benchmark) {
 			}
 			faster = fmt.Sprintf("%.1f ×", ratio)
 		}
-		fmt.Fprintf(out, "%-46s %12s %7.0f%% %10s\n", short(b.name, 46), format(b.median(), b.unit), 100*b.spread(), faster)
+		fmt.Fprintf(out, "%-46s %12s %7.0f%% %10s\n", short(b.name, 46), format(b.median(), b.unit), 100*b.spread(),
+			faster)
 	}
 }
 

@@ -76,7 +76,8 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 </style>
 `, width, height)
 	for ms := leastTurn; ms <= mostTurn*1.01; ms *= 10 {
-		fmt.Fprintf(&b, `<path class="grid" d="M%d %.1fH%d"/><text x="%d" y="%.1f" text-anchor="end">%.4g ms</text>`+"\n",
+		fmt.Fprintf(&b, `<path class="grid" d="M%d %.1fH%d"/><text x="%d" y="%.1f" text-anchor="end">%.4g ms</text>`+
+			"\n",
 			left, y(ms), width-right, left-6, y(ms)+4, ms)
 	}
 	// All lines have the same lengths.
@@ -84,7 +85,8 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 		fmt.Fprintf(&b, `<path class="grid" d="M%.1f %dV%d"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
 			x(point[0]), top, height-bottom, x(point[0]), height-bottom+18, tokens(point[0]))
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">tokens in the history</text>`+"\n", left+plotWide/2, height-6)
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">tokens in the history</text>`+"\n", left+plotWide/2,
+		height-6)
 	colors := []string{"#0a7", "#d55", "#57c", "#a6a"}
 	for i, s := range lines {
 		color := colors[i%len(colors)]

@@ -60,8 +60,8 @@ func oldest(history []sdk.Content, tokens []int, stays []bool, target float64) (
 	return cut, total
 }
 
-// staying says of each entry whether it is kept however old it is: what the user said, entries of unknown speakers, which
-// this strategy must not judge, and pinned ones with all that belongs to them.
+// staying says of each entry whether it is kept however old it is: what the user said, entries of unknown speakers,
+// which this strategy must not judge, and pinned ones with all that belongs to them.
 func staying(history []sdk.Content) []bool {
 	stays := make([]bool, len(history))
 	for i, entry := range history {

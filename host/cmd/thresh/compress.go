@@ -62,7 +62,8 @@ FILE is a session in any format that 'thresh convert' reads; '-' is standard inp
 			// Filled in by every Compress that did not fail, no-ops too.
 			c := outcome.Compress
 			return a.printJSON(compressResult{
-				Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(s.System()), History: s.History().Contents(),
+				Kind: c.Kind, Reason: c.NoOp, System: transcript.SystemJSON(s.System()),
+				History: s.History().Contents(),
 				Metadata: compressMetadata{
 					OriginalMessageCount: c.EntriesBefore, CompressedMessageCount: c.EntriesAfter,
 					StrategyUsed: outcome.Strategy, CompressMetadata: c.Metadata,

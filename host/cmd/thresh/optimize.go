@@ -112,8 +112,9 @@ func (a *app) loadSession(ctx context.Context, h *engine.Host, name string) (*en
 	return s, err
 }
 
-// writeHistory prints entries, and the system prompt, in the native form. It buffers the output, so that an error leaves no partial file that
-// looks complete. Notes on what the form cannot hold go to standard error under the input's name.
+// writeHistory prints entries, and the system prompt, in the native form. It buffers the output, so that an error
+// leaves no partial file that looks complete. Notes on what the form cannot hold go to standard error under the input's
+// name.
 func (a *app) writeHistory(name string, system []content.Block, entries []content.Content) error {
 	var out bytes.Buffer
 	notes, err := transcript.Write(&out, &transcript.Transcript{System: system, Entries: entries}, transcript.Native)

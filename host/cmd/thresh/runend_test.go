@@ -113,3 +113,24 @@ func TestWhenNobodyReadsItEnds(t *testing.T) {
 	p.calm(stderr.String())
 	p.alone()
 }
+
+// TestAClosedStandardOutputIsSaid: an agent that ended left replies unread, and whoever looks at the log must know why.
+func TestAClosedStandardOutputIsSaid(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	cmd := p.command("run")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Close() // before it starts: the first reply cannot be written
+	var stderr strings.Builder
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n")
+	cmd.Stdout, cmd.Stderr = write, &stderr
+	err = cmd.Run()
+	write.Close()
+	if code := cmd.ProcessState.ExitCode(); code != 1 ||
+		stderr.String() != "thresh: standard output was closed: the program that reads the replies has ended\n" {
+		t.Errorf("exit status %d, %v, printed %q", code, err, stderr.String())
+	}
+}

@@ -45,6 +45,7 @@ func (s *Session) Load(ctx context.Context, entries ...content.Content) (revisio
 	return s.countAndAppend(ctx, entries)
 }
 
+// wellFormed returns an [*EntryError] for the first entry that providers would refuse.
 func wellFormed(entries []content.Content) error {
 	for i, c := range entries {
 		if err := check.Content(c); err != nil {
@@ -54,6 +55,7 @@ func wellFormed(entries []content.Content) error {
 	return nil
 }
 
+// countAndAppend counts outside of any lock, so that a large addition holds nothing up.
 func (s *Session) countAndAppend(ctx context.Context, entries []content.Content) (revision uint64,
 	total int, err error) {
 	if s.done.Err() != nil {
@@ -69,6 +71,7 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content)
 	return s.append(ctx, entries, counts, counter)
 }
 
+// countAll counts entries; it ends with ctx.
 func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
 	entries []content.Content) ([]history.Count, error) {
 	counts, err := counting{counter}.All(ctx, entries)
@@ -84,6 +87,7 @@ func (s *Session) append(
 ) (revision uint64, total int, err error) {
 	own := make([]content.Content, len(entries))
 	for i, c := range entries {
+		// The caller may change its slice afterwards. Texts and raw JSON are taken over as they are.
 		c.Blocks = slices.Clone(c.Blocks)
 		own[i] = c
 	}
@@ -97,6 +101,7 @@ func (s *Session) append(
 			return 0, 0, err
 		}
 	}
+	// Reserved first, so that the log has an entry before any Prepare can see it.
 	ids := s.history.Reserve(len(own))
 	s.log.Add(ids, own)
 	revision, total = s.history.AppendAs(ids, own, counts)
@@ -113,6 +118,7 @@ func (s *Session) followTasks(entries []content.Content) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// An agent that sets its tasks itself knows better than what its calls say.
 	if !s.told {
 		s.todos = todos.Active(s.tasks.Todos())
 	}
@@ -142,6 +148,7 @@ func (c counting) All(ctx context.Context, entries []content.Content) ([]history
 			n.Blocks[j] = int32(counted[j] - frame)
 			n.Tokens += counted[j] - frame
 		}
+		// The counts come in the order of the blocks of all entries.
 		counted = counted[len(e.Blocks):]
 		counts[i] = n
 	}

@@ -27,7 +27,8 @@ var (
 type EntryError struct {
 	// Index is the position among the entries of the call.
 	Index int
-	Err   error
+	// Err says what is wrong with it.
+	Err error
 }
 
 func (e *EntryError) Error() string {

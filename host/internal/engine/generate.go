@@ -25,6 +25,7 @@ func generate(
 	}
 	r, err := client.Generate(ctx, llm.Request{System: req.System, Messages: messages, MaxOutput: req.MaxOutputTokens},
 		onText)
+	// Also after an error: a provider may have charged for an answer that broke off.
 	spent := outcome.Spent{
 		Attempts: r.Attempts, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens,
 		CacheReadTokens: r.CacheRead, CacheWriteTokens: r.CacheWrite, CostUSD: r.CostUSD, Model: r.Model,
@@ -33,6 +34,7 @@ func generate(
 		var e *llm.Error
 		if errors.As(err, &e) {
 			spent.Attempts = e.Attempts
+			// The strategy passes it on, and the host tries again on a later turn.
 			if e.Retryable {
 				err = fmt.Errorf("%w: %w", contract.ErrUnavailable, err)
 			}

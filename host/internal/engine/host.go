@@ -41,16 +41,19 @@ type Host struct {
 	config  *config.Config
 	log     hclog.Logger
 	plugins *plugins.Manager
-	models  models
-	prices  catalog
+	// models and prices are made when they are first needed.
+	models models
+	prices catalog
 
+	// calibrations are what sessions learned about models; later sessions begin with it.
 	calibrations calibrations
 
 	metrics *metrics.Recorder // nil without a meter
 
 	mu       sync.Mutex
 	sessions map[string]*Session
-	closed   bool
+	// mu guards sessions and closed. It is never held during a call of a plugin.
+	closed bool
 }
 
 // Open makes a host. It starts no process: a plugin is started when a session first needs it. Settings that can be
@@ -65,6 +68,7 @@ func Open(o Options) (*Host, error) {
 	}
 	set := c.Settings()
 	prices := newCatalog(set.Model.PriceFile)
+	// Read at once, so that a mistake in it fails the opening and not a turn.
 	if set.Model.PriceFile != "" {
 		if _, err := prices(); err != nil {
 			return nil, err
@@ -143,6 +147,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if o.ID == "" {
 		o.ID = rand.Text()
 	}
+	// Before the lock: it may look at directories.
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
@@ -179,6 +184,7 @@ func (h *Host) Strategies() []string { return h.plugins.Names() }
 // CheckStrategy returns an error if no plugin has the name of a strategy. It starts none.
 func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 
+// forget frees the id of a session that was closed.
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -200,10 +206,12 @@ func (h *Host) Close() error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
 		s := sessions[id]
+		// Cancels what the session is doing, before its log is closed.
 		s.end()
 		s.adding.Lock()
 		err := s.closeLog()
 		s.adding.Unlock()
+		// Kept for another Close, which writes what is still missing.
 		if err != nil {
 			h.mu.Lock()
 			h.sessions[id] = s

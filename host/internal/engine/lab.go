@@ -12,7 +12,8 @@ import (
 // The lab drives many sessions with the same recording. What follows lets it count a recording once, compare with a
 // history that is left alone, and plan without applying. None of it is part of package host.
 
-// Counted are entries with their token counts, which can be added to any number of sessions.
+// Counted are entries with their token counts, which can be added to any number of sessions. Entries and counts are
+// shared and must not be changed.
 type Counted struct {
 	entries []content.Content
 	counts  []history.Count
@@ -54,7 +55,8 @@ func (c Counted) Slice(from, to int) Counted {
 	return Counted{c.entries[from:to:to], c.counts[from:to:to], c.counter}
 }
 
-// Baseline is a history that nothing is ever done to. Its view is what would be sent without a strategy.
+// Baseline is a history that nothing is ever done to. Its view is what would be sent without a strategy. It belongs to
+// one goroutine.
 type Baseline struct {
 	history *history.History
 	counter *tokens.Counter
@@ -75,6 +77,7 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 		return 0, 0, err
 	}
 	counter := s.currentCounter()
+	// Counts of another encoding would be wrong for this session.
 	if len(c.entries) == 0 || counter.Encoding() != c.counter.Encoding() {
 		return s.countAndAppend(ctx, c.entries)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// DefaultLogger logs to a stream as text, at a level of the setting log.level.
+// DefaultLogger logs to a stream as text, at a level of the setting log.level. Plugins' logs come through it as well.
 func DefaultLogger(w io.Writer, level string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(level), Output: w})
 }
@@ -16,6 +16,7 @@ func DefaultLogger(w io.Writer, level string) hclog.Logger {
 // FromSlog returns a logger that passes everything on to l. The runtime logs with hclog because go-plugin does.
 func FromSlog(l *slog.Logger) hclog.Logger {
 	sink := slogSink{l}
+	// It writes nowhere itself; the sink gets everything.
 	logger := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "thresh", Output: io.Discard, Level: sink.level()})
 	logger.RegisterSink(sink)
 	return logger

@@ -13,11 +13,12 @@ import (
 
 // Messages are messages in a provider's form that are added to a session.
 type Messages struct {
+	// Form is one of those that [transcript.Parse] reads.
 	Form     transcript.Format
 	Messages []json.RawMessage
-	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to the
-	// messages. Nil leaves it as it is. Messages of the system or the developer at the beginning of the session are added
-	// to it.
+	// System replaces the session's system prompt: a string or a list of text parts, as the provider takes it next to
+	// the messages. Nil leaves it as it is. Messages of the system or the developer at the beginning of the session are
+	// added to it.
 	System json.RawMessage
 }
 
@@ -36,6 +37,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 		return 0, 0, fmt.Errorf("add %w (%w)", err, ErrInvalidEntry)
 	}
 	if err := wellFormed(parsed.Entries); err != nil {
+		// The agent knows its messages, not the entries that were made of them.
 		if bad := (*EntryError)(nil); errors.As(err, &bad) {
 			err = &transcript.MessageError{Message: parsed.From[bad.Index], Part: -1, Err: bad.Err}
 		}
@@ -57,6 +59,7 @@ func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64,
 // called returns the tool that the latest call with an id called, "" if there is none. Responses of most providers do
 // not name it.
 func (s *Session) called(id string) string {
+	// From the end: the call is nearly always in the last exchange.
 	entries := s.history.Snapshot().Entries
 	for _, e := range slices.Backward(entries) {
 		for _, b := range slices.Backward(e.Content.Blocks) {

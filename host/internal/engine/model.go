@@ -23,6 +23,7 @@ type models struct {
 // client returns the client of a profile. Profiles with the same settings share one.
 func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	profile := llm.Profile{Name: name, Provider: p}
+	// By all its settings: two sessions may have profiles of one name that differ.
 	key, err := json.Marshal(profile)
 	if err != nil {
 		return nil, err
@@ -43,6 +44,7 @@ func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	return c, nil
 }
 
+// close ends the connections of all clients.
 func (m *models) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

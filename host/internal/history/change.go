@@ -9,6 +9,7 @@ import (
 // Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
 // after the plan was applied.
 func (p *Plan) Changes() []outcome.Change {
+	p.expand()
 	if p.parts == nil {
 		return nil
 	}

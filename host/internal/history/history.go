@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -24,7 +25,8 @@ type History struct {
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	shown    shown // what views are made of
+	index    *check.Index // of the current epoch; nil until a snapshot needs it
+	shown    shown        // what views are made of
 }
 
 // New returns an empty history.
@@ -81,7 +83,8 @@ type Snapshot struct {
 	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
-	at Mark // when it was taken, or the mark that it was taken for
+	at    Mark         // when it was taken, or the mark that it was taken for
+	index *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
 }
 
 // Snapshot returns the history as it is now. It costs the same for any size: it shares the entries. Capping the
@@ -133,7 +136,11 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 	for _, e := range h.entries[n:] {
 		tokens -= e.Tokens
 	}
+	if h.index == nil {
+		h.index = &check.Index{}
+	}
 	return Snapshot{
+		index:   h.index,
 		Entries: h.entries[:n:n], Tokens: tokens, Revision: h.revision - (h.appends - at.appends), Epoch: h.epoch,
 		Added: at.added, at: at,
 	}
@@ -148,6 +155,7 @@ func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
 // It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
 // needs a tool call that the plan removed (an [AnswerError]).
 func (h *History) Apply(p *Plan) (Snapshot, error) {
+	p.expand()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p.base.Epoch != h.epoch {
@@ -179,6 +187,7 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.revision++
 	h.epoch++
 	h.rewrote = p.base.at
+	h.index = nil
 	return h.snapshot(), nil
 }
 

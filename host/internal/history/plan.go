@@ -45,16 +45,29 @@ type Plan struct {
 	given   []content.Content       // the contents of old, to check entries that are added later
 	parts   []check.Part            // the answer, part by part; nil for an empty plan
 	entries []*Entry                // the rewritten history; new entries have no ID yet
+
+	// changes are those of an Optimize, and changed the entries that it replaces; nil where it removes one. The fields
+	// from old on, but for reasons, follow from them when they are needed: see expand.
+	changes []check.Change
+	changed []*Entry
 }
 
 // Empty reports whether the plan of an Optimize changes nothing.
 func (p *Plan) Empty() bool { return len(p.Removals) == 0 && len(p.Replacements) == 0 }
 
 // Contents returns the rewritten history.
-func (p *Plan) Contents() []content.Content { return contents(p.entries) }
+func (p *Plan) Contents() []content.Content {
+	p.expand()
+	return contents(p.entries)
+}
 
 // Len returns how many entries the rewritten history has.
-func (p *Plan) Len() int { return len(p.entries) }
+func (p *Plan) Len() int {
+	if p.changes != nil {
+		return len(p.base.Entries) - len(p.Removals)
+	}
+	return len(p.entries)
+}
 
 // PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid
 // history: no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per
@@ -63,31 +76,65 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	if len(edits) == 0 {
 		return &Plan{base: s, After: s.Tokens, Replacements: map[int]content.Content{}, entries: s.Entries}, nil
 	}
-	given := s.Contents()
-	parts, err := check.Optimize(given, edits)
+	index := s.index
+	if index == nil { // a snapshot of no History
+		index = &check.Index{}
+	}
+	at := func(i int) content.Content { return s.Entries[i].Content }
+	changes, err := index.Optimize(len(s.Entries), at, edits)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.plan(ctx, s.Entries, given, parts, count)
+	var fresh []content.Content // what must be counted, in the order of the changes
+	for _, c := range changes {
+		if unknown := newBlocks(c.Part); unknown != nil {
+			fresh = append(fresh, content.Content{Speaker: c.Content.Speaker, Blocks: unknown})
+		}
+	}
+	counts, err := count(ctx, fresh)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("count changed entries: %w", err)
 	}
-	p.Replacements = map[int]content.Content{}
-	p.reasons = reasons(edits, len(given))
-	next := 0
-	for _, part := range parts {
-		for ; next < part.Index; next++ {
-			p.Removals = append(p.Removals, next)
-		}
-		next++
-		if part.Edited {
-			p.Replacements[part.Index] = part.Content
-		}
+	p := &Plan{
+		base: s, After: s.Tokens, Replacements: map[int]content.Content{}, reasons: reasons(edits, len(s.Entries)),
+		changes: changes, changed: make([]*Entry, len(changes)),
 	}
-	for ; next < len(given); next++ {
-		p.Removals = append(p.Removals, next)
+	for i, c := range changes {
+		old := s.Entries[c.Index]
+		p.After -= old.Tokens
+		if c.Removed {
+			p.Removals = append(p.Removals, c.Index)
+			continue
+		}
+		var unknown Count
+		if newBlocks(c.Part) != nil {
+			unknown, counts = counts[0], counts[1:]
+		}
+		e := &Entry{ID: old.ID, Content: c.Content, Count: recount(old.Count, c.Kept, unknown.Blocks)}
+		p.Replacements[c.Index], p.changed[i] = c.Content, e
+		p.After += e.Tokens
 	}
 	return p, nil
+}
+
+// expand makes the whole rewritten history of a plan of an Optimize, which knows its changes only. A plan that the
+// cadence holds back is never expanded: so a turn that applies nothing costs what the edits are.
+func (p *Plan) expand() {
+	if p.changes == nil || p.parts != nil {
+		return
+	}
+	p.old, p.given = p.base.Entries, p.base.Contents()
+	p.parts = check.Expand(p.given, p.changes)
+	p.entries = make([]*Entry, 0, len(p.parts))
+	next := 0 // the first entry of base that is not accounted for
+	for i, c := range p.changes {
+		p.entries = append(p.entries, p.old[next:c.Index]...)
+		if !c.Removed {
+			p.entries = append(p.entries, p.changed[i])
+		}
+		next = c.Index + 1
+	}
+	p.entries = append(p.entries, p.old[next:]...)
 }
 
 // PlanCompress checks the pieces of a Compress against curated, the entries that the strategy was given (see

@@ -6,7 +6,7 @@ package history
 func (p *Plan) Touches(n int) (first, saved int) {
 	old := p.base.Entries
 	first = len(old)
-	if p.parts == nil {
+	if p.parts == nil && p.changes == nil {
 		return first, 0
 	}
 	touch := func(i, tokens int) {
@@ -14,6 +14,16 @@ func (p *Plan) Touches(n int) (first, saved int) {
 		if i < n {
 			saved += tokens
 		}
+	}
+	if p.changes != nil { // of an Optimize: nothing else is touched
+		for i, c := range p.changes {
+			left := 0
+			if !c.Removed {
+				left = p.changed[i].Tokens
+			}
+			touch(c.Index, old[c.Index].Tokens-left)
+		}
+		return first, saved
 	}
 	next := 0 // the first old entry that no part so far refers to
 	for k, part := range p.parts {

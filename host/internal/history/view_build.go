@@ -156,8 +156,8 @@ func (b *viewBuilder) emit(e *Entry) {
 	}
 }
 
-// ofProvider reports whether an entry was added as a message of a provider. The calls in it were read as such; what else
-// looks like one, the provider runs itself, and it goes back as it came.
+// ofProvider reports whether an entry was added as a message of a provider. The calls in it were read as such; what
+// else looks like one, the provider runs itself, and it goes back as it came.
 func ofProvider(c content.Content) bool { return rawjson.FieldText(c.Metadata, "format") != "" }
 
 // problem records a difference between the view and the history.

@@ -73,3 +73,49 @@ func fresh(s history.Snapshot) []any {
 	}
 	return shape(h.View(count))
 }
+
+// Calls with one id: a response answers the call with its tool's name, then the first. So the call that gets the made
+// response is the one that no tool answered, in one turn and across turns.
+func TestEqualIDsInTheView(t *testing.T) {
+	call := func(tools ...string) content.Content {
+		c := content.Content{Speaker: content.AI}
+		for _, tool := range tools {
+			c.Blocks = append(c.Blocks, content.ToolCall{ID: "1", Name: tool})
+		}
+		return c
+	}
+	answer := func(tools ...string) content.Content {
+		c := content.Content{Speaker: content.Tool}
+		for _, tool := range tools {
+			c.Blocks = append(c.Blocks, content.ToolResponse{CallID: "1", ToolName: tool, Result: content.String(tool + "!")})
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		entries []content.Content
+		want    []string // "tool" for a response, "tool?" for one that was made
+	}{
+		"by name, not by order":      {[]content.Content{call("read", "write"), answer("write", "read")}, []string{"write", "read"}},
+		"the first has no response":  {[]content.Content{call("read", "write"), answer("write")}, []string{"write", "read?"}},
+		"the second has none":        {[]content.Content{call("read", "write"), answer("read")}, []string{"read", "write?"}},
+		"of one tool, by order":      {[]content.Content{call("read", "read"), answer("read")}, []string{"read", "read?"}},
+		"another turn, answered":     {[]content.Content{call("read"), answer("read"), call("write"), answer("write")}, []string{"read", "write"}},
+		"another turn, not answered": {[]content.Content{call("read"), answer("read"), call("write")}, []string{"read", "write?"}},
+		"the turn before has none":   {[]content.Content{call("read"), human("x"), call("write"), answer("write")}, []string{"read?", "write"}},
+	} {
+		view := of(t, append(c.entries, human("and now?"))...).View(count)
+		var got []string
+		for _, e := range view.Contents() {
+			for _, b := range e.Blocks {
+				if r, ok := b.(content.ToolResponse); ok && r.Failed() {
+					got = append(got, r.ToolName+"?")
+				} else if ok {
+					got = append(got, r.ToolName)
+				}
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -53,8 +53,9 @@
 //	          of a compress that was applied: ineffective, where it gained little
 //	          of noop and remembered: empty-history, tail-covers-all, already-under-target, no-gain,
 //	          too-few-compressible, shrunk-below-minimum, ineffective, other
-//	          of a plugin's failure: quarantined, host (the machine lacked something for a start), crashed, timeout, bad-answer, strategy (it returned an error),
-//	          llm (the model failed it), not-plugin, incompatible, bad-info, info-changed, bad-config, untrusted,
+//	          of a plugin's failure: quarantined, host (the machine lacked something for a start), crashed,
+//	          timeout, bad-answer, strategy (it returned an error), llm (the model failed it), not-plugin,
+//	          incompatible, bad-info, info-changed, bad-config, untrusted,
 //	          not-granted, not-isolated, other
 //	trigger   threshold, hard-limit, manual, other
 //	call      optimize, compress; of a failure also start

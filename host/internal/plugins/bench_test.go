@@ -142,7 +142,7 @@ func benchTurns(b *testing.B, s *Strategy, all []sdk.Content, n int) {
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(sent)/float64(b.N), "sent-bytes/op")
-	b.ReportMetric(float64(median(took)), "p50-ns")
+	b.ReportMetric(median(took).Seconds()*1e3, "ms/turn")
 }
 
 // takeTurns has each function run once per iteration, in an order that changes, and reports the median of each.

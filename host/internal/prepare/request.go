@@ -18,8 +18,8 @@ type Request struct {
 	// tool schemas. It is clamped to at least 0.
 	Pending int
 	// UpTo, if not nil, is when the turn was asked for: what was appended later is neither given to the strategy nor
-	// part of the view. It stays in the history, for the next turn. nil: the turn sees everything that the history holds when it
-	// begins.
+	// part of the view. It stays in the history, for the next turn. nil: the turn sees everything that the history
+	// holds when it begins.
 	UpTo *history.Mark
 	// SettingsVersion is [Pipeline.SettingsVersion] as of when Settings were read; 0 is the current one.
 	SettingsVersion uint64

@@ -16,8 +16,8 @@ import (
 // Its lists always pass [Check]: contents that are too long are clipped and end in "…"; if there are too many tasks,
 // finished ones are left out first, then the last. An unknown status means [Pending].
 type Tracker struct {
-	// match sees all calls since the first in waiting, also of tools that have nothing to do with tasks: ids repeat, and
-	// an answer to such a call must not be attributed to another. waiting holds the calls about tasks that are not
+	// match sees all calls since the first in waiting, also of tools that have nothing to do with tasks: ids repeat,
+	// and an answer to such a call must not be attributed to another. waiting holds the calls about tasks that are not
 	// answered.
 	match   turns.Matcher
 	waiting map[turns.At]content.ToolCall

@@ -18,8 +18,8 @@ type builder struct {
 	names map[string]string // the tool that the latest call with an id called
 	// exact leaves responses without a tool name as they are: a native file is read back byte for byte.
 	exact bool
-	// form is the provider's form in which an agent adds messages ([Parse]); "" for recordings. What such a message holds
-	// goes back to the provider, so nothing is dropped, joined or renamed that could not be restored.
+	// form is the provider's form in which an agent adds messages ([Parse]); "" for recordings. What such a message
+	// holds goes back to the provider, so nothing is dropped, joined or renamed that could not be restored.
 	form Format
 	// begun says that messages were added before: the instructions that come now are not at the beginning.
 	begun bool
@@ -121,8 +121,8 @@ func (b *builder) unread(line int, of string, o object, known func(name string) 
 	}
 }
 
-// otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one such
-// object per file.
+// otherFields remarks on the top-level fields of a one-document file that are not read. It is one note, as there is one
+// such object per file.
 func (b *builder) otherFields(top object, known func(name string) bool) {
 	// At most this many are named.
 	const most = 20 // by name

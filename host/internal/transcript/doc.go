@@ -10,8 +10,8 @@
 // [Note.Routine] notes; all other notes are warnings. A file that cannot be read at all is one [*Error] with its place.
 //
 // How formats map to entries:
-//   - What a provider takes as system prompt or instructions at the beginning is [Transcript.System]. A later message of
-//     the system or the developer is a pinned human entry with that role in metadata.role.
+//   - What a provider takes as system prompt or instructions at the beginning is [Transcript.System]. A later message
+//     of the system or the developer is a pinned human entry with that role in metadata.role.
 //   - metadata holds timestamp, model and usage as the recorder wrote them. [Time] and [Transcript.Usage] are what they
 //     mean, whatever the recorder's spelling. A request has its usage at the first entry that it was answered with.
 //   - One message of a provider is one entry, also where the recorder spread it over several lines. Tool results are
@@ -23,8 +23,8 @@
 //   - sniff.go detects the format from the first records; document.go and lines.go drive the reader that it chose.
 //   - A reader for each format: native.go, claudecode.go, codex.go, gemini.go, and messages.go for the lists of
 //     messages that OpenAI and Anthropic share. anthropic.go and openai.go read the blocks inside of messages.
-//   - builder.go collects entries and notes, system.go the system prompt; object.go is JSON objects with their fields in order; usage.go, time.go
-//     and request.go say what the entries tell of the recorded requests.
+//   - builder.go collects entries and notes, system.go the system prompt; object.go is JSON objects with their fields
+//     in order; usage.go, time.go and request.go say what the entries tell of the recorded requests.
 //
 // Writing is write.go, which lays the history out for a provider with plan.go and prints it with write_openai.go or
 // write_anthropic.go. errors.go and tally.go are used by both.

@@ -54,8 +54,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // [OpenAIResponses].
 //
 // Equal means what it means to the provider: a string is as good as one text part, a field that is null as good as
-// none, and messages of Anthropic that follow each other with the same role are one. Blank text, which Anthropic refuses,
-// is left out there.
+// none, and messages of Anthropic that follow each other with the same role are one. Blank text, which Anthropic
+// refuses, is left out there.
 func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 	// The same builder as for files; positions of messages take the place of lines.
 	b := newBuilder()
@@ -80,7 +80,8 @@ func Parse(f Format, before Before, raw []json.RawMessage) (Parsed, error) {
 	return Parsed{b.t.System, b.t.Entries, b.t.Lines}, nil
 }
 
-// formReader returns the reader of one message of the builder's form. It takes the message's position in place of a line.
+// formReader returns the reader of one message of the builder's form. It takes the message's position in place of a
+// line.
 func (b *builder) formReader() (func(i int, o object), error) {
 	switch b.form {
 	case AnthropicMessages, OpenAIChat:
@@ -132,7 +133,8 @@ type ProviderRequest struct {
 func Render(f Format, system []content.Block, entries []content.Content) (ProviderRequest, []Note) {
 	// Exact: fields that a provider gave are written back to it.
 	r := render(&Transcript{System: system, Entries: entries}, f, true)
-	out := ProviderRequest{Messages: make([]json.RawMessage, len(r.messages)), System: r.system, Instructions: r.instructions}
+	out := ProviderRequest{Messages: make([]json.RawMessage, len(r.messages)), System: r.system,
+		Instructions: r.instructions}
 	for i, m := range r.messages {
 		out.Messages[i] = m
 	}

@@ -18,7 +18,8 @@ import (
 const (
 	// fieldFormat of an entry's metadata is the form in which it was added.
 	fieldFormat = "format"
-	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the message.
+	// fieldMessage of an entry, or of the block that is the only one of its message, holds further fields of the
+	// message.
 	fieldMessage = "message"
 	// fieldItem of a block holds further fields of a call, or of an item of the Responses API.
 	fieldItem = "item"

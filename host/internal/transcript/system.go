@@ -23,7 +23,8 @@ func (b *builder) instructions(role string, blocks []content.Block, extra conten
 		return false
 	}
 	first := blocks[0].(content.Text)
-	if role != roleSystem || len(b.t.System) > 0 || b.form == OpenAIResponses { // there, the first may be "instructions"
+	// In the Responses API, the first block may be the "instructions", which are no message.
+	if role != roleSystem || len(b.t.System) > 0 || b.form == OpenAIResponses {
 		first.Extra = append(first.Extra, content.Field{Name: fieldRole, Value: content.String(role)})
 	}
 	first.Extra = append(first.Extra, extra...)

@@ -20,8 +20,8 @@ type Transcript struct {
 	// Dir is the absolute path of the directory in which the recorded agent worked, "" if the file does not say.
 	// Relative paths in tool calls are meant from there, not from where the file is read now: see [Transcript.Root].
 	Dir string
-	// System is what the provider takes as system prompt or instructions before the history, in blocks of text. It is no
-	// part of the history: no strategy sees it, and every request holds it. A leading message of another role than
+	// System is what the provider takes as system prompt or instructions before the history, in blocks of text. It is
+	// no part of the history: no strategy sees it, and every request holds it. A leading message of another role than
 	// "system", such as "developer", has that role in a field "role" of its first block.
 	System []content.Block
 	// Entries is the history.

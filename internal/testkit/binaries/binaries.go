@@ -41,7 +41,8 @@ func BuildRace(packages ...string) ([]string, error) {
 	return build("race", []string{"CGO_ENABLED=1"}, []string{"-race"}, packages)
 }
 
-// kind keeps programs that are built with different flags apart; go build would link them again at each change of flags.
+// kind keeps programs that are built with different flags apart; go build would link them again at each change of
+// flags.
 func build(kind string, env, flags, packages []string) (programs []string, err error) {
 	root, err := repo.Root()
 	if err != nil {

@@ -132,10 +132,9 @@ func (a *agent) turn() error {
 			return err
 		}
 	}
-	// What the prepare must know: entries that are added while it runs are not in it.
-	before, start := slices.Clone(a.said), time.Now() // before is what the prepare sees
+	// before is what the prepare sees. It is sent but not waited for yet: what is added next is not in its answer.
+	before, start := slices.Clone(a.said), time.Now()
 	wait := a.client.send("window.prepare", a.with("pendingTokens", 100))
-	// While the prepare runs.
 	if a.rnd.IntN(4) == 0 {
 		if err := a.add(a.source.next(1)); err != nil {
 			return err
@@ -155,6 +154,7 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 	}
 	// An error of the host is not a fault in itself: plugins are being killed. What it says is judged by the report.
 	if a.failed = refused != nil; a.failed {
+		// An error that came before the turn began brings no history.
 		if refused.Data == nil || refused.Data.Prepared == nil {
 			a.report.prepared(took, 0, refused)
 			time.Sleep(pause)
@@ -168,6 +168,7 @@ func (a *agent) judge(before []entry, p prepared, took time.Duration, err error)
 		c.strategy = a.strategy
 		a.changed[c.Entry] = c
 	}
+	// All rules, and not the first that is broken: one cause often breaks several, which helps to find it.
 	for _, bad := range []error{
 		acceptable(p.History, p.Outcome.Pending), inOrder(p.History), keepsPeople(p.History, before, a.mayGo),
 	} {
@@ -218,6 +219,7 @@ func (a *agent) add(entries []entry) error {
 // recover prepares until that succeeds. The first try may fail still, as the last process that was killed is noticed
 // only now.
 func (a *agent) recover() error {
+	// Bounded by time and not by tries, since a try takes from a millisecond up to the timeout of a call.
 	for limit := time.Now().Add(recovery); ; {
 		a.failed = true // so that little is added
 		if err := a.turn(); err != nil {
@@ -258,6 +260,7 @@ func (a *agent) close() error {
 				a.id, a.strategy, mark, len(a.said), a.log.id(mark), e.Speaker)
 		}
 	}
+	// Now, and not before the history was read: a closed session has none.
 	if err := a.client.call("session.close", a.with(), nil); err != nil {
 		return fmt.Errorf("close %s: %w", a.id, err)
 	}

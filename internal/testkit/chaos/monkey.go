@@ -119,7 +119,7 @@ func (m *monkey) replace(name string) {
 	// The checksum changes, so that the host has to take it for a new version.
 	program, err := os.ReadFile(path)
 	if err != nil {
-		return // it is away
+		return // it is away, and comes back as it was
 	}
 	// Written elsewhere and renamed into place, as the documentation tells installers to do.
 	next := filepath.Join(m.away, "next")

@@ -99,6 +99,7 @@ func (r *report) prepared(took time.Duration, changes int, err *rpcError) {
 	if changes > 0 {
 		r.rewrote++
 	}
+	// What lacks this is counted as unclear below, and would need a row of its own here.
 	if err != nil && err.Data != nil && err.Data.Retryable != nil {
 		word := " (retryable)"
 		if !*err.Data.Retryable {

@@ -67,6 +67,7 @@ func acceptable(history []entry, pending []string) error {
 					return fmt.Errorf("entry %d answers %q, which was not called right before", i, b.CallID)
 				}
 				open = slices.Delete(open, at, at+1)
+			// A call of a person, a response of the AI, or something else than responses in the entry of a tool.
 			case b.Type == "tool_call" || b.Type == "tool_response" || e.Speaker == "tool":
 				return fmt.Errorf("entry %d: a %s of %s", i, b.Type, e.Speaker)
 			case e.Speaker != "human" && e.Speaker != "ai":

@@ -23,7 +23,9 @@ func TestWhatProvidersRefuseIsFound(t *testing.T) {
 		pending []string
 		good    bool
 	}{
-		"answered":               {[]entry{human, ai, says(3, "tool", answer("b")), says(4, "tool", answer("a")), last}, nil, true},
+		"answered": {
+			[]entry{human, ai, says(3, "tool", answer("b")), says(4, "tool", answer("a")), last}, nil, true,
+		},
 		"answered in one entry":  {[]entry{ai, says(3, "tool", answer("a"), answer("b"))}, nil, true},
 		"pending":                {[]entry{human, ai, says(3, "tool", answer("b"))}, []string{"a"}, true},
 		"late response":          {[]entry{ai, says(6, "tool", answer("a"), answer("b")), last}, nil, true},
@@ -37,7 +39,8 @@ func TestWhatProvidersRefuseIsFound(t *testing.T) {
 		"twice":                  {[]entry{human, human}, nil, false},
 		"out of order":           {[]entry{says(2, "ai", text("x")), human}, nil, false},
 	} {
-		if err := errors.Join(acceptable(test.history, test.pending), inOrder(test.history)); (err == nil) != test.good {
+		err := errors.Join(acceptable(test.history, test.pending), inOrder(test.history))
+		if (err == nil) != test.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

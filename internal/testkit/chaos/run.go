@@ -59,6 +59,7 @@ func run(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The time counts from here: laying out the programs takes longer than a run in the tests on a busy machine.
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.lasts)
 	defer cancel()
@@ -120,6 +121,7 @@ func copyFile(from, to string) error {
 // start starts thresh with an environment of the place alone, in a process group of its own: Ctrl-C must not reach it.
 func (p place) start() (*exec.Cmd, *client, error) {
 	args := []string{"run", "--plugin-dir", p.path("plugins")}
+	// The limit is small enough for each session to be compressed many times, and large enough for some turns between.
 	for key, value := range map[string]any{
 		// A small window and a low threshold: sessions are compressed every few dozen entries.
 		"transcript.dir": p.path("log"), "model.contextLimit": 30_000, "compression.threshold": 0.15,
@@ -192,7 +194,7 @@ func (p place) readLog(r *report) {
 		return
 	}
 	defer f.Close()
-	const most = 64 << 20
+	const most = 64 << 20 // a host that logs without end must not take the driver's memory
 	text, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		r.fault(ending, "%v", err)

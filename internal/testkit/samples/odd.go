@@ -147,10 +147,12 @@ func manyCalls() []content.Content {
 	return []content.Content{human("all of them"), ai(asked...), tool(answers...), ai(text("done")), human("thanks")}
 }
 
-// pinned is a session in which every fourth entry is pinned, whoever it is from, and in addition what a strategy likes to
-// take first: a thought, a read that a later write makes stale, the output of a command, and plain words of the model.
+// pinned is a session in which every fourth entry is pinned, whoever it is from, and in addition what a strategy likes
+// to take first: a thought, a read that a later write makes stale, the output of a command, and plain words of the
+// model.
 func pinned() []content.Content {
-	stale, written := read("p1", "/w/src/pinned.go"), call("p2", "write_file", map[string]string{"file_path": "/w/src/pinned.go", "content": "package a"})
+	stale, written := read("p1", "/w/src/pinned.go"),
+		call("p2", "write_file", map[string]string{"file_path": "/w/src/pinned.go", "content": "package a"})
 	test := call("p3", "run_shell_command", map[string]string{"command": "go test ./..."})
 	out := []content.Content{
 		human("Never push to main."), ai(content.Thinking{Thought: "The rule is about branches."}, text("I will not.")),

@@ -40,20 +40,23 @@ func Methods() []Method {
 		{Name: "session.get", Params: "{session}", Result: "{session, system, systemTokens, entries, tokens, revision}",
 			call: inTurn(getSession), Meaning: "Returns the system prompt, and the size of the history."},
 		{Name: "session.setSystem", Params: "{session, system}", Result: "{tokens}", call: inTurn(setSystem),
-			Meaning: "Sets the system prompt, which is kept apart from the history; null removes it. Returns what it counts."},
+			Meaning: "Sets the system prompt, which is kept apart from the history; null removes it. Returns what it " +
+				"counts."},
 		{Name: "session.set", Params: "{session, key, value}", Result: "{}", call: setInTurn,
 			Meaning: "Overrides one setting from the next window.prepare on; null removes the override."},
 		{Name: "history.add", Params: "{session, entries, opaque?} or {session, messages, format, system?}",
 			Result: "{revision, tokens}", call: now(add),
-			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or none." +
-				" Never waits for other methods." +
+			Meaning: "Appends entries, or messages in the form anthropic, openai-chat or openai-responses, all or " +
+				"none. Never waits for other methods." +
 				" Requests that were sent before do not see the entries."},
 		{Name: "window.prepare", Params: "{session, pendingTokens?, format?, since?}",
 			Result: "{history, system?, tokens, revision, outcome}; with format messages in place of history",
-			call:   inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before every model call. " +
-				"pendingTokens is what the request holds in addition to the history and the system prompt of the session, " +
-				"such as tool schemas. With format, the result can be sent as it is. With since, the revision of the last " +
-				"result, it has only what follows the first \"keep\" entries or messages of that."},
+			call:   inTurn(prepareWindow), Meaning: "Makes the history fit the model and returns it. Call it before " +
+				"every model call. pendingTokens is what the request holds in addition to the history and the system " +
+				"prompt of the " +
+				"session, such as tool schemas. With format, the result can be sent as it is. With since, the " +
+				"revision of the " +
+				"last result, it has only what follows the first \"keep\" entries or messages of that."},
 		{Name: "history.compress", Params: "{session}", Result: "{tokens, revision, outcome}",
 			call:    inTurn(compressHistory),
 			Meaning: "Compresses the history now, whatever the threshold says."},

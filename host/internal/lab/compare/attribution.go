@@ -21,7 +21,8 @@ type attribution struct {
 	taxonomy *tools.Taxonomy
 	root     string
 	sum      *prunings
-	index    map[string]int // id of an entry in the current session's history → position of the recorded entry
+	// Only recorded entries are in it; what a strategy made has no tool.
+	index map[string]int // id of an entry in the current session's history → position of the recorded entry
 }
 
 // newAttribution takes the tool taxonomy from the variant's settings, and the directory of relative paths from the
@@ -56,6 +57,7 @@ func (a *attribution) turn(t replay.Turn) {
 		}
 	}
 	for _, c := range t.Prepared.Outcome.Changes {
+		// Negative for an entry that was added.
 		a.sum.tokens += c.Before - c.After
 		if c.Kind == outcome.Added {
 			continue // it came in the place of others, such as a summary
@@ -98,6 +100,7 @@ func (a *attribution) share(index, tokens int) {
 		made := a.part(index, j, b)
 		whole += made.weight
 		at := slices.IndexFunc(parts, func(have part) bool { return have.tool == made.tool && have.file == made.file })
+		// The last part then stands for several tools.
 		if at < 0 && len(parts) == maxParts {
 			at = maxParts - 1
 		}
@@ -123,6 +126,7 @@ func (a *attribution) share(index, tokens int) {
 	for i, one := range parts {
 		n := left
 		if i < len(parts)-1 {
+			// In 64 bits, as the product of two large counts overflows 32.
 			n = int(int64(tokens) * int64(one.weight) / int64(whole))
 		}
 		left -= n

@@ -19,10 +19,11 @@ type bill struct {
 	lists         []*pricing.List
 	meters        []*pricing.Meter // for what is sent, parallel to lists
 	nothingMeters []*pricing.Meter // for what would be sent if nothing was done
-	costs         []Cost           // the sums, parallel to lists
-	unpruned      int              // tokens of the last request that was priced if nothing had been done
-	system        int              // tokens of the system prompt, with which every request begins
-	untouched     bool             // it is doing nothing that is priced
+	// costs belong to the result, and are only added to.
+	costs     []Cost // the sums, parallel to lists
+	unpruned  int    // tokens of the last request that was priced if nothing had been done
+	system    int    // tokens of the system prompt, with which every request begins
+	untouched bool   // it is doing nothing that is priced
 }
 
 // newBill returns a bill that adds to costs, which has an element for each list.
@@ -39,9 +40,11 @@ func newBill(lists []*pricing.List, costs []Cost, system int) *bill {
 // sent says that the request could be sent.
 func (b *bill) request(t replay.Turn, sent bool) []float64 {
 	if t.Boundary {
-		b.unpruned = min(b.unpruned, b.system) // the recorder replaced the context: nothing of it is in the provider's cache
+		// the recorder replaced the context: nothing of it is in the provider's cache
+		b.unpruned = min(b.unpruned, b.system)
 	}
 	usd := make([]float64, len(b.lists))
+	// What the request has in common with the one before, from its beginning on.
 	stable := t.Stable.Tokens
 	if b.untouched {
 		stable = b.unpruned
@@ -51,13 +54,15 @@ func (b *bill) request(t replay.Turn, sent bool) []float64 {
 		model := modelUSD(t.Compress.LLM, l) // was paid for, whatever became of the request
 		c.Model += model
 		c.USD += model
+		// An overflow was not sent, and the next request does not follow from it.
 		if sent {
 			paid := b.meters[i].Request(pricing.Request{Stable: stable, Tokens: t.AfterCompress, At: t.At})
 			c.USD += paid.USD
 			c.CacheRead += paid.CacheRead
 			c.CacheWrite += paid.CacheWrite
 			c.Uncached += paid.Uncached
-			c.Nothing += b.nothingMeters[i].Request(pricing.Request{Stable: b.unpruned, Tokens: t.Unpruned, At: t.At}).USD
+			c.Nothing += b.nothingMeters[i].Request(pricing.Request{Stable: b.unpruned, Tokens: t.Unpruned,
+				At: t.At}).USD
 		}
 		usd[i] = cents(c.USD)
 	}

@@ -58,6 +58,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 
 // writeResult writes one row per price list, or a single row with empty cost columns if nothing is priced.
 func writeResult(out *csv.Writer, s *SessionReport, v VariantInfo, res *Result) error {
+	// A single row without a price list.
 	costs := []*Cost{nil}
 	if len(res.Costs) > 0 {
 		costs = costs[:0]
@@ -88,6 +89,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		row[i] = harmless(row[i])
 	}
 	if !res.Done && res.Turns == 0 {
+		// All rows have as many cells as the head, as RFC 4180 demands.
 		return append(row, make([]string, len(csvHead)-len(row))...)
 	}
 	cost := make([]string, 7)

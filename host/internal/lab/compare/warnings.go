@@ -23,7 +23,8 @@ func (r *Report) Warnings() []string {
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
 		if v.OverLimit > 0 {
-			add("%s: %d of %d requests are still over the context limit; they cost nothing, here and in what it is compared with",
+			add("%s: %d of %d requests are still over the context limit; they cost nothing, here and in what it is "+
+				"compared with",
 				v.Variant, v.OverLimit, v.Turns)
 		}
 		if !v.Done && v.Turns > 0 {

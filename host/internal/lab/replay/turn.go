@@ -34,7 +34,8 @@ type Turn struct {
 	Projected int `json:"projected"`
 	// At is when the recorder sent the request; zero if that is not known.
 	At time.Time `json:"at,omitzero"`
-	// Overflow is the error of a request that was still too large for the model, and so could not be sent; "" otherwise.
+	// Overflow is the error of a request that was still too large for the model, and so could not be sent; ""
+	// otherwise.
 	Overflow   string        `json:"overflow,omitempty"`
 	HostTime   time.Duration `json:"hostTimeNs"`
 	PluginTime time.Duration `json:"pluginTimeNs"`

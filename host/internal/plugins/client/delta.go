@@ -106,7 +106,7 @@ func (h held) update(in prepare.Call) update {
 // No pieces: nothing of the old one is in the new one.
 //
 // What stays at both ends is found by comparing pointers, which is fast however long the list is. Only what is between
-// is looked up by its id, and compared where a rewrite made a new entry with that id.
+// is looked for by its id, and compared where a rewrite made a new entry with that id.
 func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*history.Entry) {
 	begin, limit := 0, min(len(old), len(now))
 	for begin < limit && old[begin] == now[begin] {
@@ -118,15 +118,12 @@ func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*h
 	}
 	var d differ
 	d.keep(0, begin)
-	at := make(map[string]int, len(old)-end-begin)
-	for i, e := range old[begin : len(old)-end] {
-		at[e.ID] = begin + i
-	}
+	at := positions{entries: old[:len(old)-end]}
 	next := begin // the first old entry that may still be named
 	for _, e := range now[begin : len(now)-end] {
-		i, ok := at[e.ID]
+		i := at.find(e.ID, next)
 		switch {
-		case !ok || i < next || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
+		case i < 0 || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
 			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens,
 				Content: e.Content}})
 			continue
@@ -144,6 +141,36 @@ func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*h
 		pieces = pieces[:len(pieces)-1]
 	}
 	return pieces, now[len(now)-(len(d.pieces)-len(pieces)):]
+}
+
+// positions finds entries of a list by their ids.
+type positions struct {
+	entries []*history.Entry
+	byID    map[string]int // nil until it is needed
+}
+
+// find returns the position of the entry with an id, from next on; -1 if it is not there. An entry that stayed stands a
+// few entries after the one before it. Only where that fails, as for an entry that is new, all ids are indexed.
+func (p *positions) find(id string, next int) int {
+	const near = 32
+	for i := next; i < min(next+near, len(p.entries)); i++ {
+		if p.entries[i].ID == id {
+			return i
+		}
+	}
+	if next+near >= len(p.entries) {
+		return -1
+	}
+	if p.byID == nil {
+		p.byID = make(map[string]int, len(p.entries)-next)
+		for i, e := range p.entries[next:] {
+			p.byID[e.ID] = next + i
+		}
+	}
+	if i, ok := p.byID[id]; ok && i >= next {
+		return i
+	}
+	return -1
 }
 
 // differ collects pieces and joins runs of kept entries.

@@ -2,15 +2,12 @@ package bpe
 
 import "context"
 
-// maxRemembered is the length in bytes of the longest piece whose count is remembered. The length of two machine words,
-// which makes comparing a key two comparisons.
-const maxRemembered = 16
+// maxRemembered is the length in bytes of the longest piece whose count is remembered: with the length, two machine
+// words, so that comparing a key is two comparisons.
+const maxRemembered = 15
 
-// piece is a short piece as a key: its bytes, and their number.
-type piece struct {
-	low, high uint64
-	length    uint8
-}
+// piece is a short piece as a key: its bytes, and their number in the last byte of high.
+type piece struct{ low, high uint64 }
 
 // Work is memory that counting needs, for one piece at a time. The zero value is ready. It may be used with one table
 // only. It is reused from piece to piece, so that counting allocates nothing.
@@ -18,12 +15,10 @@ type Work struct {
 	stack []uint32               // the tokens found so far
 	dead  []uint64               // a bit for each place from which no valid sequence of tokens leads on
 	run   struct{ from, to int } // a run of one byte, in which the search is
-	// pieces remembers the counts of short pieces: most words of a text are seldom new. A direct-mapped cache: an entry
-	// is replaced by the next piece with its hash.
-	pieces [1 << 12]struct {
-		piece
-		tokens uint8
-	}
+	// pieces and counts remember the counts of short pieces: most words of a text are seldom new. They are a
+	// direct-mapped cache: an entry is replaced by the next piece with its hash.
+	pieces [1 << 12]piece
+	counts [1 << 12]uint8
 	// memo remembers answers of fitting. Without it, a long run of one character, which has a token of every length,
 	// takes as many steps for each token as there are such tokens.
 	memo [1 << 10]struct{ left, token, fits uint32 } // left is one higher: 0 is none
@@ -33,43 +28,44 @@ type Work struct {
 // leave. It takes time proportional to the length of the piece. The only error is that of ctx, which Count looks at now
 // and then.
 func (t *Table) Count(ctx context.Context, s string, from, to int, w *Work) (int, error) {
-	// Long pieces seldom repeat.
 	if to-from > maxRemembered {
+		// Long pieces seldom repeat.
 		return t.search(ctx, s[from:to], w)
 	}
-	p := piece{length: uint8(to - from)}
-	p.low, p.high = load16(s, from, to)
+	p := load(s, from, to)
 	// Multiplication by odd constants spreads the bits; the upper 12 choose the entry.
-	r := &w.pieces[(p.low*0x9e3779b97f4a7c15^p.high*0xc2b2ae3d27d4eb4f)>>52]
-	if r.piece != p {
+	i := (p.low*0x9e3779b97f4a7c15 ^ p.high*0xc2b2ae3d27d4eb4f) >> 52
+	if w.pieces[i] != p {
 		n, err := t.search(ctx, s[from:to], w)
 		if err != nil {
 			return 0, err
 		}
-		r.piece, r.tokens = p, uint8(n)
+		w.pieces[i], w.counts[i] = p, uint8(n)
 	}
-	return int(r.tokens), nil
+	return int(w.counts[i]), nil
 }
 
-// load16 returns s[from:to], at most 16 bytes, as two numbers.
-func load16(s string, from, to int) (low, high uint64) {
+// load returns s[from:to], of at most maxRemembered bytes, as a key.
+func load(s string, from, to int) piece {
 	n := to - from
+	length := uint64(n) << 56
 	// Reading 16 bytes at once is much faster than one by one, and the end of a text is the exception.
 	if from+16 <= len(s) { // read past the piece, then mask
-		low, high = load8(s[from:]), load8(s[from+8:])
+		low, high := load8(s[from:]), load8(s[from+8:])
 		if n < 8 {
-			return low & (1<<(8*n) - 1), 0
+			return piece{low & (1<<(8*n) - 1), length}
 		}
-		return low, high & (1<<(8*(n-8)) - 1)
+		return piece{low, high&(1<<(8*(n-8))-1) | length}
 	}
+	p := piece{high: length}
 	for i := range n {
 		if i < 8 {
-			low |= uint64(s[from+i]) << (8 * i)
+			p.low |= uint64(s[from+i]) << (8 * i)
 		} else {
-			high |= uint64(s[from+i]) << (8 * (i - 8))
+			p.high |= uint64(s[from+i]) << (8 * (i - 8))
 		}
 	}
-	return low, high
+	return p
 }
 
 // load8 reads eight bytes, lowest first. The compiler makes one instruction of it.
@@ -86,11 +82,11 @@ func (t *Table) search(ctx context.Context, s string, w *Work) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
-	token := t.longest(s)
-	// Most pieces are one token.
-	if t.sizes[token].length() == len(s) {
+	entry, length := t.walk(s)
+	if length == len(s) { // most pieces are one token
 		return 1, nil
 	}
+	token := t.ids[entry]
 	w.reset(len(s))
 	at := 0
 	for {
@@ -158,21 +154,25 @@ func (t *Table) fitting(left, token uint32, w *Work) uint32 {
 
 // longest returns the longest token that s begins with.
 func (t *Table) longest(s string) uint32 {
-	var at, found uint32
+	entry, _ := t.walk(s)
+	return t.ids[entry]
+}
+
+// walk finds the longest token that s begins with: the entry of the trie where it ends, and its length in bytes.
+func (t *Table) walk(s string) (found uint32, length int) {
 	// The root, with the token "" that never is the answer: every byte is a token.
 	e := t.entry(0)
 	for i := 0; i < len(s); i++ {
 		b := uint32(s[i])
 		next := e.base() ^ b
-		e = t.entry(next)
-		if e.label() != b {
+		if e = t.entry(next); e.label() != b {
 			break
 		}
-		if at = next; e&ends != 0 {
-			found = at
+		if e&ends != 0 {
+			found, length = next, i+1
 		}
 	}
-	return t.ids[found]
+	return found, length
 }
 
 // stay reports whether two adjacent tokens stay as they are: merging their bytes never merges across the place where
@@ -208,8 +208,8 @@ func (t *Table) stay(left, right uint32) bool {
 
 // merge returns the token that two tokens are merged to, or none, which is above all tokens.
 func (t *Table) merge(left, right uint32) uint32 {
-	h := hash(left, right)
 	// A bit that is not set is certain; one that is set has to be looked up.
+	h := hash(left, right)
 	if t.maybe[h/64&uint32(len(t.maybe)-1)]&(1<<(h%64)) == 0 {
 		return none
 	}

@@ -1,0 +1,176 @@
+package check
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/internal/rewrite"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// Index remembers of a history that only grows what judging edits needs of it: where the calls and responses with an id
+// stand, and what a person said last. With it, an Optimize is judged in the time of its edits and of the entries that
+// share an id with them, whatever the length of the history. The zero value has seen nothing. It is safe for concurrent
+// use; a history that was rewritten needs a new one.
+type Index struct {
+	mu   sync.Mutex
+	seen int                // entries that were looked at
+	ids  map[string][]int32 // the entries with a call or a response, by its id, ascending and without repeats
+	// humans are the entries in which a person said something, ascending. They are few.
+	humans []int32
+}
+
+// extend looks at the entries up to n that were not looked at. Callers hold x.mu.
+func (x *Index) extend(n int, at func(int) content.Content) {
+	if x.ids == nil {
+		x.ids = map[string][]int32{}
+	}
+	for ; x.seen < n; x.seen++ {
+		c, i := at(x.seen), int32(x.seen)
+		for _, b := range c.Blocks {
+			if id, ok := callID(b); ok {
+				if found := x.ids[id]; len(found) == 0 || found[len(found)-1] != i {
+					x.ids[id] = append(found, i)
+				}
+			}
+		}
+		if c.Speaker == content.Human && c.HasContent() {
+			x.humans = append(x.humans, i)
+		}
+	}
+}
+
+// newest returns the last of the first n entries in which a person said something; -1 if there is none. Blank entries
+// are passed over: an agent may send one to make the model go on, and the request before it is still what counts.
+// Callers hold x.mu.
+func (x *Index) newest(n int) int {
+	if i, _ := slices.BinarySearch(x.humans, int32(n)); i > 0 {
+		return int(x.humans[i-1])
+	}
+	return -1
+}
+
+// Optimize returns what the edits do to a history of n entries (REQ-HD-003), in the order of the entries; a later call
+// may bring a longer or a shorter beginning of the same history. The error joins everything that is wrong, each an
+// [*Error].
+func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Edit) ([]Change, error) {
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.extend(n, at)
+	// In the order of the entries, as they are applied; the strategy's own order means nothing. A copy, because the
+	// caller keeps the edits.
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b rewrite.Edit) int { return a.Index - b.Index })
+	var found problems
+	changes := make([]Change, 0, len(edits))
+	for i, e := range edits {
+		switch {
+		case e.Index < 0 || e.Index >= n:
+			found.add(wrong(-1, ErrOutOfBounds, "index %d, the history has %d entries", e.Index, n))
+		case i > 0 && edits[i-1].Index == e.Index:
+			found.add(&Error{Index: e.Index, Err: ErrConflict})
+		default:
+			changes = append(changes, x.change(&found, at(e.Index), e, n))
+		}
+	}
+	// Pairs mean something only where each edit by itself is right.
+	if len(found) == 0 {
+		x.pairs(&found, n, at, changes)
+	}
+	return changes, found.err()
+}
+
+// change judges one edit of a history of n entries by itself: what the entry may lose, whoever answers whom. All that
+// is wrong is found, not the first thing only, so that an author sees it in one run. Callers hold x.mu.
+func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int) Change {
+	if e.Remove {
+		if c.Pinned() {
+			found.add(&Error{Index: e.Index, Err: ErrPinned})
+		}
+		if c.Speaker == content.Human {
+			found.add(&Error{Index: e.Index, Err: ErrHumanLost})
+		}
+		if slices.ContainsFunc(c.Blocks, isOpaque) {
+			found.add(&Error{Index: e.Index, Err: ErrOpaqueChanged})
+		}
+		return Change{Part: Part{Index: e.Index}, Removed: true}
+	}
+	part := edited(found, c, e.Index, e.Blocks)
+	switch {
+	case c.Speaker != content.Human:
+	case part.Made:
+		found.add(wrong(e.Index, ErrHumanChanged, "whole lines may go, each run of them with a line like "+
+			"\"[3 lines removed]\" in its place; all other lines stay as they are"))
+	case e.Index == x.newest(n) && !repeatsItself(c, part.Content):
+		found.add(wrong(e.Index, ErrHumanChanged, "it is the newest thing a person said, which stays as it is"))
+	}
+	return Change{Part: part}
+}
+
+// pairs finds where the pairing of calls and responses got worse. Ids are paired independently of each other, so that
+// only those matter which an edit touches, and of the history only the entries that hold them.
+//
+// That an entry of the AI comes between a call and its response (a late response) needs no look here: an Optimize adds
+// no entries, so that it can only take such entries out.
+func (x *Index) pairs(found *problems, n int, at func(int) content.Content, changes []Change) {
+	ids := map[string]struct{}{}
+	for _, c := range changes {
+		collectIDs(ids, at(c.Index))
+		collectIDs(ids, c.Content)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	// The same entries before and after, in their order: what pairs there pairs so in the whole history.
+	var where []int
+	for id := range ids {
+		for _, i := range x.ids[id] {
+			if int(i) < n {
+				where = append(where, int(i))
+			}
+		}
+	}
+	for _, c := range changes { // an edit may bring an id that its entry did not have
+		where = append(where, c.Index)
+	}
+	slices.Sort(where)
+	where = slices.Compact(where)
+
+	was := make([]content.Content, len(where))
+	is, left := make([]content.Content, 0, len(where)), make([]Part, 0, len(where))
+	for k, i := range where {
+		was[k] = at(i)
+		for len(changes) > 0 && changes[0].Index < i {
+			changes = changes[1:]
+		}
+		switch {
+		case len(changes) == 0 || changes[0].Index != i:
+			is, left = append(is, was[k]), append(left, Part{Index: i})
+		case !changes[0].Removed:
+			is, left = append(is, changes[0].Content), append(left, changes[0].Part)
+		}
+	}
+	last := lastSpoken(n, at)
+	before, after := turns.Pair(was), turns.Pair(is)
+	found.worse(
+		pairingOf(was, before, ids, func(k int) int { return where[k] }, last),
+		pairingOf(is, after, ids, func(k int) int { return left[k].Index }, last),
+	)
+	found.crossed(before, after, left, func(i int) int {
+		k, _ := slices.BinarySearch(where, i)
+		return k
+	})
+}
+
+// collectIDs adds the ids of the calls and responses in an entry.
+func collectIDs(ids map[string]struct{}, c content.Content) {
+	for _, b := range c.Blocks {
+		if id, ok := callID(b); ok {
+			ids[id] = struct{}{}
+		}
+	}
+}
