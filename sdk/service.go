@@ -114,15 +114,13 @@ func (s *service) holds(m **mirror) func(wire.Call) bool {
 	}
 }
 
-// updated returns the mirror after what a request sent: m, or a new one for a whole history. fresh is the position of
-// the first entry that is not as it was in the last call.
-func (s *service) updated(m *mirror, c wire.Call, up wire.Update) (out *mirror, fresh int, err error) {
+// updated returns the mirror after what a request sent: m, or a new one for a whole history.
+func (s *service) updated(m *mirror, c wire.Call, up wire.Update) (*mirror, error) {
 	if c.Held == 0 {
 		s.mirrors.take(c.SessionID) // not kept until the end of the call, so that there are never two in memory
 		m = newMirror(c.SessionID)
 	}
-	fresh, err = m.apply(up)
-	return m, fresh, err
+	return m, m.apply(up)
 }
 
 // EndSession drops what is held of a session.

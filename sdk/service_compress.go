@@ -24,7 +24,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if update.Resync {
 		return wire.SendPieces(stream, answer, nil)
 	}
-	m, _, err = s.updated(m, call, update)
+	m, err = s.updated(m, call, update)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if update.Resync {
 		return wire.SendEdits(stream, answer, nil)
 	}
-	m, fresh, err := s.updated(m, call, update)
+	m, err = s.updated(m, call, update)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	if err := m.untouched(fresh); err != nil {
+	if err := m.untouched(); err != nil {
 		return err
 	}
 	edits, err := rewrite.Edits(history.entries, result.Removals, result.Replacements, result.Reasons)
