@@ -35,6 +35,8 @@ type mirror struct {
 
 	newer, older *mirror // neighbours in mirrors, in the order of use
 
+	tools *tools.Taxonomy // of the last call; never nil after it
+
 	memo    Memo
 	memoLen int // how many entries at the beginning are still those that the memo was stored for
 	memoFor memoKey
@@ -60,7 +62,7 @@ func newMirror(session string) *mirror { return &mirror{session: session, sums: 
 // fits reports whether a request builds on exactly what m holds. The digest alone would do; the length is compared too
 // because the positions in pieces and answers depend on it.
 func (m *mirror) fits(c wire.Call) bool {
-	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest
+	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest && m.tools != nil
 }
 
 // apply takes in what a request sent. Without a rewrite its time is that of what was sent. After an error the mirror is

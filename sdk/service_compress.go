@@ -30,7 +30,7 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	}
 	history := m.view()
 	in := CompressInput{CompressParams: params, TokensIn: history.tokens}
-	if in.Call, err = s.call(call, conf, history.copied()); err != nil {
+	if in.Call, err = s.call(call, conf, m, history.copied()); err != nil {
 		return err
 	}
 	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.ID, history: history}

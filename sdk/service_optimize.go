@@ -35,7 +35,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	}
 	history := m.view()
 	in := OptimizeInput{OptimizeParams: params}
-	if in.Call, err = s.call(call, conf, history.entries); err != nil {
+	if in.Call, err = s.call(call, conf, m, history.entries); err != nil {
 		return err
 	}
 	in.Memo, in.Unchanged = m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density})
