@@ -44,7 +44,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		return p, err
 	}
 	// From here on the process must be closed on every way out.
-	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls)
+	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls, p.kill)
 	if err := p.introduce(ctx, spec); err != nil {
 		p.End(err)
 		p.Close(0)
@@ -152,6 +152,8 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
+	case p.life.ctx.Err() != nil: // the host has ended it, and knows why
+		return p.Failure(op, context.Cause(p.life.ctx), "")
 	}
 	// The machine lacks something, such as file descriptors; the plugin is not to blame and not counted as crashed.
 	if lack := p.proc.Lacking(err); lack != nil {

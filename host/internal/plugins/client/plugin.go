@@ -145,6 +145,16 @@ func (p *Plugin) Close(grace time.Duration) {
 	p.proc.Close(grace)
 }
 
+// kill ends a process that takes more of the host than any plugin needs. It gets no time to end by itself, and what it
+// still sends is not read.
+func (p *Plugin) kill(why error) {
+	p.End(fmt.Errorf("%w: it was killed: %w", fault.ErrPluginCrashed, why))
+	p.remote.stop()
+	if p.PID() != 0 { // an attached process is not the host's to kill
+		_ = p.proc.Kill() // Close reports what cannot be killed
+	}
+}
+
 // Failure returns an error about this plugin.
 func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
 	return p.binary.Failure(op, err, hint)

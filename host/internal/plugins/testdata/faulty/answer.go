@@ -75,6 +75,7 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		return err
 	}
 	call := first.GetHeader().GetCall()
+	s.flood(stream.Context(), call.GetCallId())
 	result := &threshv1.CompressResult{Revision: call.GetRevision(), Metadata: &threshv1.CompressMetadata{MiddleCompressed: proto.Int64(2)}}
 	pieces := []proto.Message{
 		&threshv1.Piece{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: call.GetEntries() / 2, To: call.GetEntries()}}},

@@ -146,6 +146,7 @@ func (s *strategy) Optimize(stream grpc.BidiStreamingServer[threshv1.OptimizeReq
 		return err
 	}
 	call := first.GetHeader().GetCall()
+	s.flood(stream.Context(), call.GetCallId())
 	result := &threshv1.OptimizeResult{
 		Revision: call.GetRevision(),
 		Metadata: &threshv1.DensityMetadata{ReadWritePairsPruned: 1},
