@@ -30,11 +30,9 @@ func (s *strategy) flood(ctx context.Context, callID string) {
 		openStreams(100_000)
 		<-ctx.Done()
 	case "sends-unasked":
-		go func() {
-			for {
-				s.unfinished(context.Background(), callID)
-			}
-		}()
+		for range 6 { // its own memory is bounded too
+			go s.oneMessage(callID)
+		}
 	case "asks-unasked":
 		go func() {
 			for range 77_000 {
@@ -85,8 +83,19 @@ func (s *strategy) unfinished(ctx context.Context, callID string) {
 			break
 		}
 	}
-	if ctx.Done() != nil {
-		<-stream.Context().Done()
+	<-stream.Context().Done()
+}
+
+// oneMessage sends 60 MB in one message, again and again.
+func (s *strategy) oneMessage(callID string) {
+	message := &threshv1.EstimateTokensRequest{CallId: callID, Chunk: make([]byte, 60<<20)}
+	for {
+		stream, err := s.host.EstimateTokens(context.Background())
+		if err != nil {
+			time.Sleep(time.Hour)
+		}
+		_ = stream.Send(message)
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
