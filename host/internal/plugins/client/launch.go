@@ -90,6 +90,10 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	if p.reported.record, err = trust.Record(p.reported.info); err != nil {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
 	}
+	if n := len(p.reported.record); n > maxRecord {
+		p.reported.record = nil
+		return p.Failure(fault.OpGetInfo, badInfo("it takes %d bytes, at most %d are allowed", n, maxRecord), "")
+	}
 	if p.reported.info.NeedsNetwork && !p.sandbox.Grant.Network && p.opts.Isolation != process.IsolationOff {
 		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it reports that it needs the network", fault.ErrNotGranted),
 			"to allow it: plugins.grants."+p.binary.Name+".network: true")

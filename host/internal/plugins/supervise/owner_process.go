@@ -81,7 +81,7 @@ func (o *owner) describe(p *instance) {
 		return
 	}
 	if info := p.Info(); info.Name != "" {
-		o.s.publish(func(public *public) { public.info = info })
+		o.s.publish(func(public *public) { public.info, public.lacking = info, p.Lacking() })
 	}
 }
 

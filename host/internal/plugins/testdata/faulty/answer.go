@@ -108,6 +108,11 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		eat()
 	case "tells-what-it-sees":
 		result.NoopReason, pieces = whatItSees(call.GetConfig(), s.config), nil
+	case "counts-without-end":
+		result.Metadata.Counts = map[string]int64{}
+		for i := range 100_000 {
+			result.Metadata.Counts[fmt.Sprint("label-", i)] = 1
+		}
 	case "does-nothing-and-something":
 		result.NoopReason = "nothing"
 	}
