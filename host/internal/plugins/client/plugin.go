@@ -128,6 +128,9 @@ func (p *Plugin) Use() {
 // lives on until Close.
 func (p *Plugin) End(why error) { p.life.end(why) }
 
+// Ended is closed when the process takes no more calls: it has ended and Wait noticed, or End was called.
+func (p *Plugin) Ended() <-chan struct{} { return p.life.ctx.Done() }
+
 // Wait waits until the process has ended or End was called, and says why.
 func (p *Plugin) Wait() error {
 	select {

@@ -108,6 +108,7 @@ func (o *owner) adopt(p *instance) {
 		})
 	})
 	o.to(StateReady, "")
+	go o.s.watchIdle(p)
 	go func() {
 		why := p.Wait()
 		o.s.commands <- func(o *owner) { o.ended(p, why) }

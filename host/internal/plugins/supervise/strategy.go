@@ -25,6 +25,8 @@ type Host struct {
 	MaxCrashes int
 	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
 	StopTimeout time.Duration
+	// IdlePeriod is how long an idle process may use the processor, 0 for ten seconds. Tests set it.
+	IdlePeriod time.Duration
 	// Start starts a process of the strategy; it may block. It may return a plugin together with an error, for what is
 	// known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
