@@ -23,6 +23,7 @@ func Schema() json.RawMessage {
 			profile.put(s.Key, s.schema())
 		}
 	}
+	// A provider is reached through a profile only.
 	for _, s := range ProviderSpecs() {
 		profile.put(s.Key, s.schema())
 	}
@@ -64,6 +65,7 @@ func named(pattern string, each schemaNode, meaning string) schemaNode {
 
 // put adds the schema of a setting under its key, nested and in full.
 func (n schemaNode) put(key string, setting schemaNode) {
+	// In full at this level, and nested below: both are written, also mixed in one file.
 	properties := n["properties"].(schemaNode)
 	properties[key] = setting
 	group, rest, nested := strings.Cut(key, ".")
@@ -95,6 +97,7 @@ func (s Spec) schema() schemaNode {
 		if s.Max != nil {
 			n["maximum"] = *s.Max
 		}
+	// What time.ParseDuration takes. A bare number is none: it does not say whether it means seconds.
 	case Duration:
 		n["type"], n["pattern"] = "string", `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$|^0$`
 	case Name:
@@ -123,6 +126,7 @@ func (s Spec) schema() schemaNode {
 
 // schemaDefault names the default, unless it depends on the machine or on other settings.
 func (s Spec) schemaDefault(n schemaNode) {
+	// A list as a default would be copied into files by editors, and then stay what it was when it changes here.
 	switch s.Type {
 	case Boolean, Integer, Number:
 		if s.Default != nil {

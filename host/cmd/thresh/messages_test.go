@@ -12,7 +12,7 @@ import (
 // pruned comes back smaller, and the system prompt stays whatever happens.
 func TestAnAgentThatKnowsOnlyItsProvidersForm(t *testing.T) {
 	t.Parallel()
-	a := newPlace(t, "high-density").serve("--strategy", "high-density")
+	a := newPlace(t).serve("--strategy", "high-density")
 	a.open("s", nil)
 	type request struct {
 		Messages []any
@@ -47,6 +47,7 @@ func TestAnAgentThatKnowsOnlyItsProvidersForm(t *testing.T) {
 	add(`[{"role":"assistant","content":null,"tool_calls":[{"id":"c2","type":"function","function":{"name":"write_file",` +
 		`"arguments":"{\"file_path\": \"/w/a.go\", \"content\": \"package a\"}"}}]},{"role":"tool","tool_call_id":"c2","content":"ok"}]`)
 	after := prepare()
+	a.end()
 	if !reflect.DeepEqual(after.Messages[:2], sent[:2]) || len(after.Messages) != len(sent)-2 || after.Tokens >= before.Tokens {
 		t.Errorf("%d tokens, before %d: %v", after.Tokens, before.Tokens, after.Messages)
 	}

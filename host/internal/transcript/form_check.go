@@ -28,17 +28,21 @@ func checkMessage(f Format, o object) (part int, err error) {
 }
 
 // checkAnthropic judges a message of the Anthropic API. The role "system" is not Anthropic's own, but agents send it,
-// and it is read as an instruction.
+// and it is read as an instruction. checkAnthropic judges a message of the Messages API. The role "system" is none of
+// it today. It is taken nevertheless: some clients accept it, and it is given back as it came.
 func checkAnthropic(role string, o object) (part int, err error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, role) {
 		return -1, fmt.Errorf("unknown role %q; want user or assistant", clip([]byte(role)))
 	}
 	// The most likely mistake: messages of another provider under the wrong format.
+	// The usual mistake: messages of one library, and the format of another. Reading on would lose the calls.
 	if o.has("tool_calls") {
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
 	}
 	return checkParts(o.raw("content"), func(kind string, part object) error {
 		switch {
+		// What cannot be paired would be refused by the provider at the next request, with an error that does not say
+		// where it came from.
 		case kind == "tool_use" && role != "assistant":
 			return fmt.Errorf("a tool_use in a message of the role %s: only the assistant calls tools", role)
 		case kind == "tool_use" && (part.text("id") == "" || part.text("name") == ""):
@@ -54,7 +58,8 @@ func checkAnthropic(role string, o object) (part int, err error) {
 	})
 }
 
-// checkChat judges a message of the OpenAI chat API.
+// checkChat judges a message of the OpenAI chat API. checkChat judges a message of the Chat Completions API, which has
+// a role for tools and their calls outside of content.
 func checkChat(role string, o object) (part int, err error) {
 	switch role {
 	case roleSystem, roleDeveloper, roleUser:
@@ -68,6 +73,7 @@ func checkChat(role string, o object) (part int, err error) {
 			}
 		}
 		// A message with calls may have no content.
+		// Next to calls, a refusal or sound, the API has null.
 		if !o.has("content") {
 			return -1, nil
 		}
@@ -126,6 +132,8 @@ func checkItem(o object) (part int, err error) {
 		})
 	case t == "":
 		return -1, errors.New(`"type" is missing`)
+	// Of the types that pair by call_id only these two are judged: calls of other types may be run by the provider, and
+	// then have none.
 	case t == "function_call" || t == "custom_tool_call":
 		if o.text("call_id") == "" || o.text("name") == "" {
 			return -1, fmt.Errorf("a %s needs call_id and name", t)
@@ -162,6 +170,8 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 		case kind == "":
 			return i, errors.New(`"type" is missing`)
 		}
+		// Blocks of the native form have these two kinds as well. A part that could not be read as one would be taken
+		// for a broken block, and refused with words about the native form.
 		if _, ok := rawjson.Text(o.raw("text")); kind == "text" && !ok {
 			return i, errors.New(`a text part needs "text"`)
 		}

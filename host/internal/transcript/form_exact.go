@@ -28,6 +28,8 @@ func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block
 			return blocks // providers refuse it anyway
 		}
 	}
+	// Writing the block tells whether it holds all of the part, whatever fields the provider may add to its parts one
+	// day. The role decides what is written, and is not known here: either will do.
 	var written [][]byte
 	t := turn{exact: true, blocks: blocks}
 	for _, role := range []string{roleUser, roleAssistant} {
@@ -50,6 +52,7 @@ func (b *builder) exactBlock(raw []byte, blocks []content.Block) []content.Block
 // exactToolResult completes the response that a result of Anthropic was read as.
 func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Block {
 	r.Extra = o.without("type", "tool_use_id", "content")
+	// True is in Error; an explicit false stays a field, so that it is there again.
 	if o.isTrue("is_error") {
 		r.Extra = without(r.Extra, "is_error")
 	}
@@ -68,7 +71,8 @@ func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Bl
 	return append(one(r), media...)
 }
 
-// exactToolMessage completes the response that a chat message of a tool was read as.
+// exactToolMessage completes the response that a chat message of a tool was read as. Its further fields, the name of
+// the tool among them, belong to the message: an entry may come to hold other responses.
 func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, []content.Block) {
 	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
 		m, ok := openAIMedia(asObject(part))
@@ -88,7 +92,8 @@ func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, [
 	return r, media
 }
 
-// exactCall returns the further fields of a chat message's tool call.
+// exactCall returns the further fields of a chat message's tool call: those next to the function, such as a signature
+// of the thought behind it, and those in it. The type is kept only if it is not the usual one.
 func exactCall(o, function object) content.Fields {
 	var out content.Fields
 	item := o.but("id", "function", "custom")
@@ -113,7 +118,8 @@ func exactArguments(parameters json.RawMessage, raw []byte) json.RawMessage {
 	return parameters
 }
 
-// exactFields returns the further fields of a message.
+// exactFields returns the further fields of a message. The name of a person has a field of its own, as recordings have
+// it: writers of other forms look for it there.
 func (m *messages) exactFields(o object) content.Fields {
 	known := []string{"role", "content"}
 	var out content.Fields

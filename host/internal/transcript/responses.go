@@ -31,6 +31,7 @@ func readResponses(b *builder, d *document) error {
 	if text := d.top.text("instructions"); text != "" {
 		b.t.System = one(content.Text{Text: text})
 	}
+	// The file is read as an agent's messages are: there is no other reader of the form that could differ.
 	err := d.each("input", func(i, line int, raw []byte) error {
 		o := asObject(raw)
 		if o == nil {
@@ -62,9 +63,11 @@ func (r *responses) item(line int, o object) {
 		parameters = exactArguments(parameters, o.raw("arguments"))
 		r.call(line, o, o.text("name"), content.ToolCall{Parameters: parameters},
 			o.but("type", "call_id", "name", "arguments"))
+	// Parameters are an object for every tool, as strategies look for paths in them.
 	case t == "custom_tool_call":
 		r.call(line, o, o.text("name"), content.ToolCall{Parameters: codexArguments(o)},
 			o.but("call_id", "name", "input"))
+	// Built-in tools that the agent runs, such as a shell: the type is the tool's name in the taxonomy.
 	case strings.HasSuffix(t, "_call") && o.text("call_id") != "":
 		r.call(line, o, t, content.ToolCall{Parameters: o.copyOf("action")}, o.but("call_id", "action"))
 	case strings.HasSuffix(t, "_output") && o.text("call_id") != "":
@@ -86,6 +89,7 @@ func withItem(block content.Thinking, item object) content.Block {
 }
 
 // call adds a call with the further fields of its item.
+// call adds a call of the model. item are the fields of its item that a call has no place for.
 func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
 	call.ID, call.Name = o.text("call_id"), name
 	if raw := item.json(); raw != nil {
@@ -95,6 +99,7 @@ func (r *responses) call(line int, o object, name string, call content.ToolCall,
 }
 
 // meta marks an entry as added in this form; [Render] then writes back what it carries.
+// meta returns the metadata of every entry that is read: the form that its blocks go back in.
 func (r *responses) meta() metadata {
 	var meta metadata
 	meta.text(fieldFormat, string(OpenAIResponses))
@@ -150,6 +155,7 @@ func (r *responses) message(line int, o object) {
 	item := o.but("type", "role", "content").json()
 	if role == roleAssistant {
 		blocks := r.parts(o.raw("content"))
+		// A mark needs a text to stand in. Without one, the message is carried as an item of its own.
 		if !onlyText(blocks) { // a refusal, for example
 			r.say(line, content.Opaque{JSON: append(object{{name: "type", value: content.String("message")}},
 				o.but("type")...).json()})
@@ -174,6 +180,7 @@ func (r *responses) message(line int, o object) {
 		return
 	}
 	// A person or an instruction ends both entries at hand.
+	// Messages of people are never joined: each is an entry, which has room for the fields of its message.
 	r.ai, r.tool = -1, -1
 	var meta metadata
 	if role != roleUser {

@@ -42,6 +42,7 @@ var fieldMeanings = map[string]string{
 // encoder of blocks: what an empty block has is required, what a full one has in addition is optional.
 func EntrySchema() json.RawMessage {
 	type schema = map[string]any
+	// One form for each kind, and one for all others. An entry with a block that is almost of a known kind fits none.
 	var blocks []schema
 	var kinds []string
 	placed := []schema{} // which blocks only one speaker has
@@ -59,6 +60,8 @@ func EntrySchema() json.RawMessage {
 		}
 		blocks = append(blocks, schema{"type": "object", "title": kind, "description": t.meaning,
 			"required": names, "properties": properties})
+		// As a rule next to the forms: an editor then says that the block is in the wrong entry, not that it is no
+		// block.
 		if t.speaker != "" {
 			placed = append(placed, schema{
 				"if": schema{"properties": schema{"speaker": schema{"not": schema{"const": t.speaker}}}},
@@ -89,7 +92,8 @@ func EntrySchema() json.RawMessage {
 	return append(raw, '\n')
 }
 
-// filled returns a block in which every field has a value.
+// filled returns a block in which every field has a value. It is made by reflection, so that a new field of a block is
+// in the schema at once.
 func filled(b content.Block) content.Block {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	for i := range v.NumField() {
@@ -106,6 +110,7 @@ func filled(b content.Block) content.Block {
 // fieldNames returns the fields that a block has when it is written.
 func fieldNames(b content.Block) object { return asObject(content.AppendBlock(nil, b)) }
 
+// fieldSchema returns the schema of one field, whose value in a filled block tells its type: a string, or any JSON.
 func fieldSchema(kind string, f field) map[string]any {
 	out := map[string]any{}
 	key := kind + "." + f.name

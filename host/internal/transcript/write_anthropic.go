@@ -31,6 +31,7 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 		}
 	}
 	turns := a.turns
+	// An entry that was added as a message of this form is in its place: it was pinned there, in the middle.
 	for len(turns) > 0 && isInstruction(turns[0].role) && !turns[0].exact {
 		system = append(system, a.blocks(turns[0])...)
 		turns = turns[1:]
@@ -121,6 +122,7 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 				a.tally.count(0, t.entry, "thinking without a signature left out")
 				continue
 			}
+			// Not in the order of the block's fields, which providers do not look at.
 			fields := []field{{name: "thinking", value: content.String(block.Thought)}}
 			if block.Signature != "" {
 				fields = append(fields, field{name: "signature", value: content.String(block.Signature)})
@@ -233,6 +235,7 @@ func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
 
 // resultContent returns the content of a result; nil if it has none.
 func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
+	// A flag without words is no reason to make up a content.
 	onlyFlag := r.Error == "" || r.Error == flaggedError
 	if r.exact && len(r.media) == 0 && r.Result == nil && onlyFlag {
 		return nil

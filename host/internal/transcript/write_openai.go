@@ -76,6 +76,7 @@ func (o *openAIWriter) turn(t turn) {
 	if len(calls) > 0 {
 		m.raw("tool_calls", list(calls))
 	}
+	// Servers that show the thoughts of a model want them back with its calls.
 	if t.exact {
 		m.text("reasoning_content", thoughts(t))
 		m.rest(t.fields)
@@ -109,6 +110,7 @@ func thoughts(t turn) string {
 
 // call returns a tool call. A call of a tool that takes text has that text as it is.
 func (o *openAIWriter) call(c *call, entry int) []byte {
+	// Fields of another provider's call would make this one refuse the request.
 	var item, function object
 	if c.exact {
 		item, function = asObject(c.Extra.Get(fieldItem)), asObject(c.Extra.Get("function"))
@@ -139,6 +141,7 @@ func (o *openAIWriter) answers(t turn) {
 		var m metadata
 		m.text("role", "tool")
 		m.raw("tool_call_id", content.String(a.call.outID))
+		// Parts are written only as the agent gave them: not every server takes a list here.
 		if body, ok := o.resultParts(a, t.entry); ok {
 			m.raw("content", body)
 			m.rest(asObject(a.Extra.Get(fieldMessage)))

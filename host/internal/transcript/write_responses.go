@@ -24,6 +24,7 @@ func renderResponses(t *Transcript, exact bool) rendered {
 	w.uniqueIDs(false)
 	r := rendered{form: OpenAIResponses, tally: &w.tally}
 	for i, m := range systemMessages(t.System) {
+		// A block without a role was no message: it was given next to them. The API takes one text there.
 		if i == 0 && !m.blocks[0].Extra.Has(fieldRole) {
 			var texts []string
 			for _, text := range m.blocks {
@@ -89,6 +90,7 @@ func (w *responsesWriter) messageLen(t turn) int {
 // message writes blocks as one message. A single text is written as a string.
 func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	fields := t.fields
+	// A message of the model has its fields in its first text, one of a person in the entry.
 	if text, ok := blocks[0].(content.Text); ok && t.role == roleAssistant {
 		if t.exact {
 			fields = asObject(text.Extra.Get(fieldItem))
@@ -120,6 +122,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 
 // parts returns blocks as parts of a message.
 func (w *responsesWriter) parts(t turn) (parts [][]byte) {
+	// What the model said has another type than what it was told, and the API insists on it.
 	textKind := "input_text"
 	if t.role == roleAssistant {
 		textKind = "output_text"
@@ -205,6 +208,7 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 		}
 		var m metadata
 		m.text("type", "reasoning")
+		// Kept as it came if it did, since the joined thoughts no longer tell where one part ended.
 		if item.raw("summary") == nil {
 			var summary [][]byte
 			if block.Thought != "" {
@@ -232,6 +236,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 		item = asObject(c.Extra.Get(fieldItem))
 	}
 	var m metadata
+	// Without a type of its own it is a call of a function, like every call that came in another form.
 	t := firstText(item.text("type"), "function_call")
 	m.text("type", t)
 	m.raw("call_id", content.String(c.outID))

@@ -61,10 +61,12 @@ func subschemas(s map[string]any) (out []map[string]any) {
 	return out
 }
 
+// words are the keywords that validate checks, or that say nothing about a value.
 var words = []string{"$schema", "title", "description", "default", "type", "const", "enum", "minLength", "pattern",
 	"minimum", "exclusiveMinimum", "maximum", "minItems", "items", "required", "properties", "patternProperties",
 	"additionalProperties", "propertyNames", "anyOf", "allOf", "if", "then", "not"}
 
+// unknown returns a keyword of a schema, or of one below it, that validate does not check.
 func unknown(s map[string]any) string {
 	for _, word := range slices.Sorted(maps.Keys(s)) {
 		if !slices.Contains(words, word) {
@@ -79,7 +81,9 @@ func unknown(s map[string]any) string {
 	return ""
 }
 
-// validate returns the first problem of a value at a place.
+// validate returns the first problem of a value at a place, such as ".blocks[0].type"; "" if there is none. Keywords
+// that are about another type than the value's say nothing, as the standard has it: "minLength" of a number, for
+// example.
 func validate(s map[string]any, v any, at string) string {
 	bad := func(format string, args ...any) string { return fmt.Sprintf("%s: ", at) + fmt.Sprintf(format, args...) }
 	if want, ok := s["type"]; ok && !isType(want, v) {
@@ -149,6 +153,8 @@ func validate(s map[string]any, v any, at string) string {
 	return ""
 }
 
+// validateObject judges the fields of an object. A field that neither properties nor patternProperties name is one of
+// additionalProperties.
 func validateObject(s, v map[string]any, at string) string {
 	required, _ := s["required"].([]any)
 	for _, name := range required {
@@ -207,6 +213,7 @@ func isType(want, v any) bool {
 		return want == "boolean"
 	case string:
 		return want == "string"
+	// As the standard has it, 1.0 is an integer.
 	case float64:
 		return want == "number" || want == "integer" && v == math.Trunc(v)
 	case []any:

@@ -28,7 +28,8 @@ function pairs(history: Entry[]): { call: number; response: number }[] {
  * Returns the pinned entries, which a host demands to stay as they are, with those that hold their calls and responses.
  */
 export function pinnedExchanges(history: Entry[]): Set<number> {
-  const stay = new Set(history.keys().filter((i) => isPinned(history[i]!)));
+  const stay = new Set<number>();
+  history.forEach((entry, i) => isPinned(entry) && stay.add(i));
   const linked = stay.size > 0 ? pairs(history) : [];
   for (let before = -1; before !== stay.size; ) {
     before = stay.size;

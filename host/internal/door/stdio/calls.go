@@ -114,6 +114,7 @@ type messageParams struct {
 // check returns what is wrong with the parameters of history.add.
 func (p addParams) check() error {
 	wrong := ""
+	// Said here and not where the entries are read: each of these is a mistake in the call, and no entry is to blame.
 	switch {
 	case p.Format == "" && (p.Messages != nil || p.System != nil || p.Instructions != nil):
 		wrong = `"format" is missing: it says in which form "messages" are`
@@ -229,6 +230,7 @@ func setSystem(ctx context.Context, s *host.Session, p systemParams, _ *host.Mar
 }
 
 func setSystemOf(ctx context.Context, s *host.Session, raw json.RawMessage) error {
+	// Null and "" are what libraries send for "none".
 	var blocks []content.Block
 	if text := string(raw); text != "" && text != "null" && text != `""` {
 		var err error
