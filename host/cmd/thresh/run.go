@@ -52,6 +52,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// Before anything is opened: a wrong --attach is a mistake in the command line.
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		}()
 		// Port 0 picks a free one, which a script can read from here.
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
+		// Without an endpoint it stays nil, and nothing is measured.
 		options.Meter = e.Meter()
 	}
 	h, err := host.Open(options)
@@ -90,7 +92,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
-// out of date.
+// out of date. The rules below the table are those that an agent's author cannot see from the methods alone.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +

@@ -90,6 +90,7 @@ func Open(o Options) (*Host, error) {
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
+		Lacking: manager.Lacking,
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())

@@ -26,6 +26,8 @@ type Host struct {
 	MaxCrashes int
 	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
 	StopTimeout time.Duration
+	// IdlePeriod is how long an idle process may use the processor, 0 for ten seconds. Tests set it.
+	IdlePeriod time.Duration
 	// Start starts a process of the strategy; it may block. It may return a plugin together with an error, for what is
 	// known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
@@ -65,6 +67,8 @@ type public struct {
 	state  State
 	reason string
 	info   contract.Info // of the last process that reported it
+	// lacking are the measures of isolation that this process did without.
+	lacking []string
 }
 
 // New returns a strategy. Nothing happens before Run.
@@ -88,6 +92,10 @@ func (s *Strategy) Name() string { return s.name }
 
 // Info returns what the strategy reported about itself when it was last started; the zero value if it never was.
 func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
+
+// Lacking returns the measures of isolation that the process does without, each with the reason; of the last process if
+// none runs. The result must not be changed.
+func (s *Strategy) Lacking() []string { return s.published().lacking }
 
 // State returns the state that the strategy is in, and the reason, "" if there is none.
 func (s *Strategy) State() (State, string) {

@@ -50,7 +50,8 @@ type lockFileContent struct {
 
 const (
 	lockFileVersion = 2
-	// maxLockFile bounds what is read, in bytes: a thousand plugins with a thousand settings each fit.
+	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare as
+	// much as they may, indented, and for many thousands of ordinary ones.
 	maxLockFile = 64 << 20
 	// lockTimeout is how long a change waits for another host's.
 	lockTimeout = 5 * time.Second
@@ -149,6 +150,11 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	raw, err := json.MarshalIndent(lockFileContent{Version: lockFileVersion, Plugins: plugins}, "", "  ")
 	if err != nil {
 		return err
+	}
+	// One that cannot be read again would stop every plugin of the user.
+	if len(raw) >= maxLockFile {
+		return fmt.Errorf("the lock file %s would have %d bytes, at most %d are read: remove entries of plugins that "+
+			"are gone", l.path, len(raw), maxLockFile)
 	}
 	return atomicfile.Write(l.path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(append(raw, '\n'))
