@@ -98,13 +98,15 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 			broken++
 		}
 	}
+	// One plugin that works is enough for success: which of them the user needs is not known here.
 	if usable == 0 && broken > 0 {
 		errs = append(errs, fmt.Errorf("no plugin can be used: %d found, all broken", broken))
 	}
 	return errors.Join(errs...)
 }
 
-// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits.
+// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits. Name and
+// state have no rank and are never dropped: they are what the command is asked for.
 var pluginColumns = []table.Column{
 	{Name: "name"},
 	{Name: "state"},
@@ -119,6 +121,7 @@ var pluginColumns = []table.Column{
 // printPlugins prints the table, then the reason of each broken plugin and each isolation measure that is missing, in
 // full: a table cell would cut off the path or error number that matters.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
+	// With the directories, as the usual reason is that the plugins are in another one.
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
 		return nil

@@ -53,6 +53,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// Before anything is opened: a wrong --attach is a mistake in the command line.
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return err
@@ -80,6 +81,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 			fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
 				"authentication")
 		}
+		// Without an endpoint it stays nil, and nothing is measured.
 		options.Meter = e.Meter()
 	}
 	h, err := host.Open(options)
@@ -101,7 +103,7 @@ func loopback(address string) bool {
 }
 
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
-// out of date.
+// out of date. The rules below the table are those that an agent's author cannot see from the methods alone.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +
