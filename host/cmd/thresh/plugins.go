@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every plugin, because
@@ -143,13 +144,14 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		return err
 	}
 	for _, p := range found {
+		path := text.Printable(p.Path, maxName)
 		if why := p.Explanation(); why != "" {
-			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, why)
+			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}
 		// With isolation best-effort, a measure that this machine does not support is left out and must be visible
 		// somewhere.
 		for _, lacking := range p.Lacking {
-			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", p.Path, lacking)
+			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", path, lacking)
 		}
 	}
 	return nil
@@ -160,9 +162,9 @@ func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	// An empty home would shorten every absolute path.
 	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
-		return "~/" + rest
+		path = "~/" + rest
 	}
-	return path
+	return text.Printable(path, maxName)
 }
 
 // dash returns "-" for an empty string, so that an empty cell is visibly empty and columns stay parseable.

@@ -77,7 +77,17 @@ func (o *owner) run() {
 			closed = nil
 			o.close()
 		}
+		o.offer()
 	}
+}
+
+// offer lets calls take the current process without asking the owner, as long as nothing but a lease would come of it.
+func (o *owner) offer() {
+	i := o.current
+	if !o.demand.kept || o.coming.retry || o.closing {
+		i = nil
+	}
+	o.s.offered.Store(i)
 }
 
 // to enters another state and logs the change, at a level that fits the state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -52,6 +53,8 @@ type Strategy struct {
 	host     *Host
 	commands chan func(*owner)
 	ended    chan struct{} // closed when the owner is gone
+
+	offered atomic.Pointer[instance] // what take may lease; nil: ask the owner. Only the owner sets it.
 
 	mu     sync.Mutex
 	public public
@@ -146,6 +149,10 @@ func (s *Strategy) Compress(
 // EndSession tells the current process, if there is one, that a session has ended. It starts nothing and does not wait
 // for the process.
 func (s *Strategy) EndSession(id string) {
+	if i := s.offered.Load(); i != nil { // not later than a call that takes it, too
+		i.EndSession(id)
+		return
+	}
 	s.do(func(o *owner) {
 		if o.current != nil {
 			o.current.EndSession(id)
@@ -156,6 +163,9 @@ func (s *Strategy) EndSession(id string) {
 // Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
+	if l, ok := s.take(); ok {
+		return l, nil
+	}
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 	if err == nil {
 		i.Use()
@@ -163,9 +173,32 @@ func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	return Lease{i}, err
 }
 
+// take is Acquire for the usual case, in which the owner offers a process: asking it would wake two goroutines, which
+// takes as long as the call itself. ok is false if the owner must be asked.
+//
+// The user is counted first. So either the owner sees it when it retires the process, or it is seen here that the
+// process was retired.
+func (s *Strategy) take() (l Lease, ok bool) {
+	i := s.offered.Load()
+	if i == nil {
+		return Lease{}, false
+	}
+	i.users.Add(1)
+	if i.retired.Load() != nil || !i.Alive() {
+		i.release()
+		return Lease{}, false
+	}
+	i.Use()
+	return Lease{i}, true
+}
+
 // Need makes sure that a process runs, and keeps it running from then on: a session is going to call the strategy.
 // Without it, a process that was started for `plugins list` would end at once.
 func (s *Strategy) Need(ctx context.Context) error {
+	if l, ok := s.take(); ok {
+		l.Release()
+		return nil
+	}
 	i, err := s.request(ctx, func(o *owner, answer chan lease) {
 		o.demand.kept = true
 		o.acquire(answer)

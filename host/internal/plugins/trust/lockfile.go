@@ -21,6 +21,8 @@ import (
 type lockFile struct {
 	// "": there is no lock file, and nothing is stored.
 	path string // "": there is none
+	// guard objects to a file or directory that others can write to; nil: to nothing.
+	guard *guard
 }
 
 // Entry is one plugin in the lock file.
@@ -73,6 +75,9 @@ func (l lockFile) read() (map[string]Entry, error) {
 	if l.path == "" {
 		return nil, nil
 	}
+	if err := l.unsafe(); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
 		return nil, fmt.Errorf(
 			"the lock file %s is too large: %d bytes, at most %d are read", l.path, info.Size(), maxLockFile,
@@ -101,6 +106,27 @@ func (l lockFile) read() (map[string]Entry, error) {
 		content.Plugins[key] = e
 	}
 	return content.Plugins, nil
+}
+
+// unsafe returns an error if others can write to the lock file or to its directory: what it says would be theirs. In a
+// sticky directory they can put a file of their own there, but not replace one.
+func (l lockFile) unsafe() error {
+	var stat unix.Stat_t
+	if l.guard == nil {
+		return nil
+	}
+	const hint = "; others could lock plugins of their own in it"
+	if dir := filepath.Dir(l.path); unix.Stat(dir, &stat) == nil && stat.Mode&unix.S_ISVTX == 0 {
+		if problem := l.guard.writable(&stat); problem != "" {
+			return fmt.Errorf("the directory of the lock file, %s, %s%s", dir, problem, hint)
+		}
+	}
+	if unix.Stat(l.path, &stat) == nil {
+		if problem := l.guard.writable(&stat); problem != "" {
+			return fmt.Errorf("the lock file %s %s%s", l.path, problem, hint)
+		}
+	}
+	return nil
 }
 
 // find returns the entry for a plugin's file: the one with its key, else one with the same file name and hash, because
