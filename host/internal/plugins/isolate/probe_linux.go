@@ -34,7 +34,10 @@ func Probe() []Check {
 		files,
 		filters(Network),
 		filters(Processes),
+		filters(Calls),
 		signals,
+		{Ending, true, "killed by the kernel with the host"},
+		{Descriptors, true, "all but the standard three and the lifeline are closed"},
 		{Memory, true, "RLIMIT_DATA (private memory, not shared), GOMEMLIMIT"},
 		{Limits, true, "open files, file size, core dumps"},
 	}
@@ -42,7 +45,7 @@ func Probe() []Check {
 
 // filters reports whether the kernel can filter system calls for measure m.
 func filters(m Measure) Check {
-	if _, ok := architectures[runtime.GOARCH]; !ok {
+	if native == nil {
 		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}
 	}
 	action := uint32(unix.SECCOMP_RET_ERRNO)
