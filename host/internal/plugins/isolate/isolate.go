@@ -67,6 +67,8 @@ type Spec struct {
 	Processes bool `json:"processes"`
 	// Read holds absolute paths of files and directories that it may read and run programs from. Each must exist.
 	Read []string `json:"read"`
+	// Trial makes the launcher end where it would become the program.
+	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.

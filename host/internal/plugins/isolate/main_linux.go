@@ -40,14 +40,17 @@ func Main() {
 // launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
 const launcherFailed = 125
 
-// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory.
+// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory,
+// and keeps what is in SysProcAttr.
 // /proc/self/exe is the running program even if its file was replaced.
 func Command(spec Spec) (*exec.Cmd, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}, nil
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}
+	enterNamespaces(cmd, namespacesOf(spec))
+	return cmd, nil
 }
 
 // steps are what a launcher does for each measure, in this order: mounting needs privileges and no Landlock, and the
@@ -57,6 +60,7 @@ var steps = []struct {
 	measures []Measure
 	do       func(Spec) error
 }{
+	{Sockets, []Measure{Sockets}, hideFiles},
 	{Descriptors, []Measure{Descriptors}, closeDescriptors},
 	{Limits, []Measure{Limits}, setLimits},
 	{Memory, []Measure{Memory}, limitMemory},
@@ -78,6 +82,9 @@ func become(spec Spec) *Failure {
 		if err := step.do(spec); err != nil {
 			return newFailure(string(step.name), err)
 		}
+	}
+	if spec.Trial {
+		os.Exit(0)
 	}
 	if spec.Binary > 0 && !spec.KeepBinary {
 		unix.CloseOnExec(spec.Binary)
@@ -157,6 +164,10 @@ func limit(resource int, most uint64) error {
 // dropPrivileges makes sure that the program has no capabilities, even if it is root's, and gets none.
 func dropPrivileges(Spec) error {
 	if err := keepPrivileges(Spec{}); err != nil {
+		return err
+	}
+	// What a launcher in a user namespace was given to mount with would otherwise pass to the program.
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
 	for c := range uintptr(64) {

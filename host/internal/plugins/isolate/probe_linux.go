@@ -29,10 +29,17 @@ func Probe() []Check {
 	if abi < signalsABI {
 		signals = Check{Signals, false, fmt.Sprintf("needs landlock version %d, this kernel has %d", signalsABI, abi)}
 	}
+	sockets := Check{Sockets, true, "mount and network namespaces"}
+	if err := tryNamespaces(); err != nil {
+		sockets = Check{Sockets, false, "this machine allows no namespaces: " + err.Error()}
+	} else if !canMount() {
+		sockets.How = "user, mount and network namespaces"
+	}
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
 		files,
 		filters(Network),
+		sockets,
 		filters(Processes),
 		filters(Calls),
 		signals,

@@ -3,6 +3,7 @@ package isolate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -78,7 +79,8 @@ type watched struct{ pid, pidfd int }
 
 // watch is the main function of a watcher. It returns when there is nothing left to do.
 func watch() {
-	_ = closeFrom(watcherSocket+1, 1<<30)
+	// What the host inherited would stay open here: a pipe would not end with the host.
+	_ = unix.CloseRange(watcherSocket+1, math.MaxInt32, 0)
 	var all []watched
 	for {
 		polls := []unix.PollFd{{Fd: watcherSocket, Events: unix.POLLIN}}

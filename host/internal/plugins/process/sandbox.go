@@ -109,6 +109,6 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	}
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, stdout, stderr // no Stdin: /dev/null
 	cmd.ExtraFiles = []*os.File{lifeline, c.binary.File(), status}
-	cmd.SysProcAttr = processAttributes()
+	cmd.SysProcAttr = processAttributes(cmd.SysProcAttr)
 	return cmd, nil
 }
