@@ -120,6 +120,15 @@ func (v *view) addOpen(fd int) error {
 	return nil
 }
 
+// fault is the system's error alone: the caller names the path.
+func fault(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
 // shows reports whether a path is below one that was added.
 func (v *view) shows(path string) bool {
 	return slices.ContainsFunc(v.trees, func(e exposed) bool {
@@ -139,9 +148,12 @@ func hideFiles(spec Spec) error {
 			errs = append(errs, v.add(path, false))
 		}
 	}
-	for _, path := range append(slices.Clone(spec.Read), spec.RunDir) {
-		errs = append(errs, v.add(path, true))
+	for _, path := range spec.Read {
+		if err := v.add(path, true); err != nil {
+			errs = append(errs, fmt.Errorf("what it was granted to read: %s: %w", path, fault(err)))
+		}
 	}
+	errs = append(errs, v.add(spec.RunDir, true))
 	if spec.KeepBinary {
 		errs = append(errs, v.addOpen(spec.Binary))
 	}

@@ -43,11 +43,21 @@ func Probe() []Check {
 		filters(Processes),
 		filters(Calls),
 		signals,
-		{Ending, true, "killed by the kernel with the host"},
+		ending(),
 		{Descriptors, true, "all but the standard three and the lifeline are closed"},
 		{Memory, true, "RLIMIT_DATA (private memory, not shared), GOMEMLIMIT"},
 		{Limits, true, "open files, file size, core dumps"},
 	}
+}
+
+// ending reports whether the kernel has what a [Watcher] needs.
+func ending() Check {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return Check{Ending, false, "this kernel has no pidfds: " + err.Error()}
+	}
+	_ = unix.Close(fd)
+	return Check{Ending, true, "a watcher process (pidfd), PR_SET_PDEATHSIG"}
 }
 
 // filters reports whether the kernel can filter system calls for measure m.
