@@ -27,7 +27,8 @@ func (h *history) copied() []Content {
 	return out
 }
 
-// tokens returns the tokens of the entries [from, to), clipped to the history.
+// tokens returns the tokens of the entries [from, to), clipped to the history. An author asks for many ranges while
+// looking for a cut, so each must cost the same.
 func (h *history) tokens(from, to int) int {
 	from, to = max(from, 0), min(to, len(h.entries))
 	if from >= to {

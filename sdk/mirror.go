@@ -29,10 +29,13 @@ type mirror struct {
 
 	// marks are fingerprints of the entries as they came. The check compares some of them after each Optimize.
 	marks   []uint32
-	checked int    // the next entry whose turn it is
+	arrived int    // the first of the entries that came with the last call; all of them are checked
+	checked int    // the next of the others whose turn it is
 	scratch []byte // for fingerprints
 
 	newer, older *mirror // neighbours in mirrors, in the order of use
+
+	tools *tools.Taxonomy // of the last call; never nil after it
 
 	memo    Memo
 	memoLen int // how many entries at the beginning are still those that the memo was stored for
@@ -47,29 +50,36 @@ type memoKey struct {
 	density DensityConfig
 }
 
+// equal compares the taxonomies as pointers. A taxonomy that was parsed again counts as another one, which costs a memo
+// and nothing else.
 func (k memoKey) equal(l memoKey) bool {
 	return k.root == l.root && k.tools == l.tools && k.density == l.density && bytes.Equal(k.config, l.config)
 }
 
-// newMirror returns an empty mirror.
+// newMirror returns an empty mirror. It is not kept yet: a mirror is one of a process's only after mirrors.keep.
 func newMirror(session string) *mirror { return &mirror{session: session, sums: []int{0}} }
 
-// fits reports whether a request builds on exactly what m holds.
+// fits reports whether a request builds on exactly what m holds. The digest alone would do; the length is compared too
+// because the positions in pieces and answers depend on it.
 func (m *mirror) fits(c wire.Call) bool {
-	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest
+	return uint64(len(m.entries)) == c.Held && m.digest == c.Digest && m.tools != nil
 }
 
-// apply takes in what a request sent. It returns the position of the first entry that is not as it was. After an error
-// the mirror is useless.
-func (m *mirror) apply(up wire.Update) (fresh int, err error) {
-	fresh = len(m.entries)
+// apply takes in what a request sent. Without a rewrite its time is that of what was sent. After an error the mirror is
+// useless: it may hold a part of the update, and its digest is still the old one.
+func (m *mirror) apply(up wire.Update) error {
+	same := len(m.entries)
 	if len(up.Pieces) > 0 {
-		if fresh, err = m.rewrite(up.Pieces); err != nil {
-			return 0, err
+		var err error
+		if same, err = m.rewrite(up.Pieces); err != nil {
+			return err
 		}
 	}
+	m.arrived = len(m.entries)
 	n := len(m.entries) + len(up.Entries)
-	if m.entries == nil { // a whole history: no room behind it, which a history that is compressed next never uses
+	// A whole history gets no room behind it: sessions that are only restored never need it. What grows gets it from
+	// append, a quarter at a time.
+	if m.entries == nil {
 		m.entries, m.sums, m.marks = make([]Content, 0, n), append(make([]int, 0, n+1), 0), make([]uint32, 0, n)
 	}
 	for _, e := range up.Entries {
@@ -79,18 +89,19 @@ func (m *mirror) apply(up wire.Update) (fresh int, err error) {
 	m.bytes += up.Bytes
 	if m.loaded > 2*m.texts+repackAbove {
 		if err := m.repack(); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	m.digest = up.Digest
-	m.memoLen = min(m.memoLen, fresh)
+	m.memoLen = min(m.memoLen, same)
+	// A memo that fits nothing tells nothing, but may hold on to texts that are gone.
 	if m.memoLen == 0 {
 		m.memo = Memo{}
 	}
-	return fresh, nil
+	return nil
 }
 
-// add appends an entry that is new here.
+// add appends an entry that is new here, and takes its fingerprint before any author sees it.
 func (m *mirror) add(c Content, tokens int) {
 	texts, around := sizeOf(&c)
 	m.texts += texts
@@ -161,7 +172,8 @@ func badPiece(i int, what string) error {
 		what)
 }
 
-// applyBlocks returns the blocks that the pieces make of an entry's blocks.
+// applyBlocks returns the blocks that the pieces make of an entry's blocks. It never writes to old: the memo of an
+// author may refer to it.
 func applyBlocks(old []Block, pieces []rewrite.BlockPiece) ([]Block, error) {
 	out := make([]Block, len(pieces))
 	next := 0
@@ -215,7 +227,8 @@ func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
 	return &m.memo, m.memoLen
 }
 
-// settleMemo notes what the memo fits after an Optimize that succeeded.
+// settleMemo notes what the memo fits after an Optimize that succeeded. A memo that was not stored in this call keeps
+// what it fitted before.
 func (m *mirror) settleMemo() {
 	if m.memo.Stored() {
 		m.memoLen = len(m.entries)
@@ -226,21 +239,21 @@ func (m *mirror) settleMemo() {
 }
 
 // perCheck is how many entries are checked after each Optimize in addition to the new ones. For entries of 1 KB this
-// takes some 10 µs, and 5,000 entries have all been checked after 160 calls.
-const perCheck = 32
+// takes 4 µs, and 5,000 entries have all been checked after 625 calls.
+const perCheck = 8
 
-// untouched returns an error if the author changed an entry in place: in one of the entries from fresh on, which came
-// with this call, or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place
-// would be lost silently, and the next call would see it. The check of a part in turn keeps the cost of a call
-// independent of the history; package sdktest and `thresh plugins verify` compare everything.
-func (m *mirror) untouched(fresh int) error {
-	for i := fresh; i < len(m.entries); i++ {
+// untouched returns an error if the author changed an entry in place: in one of the entries that came with this call,
+// or in one of those whose turn it is. An Optimize must report its changes as edits. A change in place would be lost
+// silently, and the next call would see it. The check of a part in turn keeps the cost of a call independent of the
+// history; package sdktest and `thresh plugins verify` compare everything.
+func (m *mirror) untouched() error {
+	for i := m.arrived; i < len(m.entries); i++ {
 		if m.fingerprint(&m.entries[i]) != m.marks[i] {
 			return changedInPlace(i, "")
 		}
 	}
-	for range min(perCheck, fresh) {
-		if m.checked >= fresh {
+	for range min(perCheck, m.arrived) {
+		if m.checked >= m.arrived {
 			m.checked = 0
 		}
 		if i := m.checked; m.fingerprint(&m.entries[i]) != m.marks[i] {
@@ -260,7 +273,8 @@ func changedInPlace(entry int, when string) error {
 // seed is the process's own; fingerprints never leave it.
 var seed = maphash.MakeSeed()
 
-// fingerprint covers every byte of an entry but its origin.
+// fingerprint covers every byte of an entry but its origin. 32 bits are enough: it finds mistakes, and an author who
+// wants to deceive this check only deceives himself.
 func (m *mirror) fingerprint(c *Content) uint32 {
 	m.scratch = wire.AppendContent(m.scratch[:0], *c)
 	return uint32(maphash.Bytes(seed, m.scratch))

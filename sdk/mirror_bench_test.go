@@ -70,7 +70,7 @@ func BenchmarkMirror(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			m := newMirror("s")
-			if _, err := m.apply(whole()); err != nil {
+			if err := m.apply(whole()); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -86,7 +86,7 @@ func BenchmarkMirror(b *testing.B) {
 		for b.Loop() {
 			before := heap()
 			m := newMirror("s")
-			if _, err := m.apply(whole()); err != nil {
+			if err := m.apply(whole()); err != nil {
 				b.Fatal(err)
 			}
 			m.scratch = nil
@@ -100,15 +100,15 @@ func BenchmarkMirror(b *testing.B) {
 	b.Run("turn", func(b *testing.B) { // of three entries, the check after it included
 		b.ReportAllocs()
 		m := newMirror("s")
-		if _, err := m.apply(whole()); err != nil {
+		if err := m.apply(whole()); err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
 			m.drop(m.entries[5000:])
 			m.truncate(5000)
-			fresh, err := m.apply(three())
+			err := m.apply(three())
 			if err == nil {
-				err = m.untouched(fresh)
+				err = m.untouched()
 			}
 			if err != nil {
 				b.Fatal(err)

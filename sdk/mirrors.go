@@ -16,14 +16,16 @@ type mirrors struct {
 	latest, oldest *mirror
 }
 
-// setLimit says how many bytes the mirrors may take.
+// setLimit says how many bytes the mirrors may take. It is called once, before the first call of a session: without it
+// nothing is kept, as in a process whose strategy is called at the threshold only.
 func (s *mirrors) setLimit(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit, s.held = bytes, map[string]*mirror{}
 }
 
-// take hands out a session's mirror; nil if there is none. It is the caller's alone until it gives it back.
+// take hands out a session's mirror; nil if there is none. It is the caller's alone until it gives it back, so that no
+// call ever sees a history that another one is changing. While it is out it does not count towards the limit.
 func (s *mirrors) take(session string) *mirror {
 	s.mu.Lock()
 	defer s.mu.Unlock()

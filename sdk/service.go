@@ -84,21 +84,23 @@ func (s *service) checkConfig(config Config) error {
 	return nil
 }
 
-// call builds what a strategy sees from a header and the entries that followed it.
-func (s *service) call(h wire.Call, c *configuration, history []Content) (Call, error) {
+// call builds what a strategy sees from a header and the mirror that the request left.
+func (s *service) call(h wire.Call, c *configuration, m *mirror, history []Content) (Call, error) {
 	if !bytes.Equal(h.Config, c.config) { // a session may have settings of its own
 		if err := s.checkConfig(h.Config); err != nil {
 			return Call{}, err
 		}
 	}
-	taxonomy, err := s.taxonomies.get(h.Tools)
-	if err != nil {
-		return Call{}, status.Error(codes.InvalidArgument, fmt.Sprintf("CallHeader.tools: %v", err))
+	if !h.SameTools {
+		var err error
+		if m.tools, err = s.taxonomies.get(h.Tools); err != nil {
+			return Call{}, status.Error(codes.InvalidArgument, fmt.Sprintf("CallHeader.tools: %v", err))
+		}
 	}
 	return Call{
 		CallParams: h.CallParams,
 		History:    history,
-		Tools:      taxonomy,
+		Tools:      m.tools,
 		Log:        s.log.With("session", h.SessionID, "call", h.ID),
 	}, nil
 }
@@ -112,15 +114,13 @@ func (s *service) holds(m **mirror) func(wire.Call) bool {
 	}
 }
 
-// updated returns the mirror after what a request sent: m, or a new one for a whole history. fresh is the position of
-// the first entry that is not as it was in the last call.
-func (s *service) updated(m *mirror, c wire.Call, up wire.Update) (out *mirror, fresh int, err error) {
+// updated returns the mirror after what a request sent: m, or a new one for a whole history.
+func (s *service) updated(m *mirror, c wire.Call, up wire.Update) (*mirror, error) {
 	if c.Held == 0 {
 		s.mirrors.take(c.SessionID) // not kept until the end of the call, so that there are never two in memory
 		m = newMirror(c.SessionID)
 	}
-	fresh, err = m.apply(up)
-	return m, fresh, err
+	return m, m.apply(up)
 }
 
 // EndSession drops what is held of a session.

@@ -24,13 +24,13 @@ func (s *service) Compress(stream threshv1.StrategyService_CompressServer) error
 	if update.Resync {
 		return wire.SendPieces(stream, answer, nil)
 	}
-	m, _, err = s.updated(m, call, update)
+	m, err = s.updated(m, call, update)
 	if err != nil {
 		return err
 	}
 	history := m.view()
 	in := CompressInput{CompressParams: params, TokensIn: history.tokens}
-	if in.Call, err = s.call(call, conf, history.copied()); err != nil {
+	if in.Call, err = s.call(call, conf, m, history.copied()); err != nil {
 		return err
 	}
 	host := &boundHost{conn: conf.host, call: stream.Context(), id: call.ID, history: history}

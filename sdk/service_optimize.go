@@ -29,13 +29,13 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if update.Resync {
 		return wire.SendEdits(stream, answer, nil)
 	}
-	m, fresh, err := s.updated(m, call, update)
+	m, err = s.updated(m, call, update)
 	if err != nil {
 		return err
 	}
 	history := m.view()
 	in := OptimizeInput{OptimizeParams: params}
-	if in.Call, err = s.call(call, conf, history.entries); err != nil {
+	if in.Call, err = s.call(call, conf, m, history.entries); err != nil {
 		return err
 	}
 	in.Memo, in.Unchanged = m.prepareMemo(memoKey{in.WorkspaceRoot, in.Config, in.Tools, params.Density})
@@ -46,7 +46,7 @@ func (s *service) Optimize(stream threshv1.StrategyService_OptimizeServer) error
 	if err != nil {
 		return err
 	}
-	if err := m.untouched(fresh); err != nil {
+	if err := m.untouched(); err != nil {
 		return err
 	}
 	edits, err := rewrite.Edits(history.entries, result.Removals, result.Replacements, result.Reasons)

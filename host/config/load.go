@@ -80,6 +80,14 @@ func Load(o Options) (*Config, error) {
 		if f.path == "" || f.name == LayerProjectFile && f.path == pl.userFile() {
 			continue // In the latter case it was read as the user file.
 		}
+		if f.name == LayerProjectFile && leaves(f.path, pl.workDir) {
+			p.unread = true
+			p.add("", &Error{Origin: Origin{Layer: f.name, File: f.path},
+				Problem: "is a link out of the project's directory, which may come from a stranger: it is not read",
+				Allowed: "a file, or the link's target with --config"})
+			c.files, c.layers = append(c.files, f.path), append(c.layers, newLayer(f.name))
+			continue
+		}
 		l, found := loadFile(f.path, f.name, f.optional, pl, p)
 		if found {
 			c.files = append(c.files, f.path)

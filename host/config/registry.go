@@ -96,7 +96,7 @@ func Specs() []Spec {
 			Meaning: "Price list of the model's provider, see 'thresh prices'; auto chooses by model.name, none uses " +
 				"no price list."}),
 		perHost(Spec{Key: "model.priceFile", Type: Path, Default: "", DefaultText: "the shipped price lists",
-			optional: true,
+			optional: true, contained: true,
 			Meaning: "YAML file with your own price lists, which take precedence over the shipped ones; empty for " +
 				"none."}),
 

@@ -66,6 +66,8 @@ type Spec struct {
 	// [LayerProjectFile].
 	Trusted bool
 
+	// contained is set if a project file can name only a path within its own directory.
+	contained bool
 	// optional is set if an empty path means "none".
 	optional bool
 	// secret is set if a wrong value must not be shown, because it may be an API key.

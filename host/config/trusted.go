@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -57,4 +58,26 @@ func (c *Config) checkChoice(chosen setting, about *layer, why string, p *proble
 			return
 		}
 	}
+}
+
+// leaves reports whether a path leads out of a directory, as it stands or by symbolic links. Errors about a file quote
+// parts of it: a stranger's checkout that names a file of the user's would make them print it, in a log that others
+// read perhaps. What does not exist leads nowhere.
+func leaves(path, dir string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	realDir, errDir := filepath.EvalSymlinks(dir)
+	if err != nil || errDir != nil {
+		realDir = dir
+	}
+	inside, err := filepath.Rel(realDir, real)
+	return err != nil || !filepath.IsLocal(inside)
+}
+
+// outsideOfProject is the error for a project file that names a file elsewhere.
+func outsideOfProject(key string, at Origin, value any, pl places) *Error {
+	return &Error{Origin: at, Key: key, Value: show(value), Allowed: trustedPlaces(key, pl),
+		Problem: "is outside of the directory of the project's file, which may come from a stranger"}
 }

@@ -115,7 +115,13 @@ func (w *walker) leaf(full string, s Spec, n *yaml.Node) {
 		v, bad = s.check(v, true)
 	}
 	if bad == nil {
-		w.layer.values[full] = setting{w.places.resolve(s, v, w.places.dirOf(w.file)), at}
+		dir := w.places.dirOf(w.file)
+		v = w.places.resolve(s, v, dir)
+		if path, _ := v.(string); s.contained && path != "" && w.layer.name == LayerProjectFile && leaves(path, dir) {
+			w.problems.add(s.Key, outsideOfProject(full, at, path, w.places))
+			return
+		}
+		w.layer.values[full] = setting{v, at}
 		return
 	}
 	// Lists of many lines: the element's own line is what an editor should jump to.

@@ -13,7 +13,8 @@ import (
 const maxDepth = 100
 
 // appendJSON writes a node as JSON. It is done node by node because the YAML library compares every two keys of a
-// mapping, and because numbers keep their digits and keys their order this way.
+// mapping, and because numbers keep their digits and keys their order this way. Errors name the line of the file. depth
+// counts from 0.
 func appendJSON(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("line %d is nested deeper than %d levels", n.Line, maxDepth)
@@ -35,11 +36,13 @@ func appendJSON(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 		return appendObject(to, n, depth)
 	case yaml.ScalarNode:
 		return appendScalar(to, n)
+	// An alias would let a few lines of YAML stand for gigabytes of JSON.
 	default:
 		return nil, fmt.Errorf("line %d holds an alias of YAML, which is not supported", n.Line)
 	}
 }
 
+// appendObject writes a mapping. Keys must be text, as JSON has no others.
 func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	seen := make(map[string]bool, len(n.Content)/2)
 	to = append(to, '{')
@@ -68,6 +71,7 @@ func appendObject(to []byte, n *yaml.Node, depth int) ([]byte, error) {
 	return append(to, '}'), nil
 }
 
+// appendScalar writes a single value. Dates and the like, which JSON does not have, become text.
 func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
 	v := plain(n)
 	switch v.(type) {

@@ -30,6 +30,9 @@ type Outcome struct {
 	Pending []string `json:"pending,omitempty"`
 	// Problems are the places where the request differs from the history so that the provider accepts it.
 	Problems []Problem `json:"problems,omitempty"`
+	// NotIsolated are the measures of isolation that the strategy's plugin does without, each with the reason; nil if
+	// it has all of them.
+	NotIsolated []string `json:"notIsolated,omitempty"`
 	// Warnings say in whole sentences what the agent's user should know although the turn succeeded: a strategy that
 	// failed and is not asked for a while, words of people that were removed to make room. The host logs each once per
 	// session.

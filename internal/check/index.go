@@ -61,6 +61,8 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.extend(n, at)
+	// In the order of the entries, as they are applied; the strategy's own order means nothing. A copy, because the
+	// caller keeps the edits.
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b rewrite.Edit) int { return a.Index - b.Index })
 	var found problems
@@ -75,13 +77,15 @@ func (x *Index) Optimize(n int, at func(int) content.Content, edits []rewrite.Ed
 			changes = append(changes, x.change(&found, at(e.Index), e, n))
 		}
 	}
+	// Pairs mean something only where each edit by itself is right.
 	if len(found) == 0 {
 		x.pairs(&found, n, at, changes)
 	}
 	return changes, found.err()
 }
 
-// change judges one edit of a history of n entries by itself.
+// change judges one edit of a history of n entries by itself: what the entry may lose, whoever answers whom. All that
+// is wrong is found, not the first thing only, so that an author sees it in one run. Callers hold x.mu.
 func (x *Index) change(found *problems, c content.Content, e rewrite.Edit, n int) Change {
 	if e.Remove {
 		if c.Pinned() {
@@ -121,6 +125,7 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 	if len(ids) == 0 {
 		return
 	}
+	// The same entries before and after, in their order: what pairs there pairs so in the whole history.
 	var where []int
 	for id := range ids {
 		for _, i := range x.ids[id] {

@@ -18,6 +18,7 @@ var ErrBadResult = errors.New("the strategy returned a bad result")
 func Edits(
 	history []content.Content, removals []int, replacements map[int]content.Content, reasons map[int]contract.Reason,
 ) ([]Edit, error) {
+	// The order is the author's promise; sorting here would hide a mistake in how the list was made.
 	for i, index := range removals {
 		if err := inHistory("Removals", index, len(history)); err != nil {
 			return nil, err
@@ -31,6 +32,7 @@ func Edits(
 	for index := range replacements {
 		replaced = append(replaced, index)
 	}
+	// A map has no order, and edits must ascend.
 	slices.Sort(replaced)
 	edits := make([]Edit, 0, len(removals)+len(replaced))
 	for len(removals) > 0 || len(replaced) > 0 { // merged by index: the time is that of the edits, not of the history
@@ -50,9 +52,11 @@ func Edits(
 				ErrBadResult, index)
 		}
 		original, replacement := history[index], replacements[index]
+		// A strategy may return an entry as it got it. That is no mistake, and costs nothing on the wire.
 		if replacement.Equal(original) {
 			continue
 		}
+		// Pruning changes what an entry holds, never whose it is or when it was said.
 		if what := changedField(original, replacement); what != "" {
 			return nil, fmt.Errorf("%w: Optimize replaced entry %d and changed its %s; only blocks may change",
 				ErrBadResult,
@@ -95,6 +99,8 @@ func changedField(a, b content.Content) string {
 // Pieces turns a compressed history into pieces. An entry that says where it stood ([content.Content.Origin]) and is as
 // it was is kept; one with other blocks is edited; every other one is new, and so is one that stands behind an entry
 // that followed it in the input, or for the second time.
+//
+// Adjacent entries that are kept become one piece, so that keeping a long history costs one range.
 func Pieces(history, result []content.Content) []Piece {
 	var pieces []Piece
 	var run Keep // the entries that are being kept, not yet in pieces
@@ -108,6 +114,7 @@ func Pieces(history, result []content.Content) []Piece {
 	for _, c := range result {
 		origin, ok := c.Origin()
 		switch {
+		// An origin is a claim of the strategy's process. A wrong one makes the entry new, and loses only its id.
 		case !ok || origin < next || origin >= len(history) || changedField(history[origin], c) != "":
 			flush()
 			pieces = append(pieces, Added{Content: c})

@@ -17,6 +17,9 @@ func BlockPieces(original, blocks []content.Block) []BlockPiece {
 	var index blockIndex
 	for i, b := range blocks {
 		at := next
+		if len(blocks) == len(original) {
+			at = max(i, next) // of equal blocks, the one in the same place: a block before it was replaced
+		}
 		if at >= len(original) || !content.Equal(original[at], b) { // mostly a block stands where it stood
 			if index == nil {
 				index = indexBlocks(original)

@@ -47,7 +47,8 @@ func with(c content.Content, texts ...string) content.Content {
 }
 
 func TestEdits(t *testing.T) {
-	history := placed(entry("human", "q"), entry("ai", "a", "b", "a"), entry("tool", "x", "y"), entry("ai", "z"))
+	history := placed(entry("human", "q"), entry("ai", "a", "b", "a"), entry("tool", "x", "y"), entry("ai", "z"),
+		entry("tool", "s", "s"))
 	tests := map[string]struct {
 		removals     []int
 		replacements map[int]content.Content
@@ -62,6 +63,10 @@ func TestEdits(t *testing.T) {
 				{Index: 2, Blocks: []BlockPiece{{Keep: 1}}},
 				{Index: 3, Remove: true},
 			},
+		},
+		"of equal blocks the one in the same place is kept": {
+			nil, map[int]content.Content{4: with(history[4], "new", "s")},
+			[]Edit{{Index: 4, Blocks: []BlockPiece{{Block: text("new")}, {Keep: 1}}}},
 		},
 		"a replacement that changes nothing": {nil, map[int]content.Content{1: history[1]}, nil},
 		"a replacement without blocks":       {nil, map[int]content.Content{3: with(history[3])}, []Edit{{Index: 3}}},

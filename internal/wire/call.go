@@ -28,12 +28,15 @@ type Call struct {
 	// Tools is the tool taxonomy in force, as JSON; empty for the SDK's default. It travels opaque, so that a host can
 	// add fields to the taxonomy without a new protocol version.
 	Tools []byte
+	// SameTools says that the taxonomy is that of the call which left what the plugin holds. Tools are empty then: they
+	// would be 20 KB, ten times what a turn adds.
+	SameTools bool
 }
 
 // toCallHeader and fromCallHeader are a pair, as is everything in this file: toX writes what fromX reads. A field added
 // to one alone is dropped on the way; a test that sends every field through both catches it.
 func toCallHeader(c Call) *threshv1.CallHeader {
-	base := &threshv1.Base{Epoch: c.Epoch, Length: c.Held, Pieces: uint64(c.Pieces)}
+	base := &threshv1.Base{Epoch: c.Epoch, Length: c.Held, Pieces: uint64(c.Pieces), SameTools: c.SameTools}
 	if c.Held > 0 {
 		base.Digest = c.Digest.encode()
 	}
@@ -68,6 +71,8 @@ func fromCallHeader(h *threshv1.CallHeader) (Call, error) {
 		Pieces:  int(min(h.GetBase().GetPieces(), math.MaxInt32)),
 		Entries: int(min(h.GetEntries(), math.MaxInt32)),
 		Tools:   h.GetTools(),
+		// Without a mirror there is nothing that they could be the same as.
+		SameTools: h.GetBase().GetSameTools() && h.GetBase().GetLength() > 0,
 	}
 	var known bool
 	if c.Digest, known = decodeDigest(h.GetBase().GetDigest()); !known {

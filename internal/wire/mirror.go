@@ -27,7 +27,8 @@ const (
 	mirrorEditIndex, mirrorEditTokens, mirrorEditBlocks = 1, 2, 3
 )
 
-// MirrorPiece writes one piece of a rewritten history.
+// MirrorPiece writes one piece of a rewritten history. A piece of several kinds is written as the first of Edited,
+// Entry and Kept. Content that cannot be sent is [ErrBadContent], and nothing is written then.
 func (w *Writer) MirrorPiece(p MirrorPiece) error {
 	var err error
 	switch {
@@ -57,7 +58,8 @@ func (w *Writer) MirrorPiece(p MirrorPiece) error {
 	return w.spill()
 }
 
-// sizeMirrorEdit returns how many bytes appendMirrorEdit writes.
+// sizeMirrorEdit returns how many bytes appendMirrorEdit writes. As for all messages here, the size is needed before
+// the first byte, because it stands in front.
 func sizeMirrorEdit(e rewrite.Edited, tokens int) int {
 	return sizeUint(mirrorEditIndex, uint64(e.Index)) + sizeUint(mirrorEditTokens, uint64(tokens)) +
 		sizeBlockPieces(mirrorEditBlocks, e.Blocks)
@@ -129,7 +131,8 @@ func decodeMirrorEdit(msg []byte) (MirrorPiece, error) {
 	return p, c.err
 }
 
-// sizeEntry returns how many bytes appendEntry writes.
+// sizeEntry returns how many bytes appendEntry writes. The content must have passed sendable: invalid UTF-8 would be
+// sent as it is, and every reader refuses it.
 func sizeEntry(e Entry) int {
 	return sizeString(entryID, e.ID) + sizeUint(entryTokens, uint64(e.Tokens)) +
 		sizeMessage(entryContent, sizeContent(e.Content))
@@ -142,7 +145,7 @@ func appendEntry(dst []byte, e Entry) []byte {
 	return appendContent(appendMessage(dst, entryContent, sizeContent(e.Content)), e.Content)
 }
 
-// sendableEntry is sendable for an entry with its id.
+// sendableEntry is sendable for an entry with its id. Ids come from the host, but a session's own may be in them.
 func sendableEntry(e Entry) (Entry, error) {
 	var err error
 	e.ID = validUTF8(e.ID)

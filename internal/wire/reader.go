@@ -21,6 +21,17 @@ type Limits struct {
 	Message int
 	// Total is the most bytes of the stream; 0 is [MaxHistory].
 	Total int
+	// Charge is told what the stream takes of this process's memory, in bytes, before it takes it: chunks as they
+	// arrive, and what decoding adds to them. An error ends the reading. nil: no one keeps accounts.
+	Charge func(bytes int) error
+}
+
+// charge calls Charge if there is one.
+func (l Limits) charge(bytes int) error {
+	if l.Charge == nil {
+		return nil
+	}
+	return l.Charge(bytes)
 }
 
 // Reader takes messages out of a stream of chunks, wherever the sender cut it. Chunk borders carry no meaning: a
@@ -166,6 +177,9 @@ func (r *Reader) fill() error {
 	}
 	if r.total += len(chunk); r.total > r.limits.Total {
 		return fmt.Errorf("%w: the stream takes more than %d bytes", ErrTooLarge, r.limits.Total)
+	}
+	if err := r.limits.charge(len(chunk)); err != nil {
+		return err
 	}
 	r.chunk = chunk
 	return nil

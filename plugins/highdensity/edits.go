@@ -107,7 +107,7 @@ func (s *state) edit(i int, entry sdk.Content) (removed bool) {
 	if len(d.dropped) > 0 && !slices.ContainsFunc(left, useful) {
 		return true
 	}
-	entry.Blocks = left
+	entry.Blocks = left // in a copy of the entry, which keeps all else
 	s.replaced[i] = entry
 	return false
 }

@@ -42,7 +42,8 @@ type placed struct {
 }
 
 // takeInclusions takes in the file inclusions of what a person said. Each supersedes the one before of the same file,
-// even in the same message (REQ-HD-006). What people wrote around an inclusion stays byte for byte.
+// even in the same message (REQ-HD-006). What people wrote around an inclusion stays byte for byte. A pinned entry
+// supersedes earlier inclusions like any other, because it holds the file, but its own stay.
 func (s *state) takeInclusions(i int32, entry *sdk.Content) {
 	pinned := entry.Pinned()
 	for j, block := range entry.Blocks {

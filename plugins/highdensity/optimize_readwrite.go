@@ -26,8 +26,8 @@ type file struct {
 type toolCall struct {
 	entry, block int32
 	// Its files are in state.paths from paths on: first nReads that it does nothing but read, then nWrites.
-	paths, nReads, nWrites int32
-	noFile                 bool // its parameters should name a file, but do not
+	paths, nReads, nWrites int32 // one list for all calls, because most have one file
+	noFile                 bool  // its parameters should name a file, but do not
 	// fresh is how many of the files that it read were not written since. A read of several files is stale only if all
 	// of them were written later.
 	fresh int32

@@ -95,6 +95,8 @@ func (s *state) change(at *int32, to int32, entry int32) {
 
 // extend makes the state that of history, whose first unchanged entries were taken in before. It checks ctx before each
 // entry; one takes microseconds, unless its text is very large. After an error the state fits no history.
+//
+// Entries of unknown speakers say nothing to any rule, and no rule touches them.
 func (s *state) extend(ctx context.Context, history []sdk.Content, unchanged int, log *slog.Logger) error {
 	s.rollback(unchanged)
 	s.marks = slices.Grow(s.marks, len(history)-unchanged)

@@ -6,7 +6,8 @@ import (
 )
 
 // MarshalJSON writes c in the native form: speaker, blocks, metadata, then the unknown fields. json.Marshal escapes
-// "<", ">" and "&" in the result and compacts raw JSON. Call [Content.AppendJSON] to get the bytes unchanged.
+// "<", ">" and "&" in the result and compacts raw JSON. Call [Content.AppendJSON] to get the bytes unchanged. The error
+// is always nil.
 func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // AppendJSON appends what [Content.MarshalJSON] returns. Unlike encoding/json it escapes no HTML and leaves raw JSON
@@ -14,6 +15,7 @@ func (c Content) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 func (c Content) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"speaker":`...)
 	dst = appendString(dst, string(c.Speaker))
+	// Nil blocks are left out and empty ones are not: what was read is written back as it was.
 	if c.Blocks != nil {
 		dst = append(dst, `,"blocks":[`...)
 		for i, b := range c.Blocks {
@@ -31,7 +33,7 @@ func (c Content) AppendJSON(dst []byte) []byte {
 	return append(appendFields(dst, c.Extra), '}')
 }
 
-// AppendBlock appends b in the native form.
+// AppendBlock appends b in the native form. Nil, and types that are not of this package, become null.
 func AppendBlock(dst []byte, b Block) []byte {
 	var w blockWriter
 	switch b := b.(type) {
@@ -65,6 +67,7 @@ func AppendBlock(dst []byte, b Block) []byte {
 		w.str("code", b.Code)
 		w.opt("language", b.Language)
 	case Opaque:
+		// The zero value; without this the list around it would be no JSON.
 		if len(b.JSON) == 0 {
 			return append(dst, "null"...)
 		}
@@ -102,6 +105,7 @@ func (w *blockWriter) str(name, value string) {
 
 // opt writes a field that is left out when it is empty.
 func (w *blockWriter) opt(name, value string) {
+	// A value that could not be read, such as a number in a text's place, is in extra under the same name.
 	if value != "" && !w.extra.Has(name) {
 		w.str(name, value)
 	}
@@ -134,6 +138,7 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
+		// Runs without anything to escape are copied as a whole.
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
 			i++
@@ -141,6 +146,7 @@ func appendString(dst []byte, s string) []byte {
 		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
+			// A size of 1 tells a broken byte from a U+FFFD in the text, which takes three.
 			if r == utf8.RuneError && size == 1 {
 				dst = append(dst, s[start:i]...)
 				dst = append(dst, "\ufffd"...)

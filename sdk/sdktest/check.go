@@ -118,5 +118,8 @@ func checkCompressed(history []sdk.Content, r sdk.CompressResult) problems {
 	case len(r.History) > 0:
 		found.add("the result is a no-op (%s) and has a history; it can only be one of them", r.NoOp)
 	}
+	if err := check.Counts(r.Metadata.Counts); err != nil {
+		found.add("%v", err)
+	}
 	return found
 }

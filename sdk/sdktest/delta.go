@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk"
 )
 
-// deltaSteps is how many calls of one session Conformance makes of each history.
+// deltaSteps is how many calls of one session Conformance makes of each history. Faults of a memo show at the second or
+// third rewrite; more calls only take time.
 const deltaSteps = 6
 
 // session plays a history as a host does that sends what is new: all calls see the same entries and the same memo. rnd
@@ -22,6 +23,7 @@ func (c Config) session(
 ) error {
 	var s played
 	for step := 1; step <= deltaSteps; step++ {
+		// At most half of what is left, so that the last call always brings something.
 		n := len(history)
 		if step < deltaSteps {
 			n = rnd.IntN(n/2 + 1)
@@ -73,7 +75,7 @@ func (c Config) session(
 	return nil
 }
 
-// played is the state of a session that is played.
+// played is the state of a session that is played, as the SDK would keep it in the strategy's process.
 type played struct {
 	was    []sdk.Content // as it should be
 	shared []sdk.Content // what the strategy gets, call by call
@@ -82,7 +84,7 @@ type played struct {
 	unchanged int
 }
 
-// add appends entries.
+// add appends entries. The strategy gets copies, so that what it writes to them shows when both are compared.
 func (s *played) add(entries []sdk.Content) {
 	for _, e := range entries {
 		s.was = append(s.was, e)
@@ -90,7 +92,8 @@ func (s *played) add(entries []sdk.Content) {
 	}
 }
 
-// apply rewrites the history as a host does that applies a result.
+// apply rewrites the history as a host does that applies a result: entries before the first edit stay the same ones,
+// and with them what the memo says of them.
 func (s *played) apply(r sdk.DensityResult) {
 	first := len(s.was)
 	if len(r.Removals) > 0 {

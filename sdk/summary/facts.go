@@ -76,6 +76,7 @@ func gather(in sdk.CompressInput, r Range, pairs *turns.Pairs, carried map[int]f
 			// The call was interrupted, or its response is not recorded.
 			result := noResult
 			if at, ok := pairs.Response(turns.At{Entry: i, Block: j}); ok {
+				// The response may stand behind the range; it is a fact about the range all the same.
 				response := in.History[at.Entry].Blocks[at.Block].(sdk.ToolResponse)
 				result = outcome(in.Tools, call, response)
 			}
@@ -137,6 +138,7 @@ func add(list *[]string, seen map[string]bool, most int, key, mark string) {
 // carry records the facts of an earlier summary. It is called at that summary's position, so newer facts win.
 func (c *collector) carry(older facts) {
 	for _, line := range older.modified {
+		// A file whose own name ends in the mark is shown as deleted: the text cannot tell the two apart.
 		name, deleted := strings.CutSuffix(line, deletedMark)
 		c.write(name, deleted)
 	}
@@ -166,6 +168,7 @@ func (c *collector) path(p string) string {
 // writeFacts writes as many facts as fit into the given bytes: modified files first, then commands, files that were
 // only read last. Headings count; a heading is written only with a first line below it.
 func writeFacts(b *strings.Builder, f facts, bytes int) {
+	// Paid for in advance, also if nothing follows: the caller never gets more than it asked for.
 	bytes -= len(factsHead)
 	head := factsHead
 	for _, list := range [...]struct {
@@ -175,6 +178,7 @@ func writeFacts(b *strings.Builder, f facts, bytes int) {
 		if len(list.lines) == 0 {
 			continue
 		}
+		// The head is written with the first line below it, so that the output never ends in a heading.
 		head += list.head
 		bytes -= len(list.head)
 		for _, line := range list.lines {
@@ -207,6 +211,7 @@ func readFacts(text string) (f facts, rest string) {
 			list = &f.commands
 		case readHead:
 			list = &f.read
+		// A line that is neither a heading nor a fact of a list: here someone else's text begins.
 		default:
 			fact, ok := strings.CutPrefix(line, factStart)
 			if !ok || list == nil {

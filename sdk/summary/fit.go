@@ -25,10 +25,10 @@ const (
 // window divides the model's context window. All fields are in tokens.
 type window struct {
 	size int
-	// Reserved for the answer.
-	answer int // set aside for the answer
-	// Taken by what is in every request: the system prompt, the rules and the prompt.
-	fixed int // counted by all that is in every request
+	// answer is set aside for the model's answer.
+	answer int
+	// fixed is taken by what is in every request: the system prompt, the rules and the prompt.
+	fixed int
 	// carried is the largest snapshot that can go on to the next part.
 	carried int
 }
@@ -144,6 +144,7 @@ func (f *fitter) reduce(pieces []piece, room int) int {
 		}
 		// How many results of this entry became lines.
 		n := int64(0)
+		// The whole entry is rendered again, as a piece has one text for all its blocks.
 		text, _ := flatten(entry, func(block int, r sdk.ToolResponse) string {
 			var call sdk.ToolCall
 			if at, ok := f.pairs.Call(turns.At{Entry: p.entry, Block: block}); ok {

@@ -62,12 +62,14 @@ func outcome(t *tools.Taxonomy, call sdk.ToolCall, r sdk.ToolResponse) string {
 }
 
 // makeLine returns the line for a result: tool, subject, outcome and length. A last line without newline counts.
+// [IsLine] parses what is written here; the two change together.
 func makeLine(tool, key, outcome, result string) string {
 	lines := strings.Count(result, "\n")
 	if !strings.HasSuffix(result, "\n") && result != "" {
 		lines++
 	}
 	unit := "lines"
+	// Grammar matters to no model, but to [IsLine], which accepts one form only.
 	if lines == 1 {
 		unit = "line"
 	}
@@ -89,6 +91,7 @@ func IsLine(tool, result string) bool {
 		return false
 	}
 	rest, ok = strings.CutSuffix(rest, "]")
+	// The last one: a path or a command may hold the same characters.
 	at := strings.LastIndex(rest, " — ")
 	if !ok || at < 0 {
 		return false

@@ -112,6 +112,7 @@ func (q *requests) end(p part, refused error) []sdk.Content {
 	if q.transcript != "" {
 		entries = append(entries, human(fmt.Sprintf(transcriptRule, q.transcript)))
 	}
+	// Appended in the order of how much depends on them: what was wrong with the last answer is read last.
 	last := lastRule
 	if p.number < p.of {
 		last += foldRule
@@ -168,6 +169,7 @@ func listTodos(todos []sdk.Todo) string {
 			if t.Status == "completed" {
 				continue
 			}
+			// The subtasks of a task that is left out are not counted, as the task stands for them.
 			if left == 0 {
 				more++
 				continue

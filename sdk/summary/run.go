@@ -40,6 +40,7 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 	if in.Model == nil {
 		return Result{}, ErrNoModel
 	}
+	// Asked before anything is counted: without a prompt there is nothing to do.
 	prompt, err := host.ResolvePrompt(ctx, PromptName)
 	if err != nil {
 		return Result{}, fmt.Errorf("the prompt %q: %w", PromptName, err)
@@ -92,6 +93,7 @@ func Run(ctx context.Context, host sdk.Host, in sdk.CompressInput, r Range) (Res
 		"modelCalls": a.calls, "parts": int64(len(parts)),
 		"resultsReduced": f.reduced, "entriesCut": f.cut, "entriesLeftOut": f.left,
 	}
+	// Counts the candidates, and is a no-op if none is shorter than the range.
 	return e.result(ctx, candidates)
 }
 
@@ -104,6 +106,7 @@ func prepare(ctx context.Context, a *asker, e *ending) (prior int, err error) {
 	entries := slices.Clone(fixed)
 	entries = append(entries, human(e.s.prior))
 	entries = append(entries, e.shortest(openTag+"\n"+closeTag)...)
+	// Messages of earlier summaries and of this range whose tokens are not known; they are counted in the same request.
 	at := len(entries)
 	for _, m := range e.s.draft.messages {
 		if m.tokens < 0 {

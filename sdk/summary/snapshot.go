@@ -24,6 +24,7 @@ func extract(reply string) (string, error) {
 		return "", ErrEmpty
 	}
 	reply = strings.ToValidUTF8(withoutNotes(reply), "\ufffd")
+	// A tag in the middle of a sentence is talk about the form; one at the start of a line begins it.
 	from := strings.Index(reply, openTag)
 	if !strings.HasPrefix(reply, openTag) {
 		if i := strings.Index(reply, "\n"+openTag); i >= 0 {
@@ -35,6 +36,7 @@ func extract(reply string) (string, error) {
 	if from < 0 || to < from {
 		return "", ErrNoSnapshot
 	}
+	// Models nest a second snapshot in the first when the record quotes one.
 	body := defuse.Replace(reply[from+len(openTag) : to])
 	if !hasWords(body) {
 		return "", ErrEmpty
@@ -52,6 +54,7 @@ func hasWords(body string) bool {
 		if strings.TrimSpace(body[:at]) != "" {
 			return true
 		}
+		// A "<" without an end is a comparison or an arrow, and so content.
 		end := strings.IndexByte(body[at:], '>')
 		if end < 0 {
 			return true
@@ -69,8 +72,7 @@ func withoutNotes(reply string) string {
 			continue
 		}
 		if first := strings.Index(reply, openTag); first >= 0 && first < at {
-			// Notes stand before the snapshot.
-			continue // quoted by the snapshot
+			continue // quoted by the snapshot: notes stand before it
 		}
 		if _, rest, closed := strings.Cut(reply[at:], "</"+name+">"); closed && strings.Contains(rest, openTag) {
 			reply = strings.TrimLeft(rest, " \t\r\n")
@@ -79,7 +81,8 @@ func withoutNotes(reply string) string {
 	return reply
 }
 
-// mark is what an entry's metadata tells about summaries. Other fields of the metadata are ignored.
+// mark is what an entry's metadata tells about summaries. Other fields of the metadata are ignored. IsSummary is set by
+// other programs too.
 type mark struct {
 	IsSummary bool   `json:"isSummary"`
 	Synthetic bool   `json:"synthetic"`
@@ -107,6 +110,7 @@ const (
 
 // priorText returns the text of an earlier summary; ok is false if entry is not one. See [IsSummary] for the rules.
 func priorText(entry sdk.Content) (text string, ok bool) {
+	// Output of tools can quote a summary, and is never one.
 	if entry.Speaker != sdk.Human && entry.Speaker != sdk.AI {
 		return "", false
 	}
@@ -114,6 +118,7 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 		text, _ = said(entry, false)
 		return text, true
 	}
+	// Without a mark only the form is left to go by, and only entries of a human have it: [Run] makes such.
 	if entry.Speaker != sdk.Human || len(entry.Blocks) == 0 {
 		return "", false
 	}
@@ -126,7 +131,8 @@ func priorText(entry sdk.Content) (text string, ok bool) {
 	return text, true
 }
 
-// prior is an earlier summary, taken apart so that its parts can be updated separately.
+// prior is an earlier summary, taken apart so that its parts can be updated separately. Of a summary by another
+// program, snapshot and media are set alone.
 type prior struct {
 	snapshot   string // what the model wrote; the whole text if another program made it
 	messages   []string

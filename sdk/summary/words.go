@@ -26,6 +26,8 @@ const (
 
 // choose decides which messages stay word for word: the latest in any case, then the newest that fit into budget
 // tokens. A message that does not fit does not exclude older ones: short ones often hold the rules that users set.
+//
+// keep has an element for each message; kept is how many of them are true.
 func choose(messages []message, budget int) (keep []bool, kept int) {
 	keep = make([]bool, len(messages))
 	// The latest is paid for first, even beyond the budget.
@@ -81,9 +83,11 @@ func readMessages(text string) (messages []string, more bool, rest string) {
 		if !ok {
 			return messages, more, rest
 		}
+		// The length decides where the message ends, not what it says: it may hold the marks of the next one.
 		number, after, ok := strings.Cut(after, messageEnd)
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 0 {
+			// A mark that is not complete: what follows is text that another program put there.
 			return messages, more, rest
 		}
 		end := runes(after, n)
@@ -94,6 +98,7 @@ func readMessages(text string) (messages []string, more bool, rest string) {
 
 // runes returns the length in bytes of the first n characters of s.
 func runes(s string, n int) int {
+	// A character takes at least one byte. A summary that was cut ends here, with the rest of its last message.
 	if n >= len(s) {
 		return len(s)
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // compile checks a rule and makes it ready. It shares nothing with r that the caller could change. It goes on after an
-// error, which changes nothing: the first is kept.
+// error, which changes nothing: the first is kept. The error is nil if the rule is good; else it names the field, and
+// the rule's first name.
 func compile(r *Rule) (*rule, *RuleError) {
 	c := compiler{src: r}
 	out := &rule{
@@ -22,6 +23,7 @@ func compile(r *Rule) (*rule, *RuleError) {
 		command: c.locators("command", r.Command, ClassShell),
 		workdir: c.locators("workdir", r.Workdir, ClassRead, ClassWrite, ClassShell),
 	}
+	// A rule without a name would apply to no tool, which is never meant.
 	if len(r.Names) == 0 || slices.Contains(r.Names, "") {
 		c.fail("names", errors.New("a rule needs at least one name, and none may be empty"))
 	}
@@ -31,12 +33,14 @@ func compile(r *Rule) (*rule, *RuleError) {
 			fmt.Errorf("%q is no class; it may be read, write, search, shell, web or other", string(r.Class)),
 		)
 	}
+	// It says that the call writes the whole file; without a path there is no file.
 	if r.Whole && (r.Class != ClassWrite || len(r.Paths) == 0) {
 		c.fail("whole", errors.New("it is only for a write rule with paths"))
 	}
 	if slices.Contains(r.Has, "") {
 		c.fail("has", errors.New("a parameter's name must not be empty"))
 	}
+	// Sorted, so that of several errors the same one is reported each time.
 	for _, name := range slices.Sorted(maps.Keys(r.When)) {
 		if name == "" || len(r.When[name]) == 0 {
 			c.fail("when", fmt.Errorf("parameter %q needs a name and at least one value", name))
@@ -72,6 +76,7 @@ func (c *compiler) fail(field string, err error) {
 
 // locators parses the locators of one field, which only rules of the given classes may have.
 func (c *compiler) locators(field string, texts []string, classes ...Class) []locator {
+	// Refused rather than ignored: a path in a shell rule shows that its author expects something else.
 	if len(texts) > 0 && !slices.Contains(classes, c.src.Class) {
 		c.fail(field, fmt.Errorf("it is not for a rule of class %q", string(c.src.Class)))
 	}

@@ -32,6 +32,7 @@ func joinArguments(v []byte) string {
 		}
 		args = append(args, s)
 	}
+	// Any program in front: bash, sh and zsh all take the command so.
 	if len(args) == 3 && (args[1] == "-c" || args[1] == "-lc") {
 		return args[2]
 	}
@@ -49,8 +50,10 @@ func shellPatch(command string) string {
 	if at < 0 {
 		return ""
 	}
+	// What stands between the name and the patch decides: redirections and further commands could change what happens.
 	between := strings.TrimSpace(rest[:at])
 	switch {
+	// at > 0 demands white space: "apply_patch*** Begin" would be the name of another program.
 	case between == "" && at > 0, between == `"`, between == "'":
 		return rest[at:]
 	case strings.HasPrefix(between, "<<") && !strings.ContainsAny(between, "\n;&|>()`$"):

@@ -29,6 +29,8 @@ func main() {
 	}
 }
 
+// run returns an error if the input cannot be read or has no benchmark. A pipe whose first command failed is such an
+// input, and must not leave an empty table.
 func run(in io.Reader, out io.Writer, plotFile string) error {
 	all, err := read(in)
 	if err != nil {
@@ -56,13 +58,15 @@ type benchmark struct {
 	allocs float64
 }
 
-// median is the middle value; of an even number, the upper of the two.
+// median is the middle value; of an even number, the upper of the two. It is reported and not the mean, as one
+// repetition that the machine disturbed must not move it.
 func (b *benchmark) median() float64 {
 	sorted := slices.Sorted(slices.Values(b.values))
 	return sorted[len(sorted)/2]
 }
 
-// spread is the distance between the least and the greatest value, as a share of the median.
+// spread is the distance between the least and the greatest value, as a share of the median. Above some percent,
+// differences between two benchmarks mean little.
 func (b *benchmark) spread() float64 {
 	return (slices.Max(b.values) - slices.Min(b.values)) / b.median()
 }
@@ -77,10 +81,12 @@ func read(in io.Reader) ([]*benchmark, error) {
 	reader := benchfmt.NewReader(in, "standard input")
 	for reader.Scan() {
 		result, ok := reader.Result().(*benchfmt.Result)
+		// Lines of configuration, and lines that the parser does not know, such as "ok" of go test.
 		if !ok {
 			continue
 		}
 		name := trimProcs(result.Name.String())
+		// Repetitions have equal names, and are collected in one benchmark.
 		b := byName[name]
 		if b == nil {
 			b = &benchmark{name: name}
@@ -97,10 +103,12 @@ func read(in io.Reader) ([]*benchmark, error) {
 		// 0 without -benchmem.
 		b.allocs, _ = result.Value("allocs/op")
 	}
+	// Benchmarks in units that are not known here have nothing to show.
 	return slices.DeleteFunc(all, func(b *benchmark) bool { return len(b.values) == 0 }), reader.Err()
 }
 
-// trimProcs removes the number of processors that "go test" appends to a name.
+// trimProcs removes the number of processors that "go test" appends to a name. Names of different machines are
+// comparable without it. A name that itself ends in a dash and digits loses them if the tests ran with one processor.
 func trimProcs(name string) string {
 	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
 		return name[:i]
@@ -110,9 +118,11 @@ func trimProcs(name string) string {
 
 // other is the name of the benchmark that does the same as b in another way; "" if there is none.
 func other(name string) string {
+	// Tokenizers: ours against the library whose counts ours must equal.
 	if rest, ok := strings.CutSuffix(name, "/thresh"); ok {
 		return rest + "/tiktoken-go"
 	}
+	// Turns: what the mirror saves, against sending the whole history.
 	if strings.HasPrefix(name, "Turn/high-density/") {
 		return strings.Replace(name, "high-density", "high-density-full", 1)
 	}
@@ -131,6 +141,7 @@ func writeTable(out io.Writer, all []*benchmark) {
 	fmt.Fprintf(out, "%-46s %12s %8s %10s\n", "BENCHMARK", "MEDIAN", "SPREAD", "FASTER BY")
 	for _, b := range all {
 		faster := ""
+		// Blank without the other one: a run may be filtered by name.
 		if o := byName[other(b.name)]; o != nil && o.unit == b.unit {
 			ratio := o.median() / b.median()
 			// More is better for a rate.
@@ -144,7 +155,8 @@ func writeTable(out io.Writer, all []*benchmark) {
 	}
 }
 
-// short keeps the end of a name, which tells more than its beginning.
+// short keeps the end of a name, which tells more than its beginning. most counts characters, of which the ellipsis is
+// one.
 func short(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])
@@ -161,6 +173,7 @@ func format(value float64, unit string) string {
 	case "ms/turn":
 		value /= 1e3
 	case "sec/op":
+	// Ratios of bytes have no prefix.
 	default:
 		return fmt.Sprintf("%.3g", value)
 	}

@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// series is one line of the plot: turn times in milliseconds by the length of the history in tokens.
+// series is one line of the plot: turn times in milliseconds by the length of the history in tokens. The points are
+// sorted by length.
 type series struct {
 	name   string
 	points [][2]float64
 }
 
-// turns collects the results of BenchmarkTurn/<name>/tokens=<n>.
+// turns collects the results of BenchmarkTurn/<name>/tokens=<n>. Other benchmarks, and names without a size, are
+// skipped.
 func turns(all []*benchmark) []series {
 	var out []series
 	for _, b := range all {
@@ -54,6 +56,7 @@ func plot(all []*benchmark) string {
 	if len(lines) == 0 {
 		return ""
 	}
+	// The axis of lengths fits what was measured; that of times is fixed.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range lines {
 		low, high = min(low, s.points[0][0]), max(high, s.points[len(s.points)-1][0])
@@ -75,6 +78,7 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 @media (prefers-color-scheme: dark) { text { fill: #ddd } .grid { stroke: #444 } }
 </style>
 `, width, height)
+	// A line for each power of ten. The 1.01 makes up for rounding: the last product may be slightly above the bound.
 	for ms := leastTurn; ms <= mostTurn*1.01; ms *= 10 {
 		fmt.Fprintf(&b, `<path class="grid" d="M%d %.1fH%d"/><text x="%d" y="%.1f" text-anchor="end">%.4g ms</text>`+
 			"\n",
@@ -87,6 +91,7 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">tokens in the history</text>`+"\n", left+plotWide/2,
 		height-6)
+	// Chosen to be told apart on a light and on a dark ground.
 	colors := []string{"#0a7", "#d55", "#57c", "#a6a"}
 	for i, s := range lines {
 		color := colors[i%len(colors)]
@@ -96,6 +101,7 @@ text { font: 12px sans-serif; fill: #333 } .grid { stroke: #ccc } .line { fill: 
 			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%.3g ms</title></circle>`+"\n",
 				x(p[0]), y(p[1]), color, p[1])
 		}
+		// The name stands at the end of its line, which saves a legend.
 		last := s.points[len(s.points)-1]
 		fmt.Fprintf(&b, `<path class="line" stroke="%s" d="M%s"/><text x="%.1f" y="%.1f">%s</text>`+"\n",
 			color, strings.Join(path, "L"), x(last[0])+8, y(last[1])+4, s.name)

@@ -10,11 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// writable are the formats of --to.
+// writable are the formats of --to. They are the short names that [transcript.ParseFormat] knows; files hold the full
+// ones.
 const writable = "native, openai, responses or anthropic"
 
 // convertCommand converts sessions between formats. Unlike other commands it reports every note of the reader and
 // writer, including routine ones: conversion is where silent loss would hurt.
+//
+// The output is the whole history, across the compactions of the recorder.
 func convertCommand(a *app) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
@@ -47,6 +50,7 @@ is written back as the other format has it.`,
 			if err != nil {
 				return err
 			}
+			// At once: if the writing fails, they may say why.
 			a.notes(args[0], t.Notes)
 			var out bytes.Buffer // on an error nothing is printed, rather than half a session
 			notes, err := transcript.Write(&out, t, format)
@@ -54,6 +58,7 @@ is written back as the other format has it.`,
 				return err
 			}
 			a.notes(args[0], notes)
+			// Notes are on standard error, so that they are seen when the output goes to a file.
 			_, err = a.out.Write(out.Bytes())
 			return err
 		},

@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 )
 
-// explained is the JSON form of the command: the explanation of one session, with the file it came from.
+// explained is the JSON form of the command: the explanation of one session, with the file it came from. The
+// explanation is embedded, so that its fields are at the top of the JSON.
 type explained struct {
 	File   string            `json:"file"`
 	Format transcript.Format `json:"format"`
@@ -102,6 +103,7 @@ func (a *app) explain(cmd *cobra.Command, file string, turn int) (explained, err
 	x, err := explain.Run(cmd.Context(), h, t, explain.Options{
 		Turn: turn, Taxonomy: taxonomy, Progress: func(done, of int) { bar.show(displayName(file), done, of) },
 	})
+	// Also after an error, or its message would be written behind the bar.
 	bar.clear()
 	if err != nil {
 		return explained{}, fmt.Errorf("%s: %w", displayPath(file), err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // lockCommand records the hashes of plugins in the lock file. This is the user's statement of trust; with
@@ -40,7 +42,8 @@ without being locked, unless plugins.integrity is "locked".`,
 			}
 			// The form of sha256sum, with the name in between.
 			for _, name := range slices.Sorted(maps.Keys(locked)) {
-				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name, locked[name].Path)
+				fmt.Fprintf(a.out, "%s  %s  %s\n", locked[name].SHA256, name,
+					text.Printable(locked[name].Path, maxName))
 			}
 			return err
 		},

@@ -27,7 +27,7 @@ func main() {
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	a := &app{in: os.Stdin, out: os.Stdout, err: safeStderr{os.Stderr}}
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])
 	err := cmd.ExecuteContext(ctx)

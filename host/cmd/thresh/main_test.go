@@ -45,12 +45,13 @@ func buildAll(dir string) error {
 	if err := binaries.Strategies(filepath.Join(dir, "plugins")); err != nil {
 		return err
 	}
-	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/internal/plugins/testdata/faulty"}
+	others := []string{"host/cmd/thresh", "host/cmd/thresh/testdata/gate", "host/cmd/thresh/testdata/nolandlock",
+		"host/internal/plugins/testdata/faulty"}
 	programs, err := binaries.Build(others...)
 	if err != nil {
 		return err
 	}
-	for i, name := range []string{"thresh", "gate", "faulty"} {
+	for i, name := range []string{"thresh", "gate", "nolandlock", "faulty"} {
 		if err := binaries.Copy(programs[i], filepath.Join(dir, name)); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // pluginsCommand groups the commands about plugins and holds 'plugins list'. Listing starts every plugin, because
@@ -97,13 +98,15 @@ func unusable(found []plugins.Listing, c *config.Config) error {
 			broken++
 		}
 	}
+	// One plugin that works is enough for success: which of them the user needs is not known here.
 	if usable == 0 && broken > 0 {
 		errs = append(errs, fmt.Errorf("no plugin can be used: %d found, all broken", broken))
 	}
 	return errors.Join(errs...)
 }
 
-// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits.
+// pluginColumns are the columns of 'plugins list'. See [table.Column] for how Rank and Min decide what fits. Name and
+// state have no rank and are never dropped: they are what the command is asked for.
 var pluginColumns = []table.Column{
 	{Name: "name"},
 	{Name: "state"},
@@ -118,6 +121,7 @@ var pluginColumns = []table.Column{
 // printPlugins prints the table, then the reason of each broken plugin and each isolation measure that is missing, in
 // full: a table cell would cut off the path or error number that matters.
 func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
+	// With the directories, as the usual reason is that the plugins are in another one.
 	if len(found) == 0 {
 		fmt.Fprintf(a.err, "no plugins in %s\n", strings.Join(dirs, ", "))
 		return nil
@@ -140,13 +144,14 @@ func (a *app) printPlugins(found []plugins.Listing, dirs []string) error {
 		return err
 	}
 	for _, p := range found {
+		path := text.Printable(p.Path, maxName)
 		if why := p.Explanation(); why != "" {
-			fmt.Fprintf(a.out, "\n%s: %s\n", p.Path, why)
+			fmt.Fprintf(a.out, "\n%s: %s\n", path, why)
 		}
 		// With isolation best-effort, a measure that this machine does not support is left out and must be visible
 		// somewhere.
 		for _, lacking := range p.Lacking {
-			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", p.Path, lacking)
+			fmt.Fprintf(a.out, "\n%s: not isolated: %s\n", path, lacking)
 		}
 	}
 	return nil
@@ -157,9 +162,9 @@ func underHome(path string) string {
 	home, err := os.UserHomeDir()
 	// An empty home would shorten every absolute path.
 	if rest, ok := strings.CutPrefix(path, home+"/"); err == nil && ok && home != "" {
-		return "~/" + rest
+		path = "~/" + rest
 	}
-	return path
+	return text.Printable(path, maxName)
 }
 
 // dash returns "-" for an empty string, so that an empty cell is visibly empty and columns stay parseable.

@@ -46,6 +46,7 @@ Prices change. Each list has the date on which it was looked up and the page tha
 			if err != nil {
 				return fmt.Errorf("model.priceFile: %w", err)
 			}
+			// No names select all lists. A name that is not known is an error with suggestions.
 			chosen, err := all.Select(names...)
 			if err != nil {
 				return err

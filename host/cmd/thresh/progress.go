@@ -23,6 +23,9 @@ type progress struct {
 
 // newProgress returns a progress line on out. cobra may hand over any writer, so the check is on the type first.
 func newProgress(out io.Writer) *progress {
+	if p, ok := out.(safeStderr); ok {
+		out = p.File // the line is drawn with control characters
+	}
 	if f, ok := out.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		out = nil
 	}

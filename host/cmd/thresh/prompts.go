@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prompts"
 )
 
-// promptsCommand groups the commands about prompts that strategies use for summaries.
+// promptsCommand groups the commands about prompts that strategies use for summaries. Without a subcommand it prints
+// its help.
 func promptsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts",
@@ -86,6 +87,8 @@ prompts.dir to the directory to use them.`,
 			if len(dirs) == 1 {
 				dir = dirs[0]
 			}
+			// No default: files in a directory that the user did not name would be overlooked and would override
+			// nothing.
 			if dir == "" {
 				return usage(cmd, errors.New("needs DIR, or the setting prompts.dir"))
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/thresh-dev/thresh/host/internal/transcript"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // maxFile is the size limit for a session file, in bytes. Counting takes about a second per two million tokens, so a
@@ -87,5 +88,5 @@ func displayPath(name string) string {
 	if name == "-" {
 		return "standard input"
 	}
-	return name
+	return text.Printable(name, maxName)
 }

@@ -118,10 +118,11 @@ func (a *app) printTurns(r replayed) error {
 }
 
 // turnNote describes what was special about a turn, the most important first, because a narrow table cuts off the
-// end.
+// end. "" for most turns: they were pruned, and nothing else happened.
 func turnNote(t replay.Turn) string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	// The provider would have refused the request.
 	if t.Overflow != "" {
 		add("over the limit")
 	}
@@ -157,6 +158,7 @@ func turnNote(t replay.Turn) string {
 // dollars formats a cost in USD, "-" for a profile without prices. Four decimals: a summary by a small model costs
 // fractions of a cent.
 func dollars(usd float64) string {
+	// Also a profile whose prices are 0, as for a model on one's own machine: there is nothing to show either.
 	if usd == 0 {
 		return "-"
 	}

@@ -111,6 +111,7 @@ func (k kept) find(ids []string) ([]int, error) {
 		}
 		return found, nil
 	}
+	// All of them are collected, so that a user with several typing errors sees them at once.
 	var unknown []string
 	seen := map[int]bool{}
 	for _, id := range ids {
@@ -239,6 +240,7 @@ func readable(b content.Block) string {
 		return b.Code
 	case content.Thinking:
 		return "(thinking) " + b.Thought
+	// With its id, which is what the model and the outcomes call it by.
 	case content.ToolCall:
 		return fmt.Sprintf("(calls %s, %s) %s", b.Name, b.ID, b.Parameters)
 	case content.ToolResponse:

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 // app is the state that all commands share: the standard streams and the values of common flags. Commands reach the
@@ -233,8 +234,11 @@ func displayName(name string) string {
 	if name == "-" {
 		return "(stdin)"
 	}
-	return filepath.Base(name)
+	return text.Printable(filepath.Base(name), maxName)
 }
+
+// maxName is where a path is cut, in bytes; no system has longer ones.
+const maxName = 4096
 
 // completeKeys returns all setting keys for shell completion, each followed by suffix.
 func completeKeys(suffix string) []string {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"syscall"
 
@@ -52,6 +53,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	if err != nil {
 		return err
 	}
+	// Before anything is opened: a wrong --attach is a mistake in the command line.
 	attach, err := a.attach(cmd)
 	if err != nil {
 		return err
@@ -75,6 +77,11 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 		}()
 		// Port 0 picks a free one, which a script can read from here.
 		fmt.Fprintln(a.err, "thresh: metrics at "+e.URL())
+		if !loopback(address) {
+			fmt.Fprintln(a.err, "thresh: warning: metrics are served to everyone who can reach this address, without "+
+				"authentication")
+		}
+		// Without an endpoint it stays nil, and nothing is measured.
 		options.Meter = e.Meter()
 	}
 	h, err := host.Open(options)
@@ -89,8 +96,14 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	return errors.Join(err, h.Close()) // what was acknowledged and is not in a transcript must be known
 }
 
+// loopback reports whether only this machine can reach an address to listen on.
+func loopback(address string) bool {
+	name, _, err := net.SplitHostPort(address)
+	return err == nil && (name == "localhost" || net.ParseIP(name).IsLoopback())
+}
+
 // runHelp describes the protocol. The table of methods is generated from the code that serves them, so it cannot go
-// out of date.
+// out of date. The rules below the table are those that an agent's author cannot see from the methods alone.
 func runHelp() string {
 	var b strings.Builder
 	b.WriteString(`Serves sessions over JSON-RPC 2.0, one message per line. Logs go to standard error. The command ` +

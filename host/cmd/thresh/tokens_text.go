@@ -21,6 +21,7 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if !r.Exact {
 		exact = ", an approximation: set model.name or model.encoding for the model's own"
 	}
+	// Not part of the total: no strategy can save anything of it.
 	system := ""
 	if r.System > 0 {
 		system = fmt.Sprintf(", %s in the system prompt", table.Int(r.System))
@@ -32,9 +33,11 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	if err := a.printShares("TOOL", false, r.Tools, r.Total); err != nil {
 		return err
 	}
+	// Its shares can add up to more than 100 %, as one call can be about several files.
 	if err := a.printShares("FILE", true, r.Files, r.Total); err != nil {
 		return err
 	}
+	// A copy: the report's entries are in the order of the session, which its other readers rely on.
 	largest := slices.Clone(r.Entries)
 	// Stable, so that entries of equal size stay in the order of the session.
 	slices.SortStableFunc(largest, func(a, b entryTokens) int { return cmp.Compare(b.Tokens, a.Tokens) })
@@ -56,8 +59,10 @@ func (a *app) printTokens(name string, r tokenReport) error {
 	return nil
 }
 
-// printReference says how our counts compare with the library's, and names each entry that differs.
+// printReference says how our counts compare with the library's, and names each entry that differs. All differences are
+// named, without a limit: there should be none, and each is a fault of ours.
 func (a *app) printReference(r *referenceReport) {
+	// Only --reference compares, as it takes long.
 	if r == nil {
 		return
 	}
@@ -68,6 +73,7 @@ func (a *app) printReference(r *referenceReport) {
 	}
 	fmt.Fprintf(a.out, "%s of %s entries have the count of tiktoken-go\n",
 		table.Int(r.Entries-len(r.Differences)), table.Int(r.Entries))
+	// Said, as "all entries are equal" would otherwise be more than was checked.
 	if r.SkippedBytes > 0 {
 		fmt.Fprintf(a.out, "%s bytes were not compared: tiktoken-go takes too long for unbroken text of this length\n",
 			table.Int(r.SkippedBytes))
@@ -77,6 +83,7 @@ func (a *app) printReference(r *referenceReport) {
 // printShares prints the largest of a list of tools or files, with their shares of total. paths shortens names in the
 // middle, since both ends of a path carry information.
 func (a *app) printShares(title string, paths bool, list []shareTokens, total int) error {
+	// Sessions without tool calls, or whose calls touch no files.
 	if len(list) == 0 {
 		return nil
 	}
@@ -104,10 +111,12 @@ func (a *app) printCalibration(list []modelCalibration) error {
 	models := table.New(
 		table.Column{Name: "model", Head: "REPORTED FOR", Min: 15}, table.Column{Name: "requests", Right: true},
 		table.Column{Name: "peak", Head: "PEAK\nPROMPT", Right: true},
+		// Both errors are means over requests, next to each other: what calibration gains is their difference.
 		table.Column{Name: "error", Head: "ERROR OF\nTHE COUNT", Right: true},
 		table.Column{Name: "calibrated", Head: "ERROR\nCALIBRATED", Right: true},
 		table.Column{Name: "ratio", Right: true, Rank: 1}, table.Column{Name: "overhead", Right: true, Rank: 1},
 	)
+	// In the order of first use, which is how a user remembers them.
 	for _, c := range list[:min(len(list), mostShares)] {
 		plain, calibrated := "-", "-"
 		if c.Compared > 0 {

@@ -45,6 +45,7 @@ The checks:
 			if err != nil {
 				return err
 			}
+			// Wrong settings fail here, before the first check: a plugin must not fail because of them.
 			c, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
@@ -110,6 +111,7 @@ func (a *app) printVerified(r *verify.Report) error {
 // verifyLogger returns a logger only if --log-level asks for one. The suite provokes hundreds of errors on purpose,
 // and their log lines would look like findings. hclog would treat an unknown level as "no level", hence the check.
 func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
+	// The flag, not the setting log.level: that is about a host, and its default would log.
 	if a.logLevel == "" {
 		return nil, nil
 	}
@@ -123,6 +125,7 @@ func (a *app) verifyLogger(cmd *cobra.Command) (hclog.Logger, error) {
 // writeJUnit writes the report as JUnit XML for CI systems. The error of Close counts: on a full disk it may be the
 // first to fail.
 func writeJUnit(path string, report *verify.Report) error {
+	// An old report is overwritten: CI systems write to the same path each time.
 	f, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("--junit: %w", err)
@@ -154,6 +157,7 @@ func listChecks() string {
 // step shows which of a few long steps is running. Unlike show it draws every time: steps take long enough. done
 // counts the steps that are complete, so the line shows done+1.
 func (p *progress) step(name string, done, of int) {
+	// No terminal: lines that overwrite each other would fill a log.
 	if p.out == nil {
 		return
 	}

@@ -11,6 +11,8 @@ import (
 
 // versionCommand prints what a bug report needs. --version prints the version alone. The commit is unknown if the
 // build had no version control data, as with 'go build' from an unpacked archive.
+//
+// It reads no settings, so that it works on a machine whose settings are broken.
 func versionCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",

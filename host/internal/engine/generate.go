@@ -19,6 +19,7 @@ import (
 func generate(
 	ctx context.Context, client *llm.Client, req contract.GenerateRequest, onText func(string),
 ) (contract.Completion, outcome.Spent, error) {
+	// Refused here and not by the provider: the author then learns which entry it is, and no request is paid for.
 	messages, err := textOnly(req.Entries)
 	if err != nil {
 		return contract.Completion{}, outcome.Spent{}, err
@@ -49,6 +50,7 @@ func generate(
 func prompt(
 	set config.Settings, strategy string, model *prepare.LLM,
 ) func(context.Context, string) (string, error) {
+	// The files are read when the strategy asks, so that an edited prompt holds from the next Compress on.
 	resolver, name := prompts.Resolver{Dir: set.Prompts.Dir}, ""
 	if model != nil {
 		name = model.Model.Name
@@ -82,6 +84,7 @@ func textOnly(entries []content.Content) ([]llm.Message, error) {
 			}
 			texts = append(texts, t.Text)
 		}
+		// One text per message, which every provider takes.
 		m.Text = strings.Join(texts, "\n")
 		messages[i] = m
 	}

@@ -86,10 +86,12 @@ func Open(o Options) (*Host, error) {
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
 		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{}}
+	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{},
+		models: models{log: logger}}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
+		Lacking: manager.Lacking,
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/url"
 	"sync"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/llm"
@@ -16,6 +20,7 @@ import (
 // models are the clients of the profiles that were used. A client is made when it is first needed; the profile's API
 // key is read then, once.
 type models struct {
+	log     hclog.Logger
 	mu      sync.Mutex
 	clients map[string]*llm.Client // by the profile as JSON, which holds no API key
 }
@@ -37,11 +42,24 @@ func (m *models) client(name string, p config.Provider) (*llm.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if server := plainServer(p.BaseURL); server != "" {
+		m.log.Warn("provider is reached without TLS: conversations and the key travel unencrypted", "profile", name,
+			"server", server)
+	}
 	if m.clients == nil {
 		m.clients = map[string]*llm.Client{}
 	}
 	m.clients[string(key)] = c
 	return c, nil
+}
+
+// plainServer returns the host of an address that is reached over a network without TLS; "" for others.
+func plainServer(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback() {
+		return ""
+	}
+	return u.Host
 }
 
 // close ends the connections of all clients.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -68,6 +69,7 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 		return s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
+	out.NotIsolated = notIsolated(req)
 	s.logWarnings(out.Warnings)
 	return s.prepared(view, out, o), err
 }
@@ -95,6 +97,14 @@ func (s *Session) unprepared(o PrepareOptions) Prepared {
 	return s.prepared(view, outcome.Outcome{
 		TokensBefore: view.Tokens, Tokens: view.Tokens, Pending: view.Pending, Problems: view.Problems,
 	}, o)
+}
+
+// notIsolated returns the measures of isolation that the strategy of a request does without.
+func notIsolated(req prepare.Request) []string {
+	if s, ok := req.Strategy.(*plugins.Strategy); ok {
+		return s.Lacking()
+	}
+	return nil
 }
 
 // mostWarnings bounds what a session remembers of the warnings that it logged.
@@ -131,5 +141,7 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	if err := s.flush(); err != nil {
 		return outcome.Outcome{}, err
 	}
-	return w.Compress(ctx, req)
+	out, err = w.Compress(ctx, req)
+	out.NotIsolated = notIsolated(req)
+	return out, err
 }

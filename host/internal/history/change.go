@@ -9,6 +9,7 @@ import (
 // Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
 // after the plan was applied.
 func (p *Plan) Changes() []outcome.Change {
+	// An Optimize is kept as changes; here it is written as parts like a Compress, so that one loop describes both.
 	p.expand()
 	if p.parts == nil {
 		return nil
@@ -41,6 +42,7 @@ func (p *Plan) added(index int) outcome.Change {
 	e := p.entries[index]
 	c := outcome.Change{EntryID: e.ID, Kind: outcome.Added, Speaker: e.Content.Speaker, After: e.Tokens,
 		Calls: calls(e.Content), Made: &e.Content}
+	// Where it stands cannot be told by an index: readers of the outcome have another history.
 	if index > 0 {
 		c.Behind = p.entries[index-1].ID
 	}
@@ -64,6 +66,7 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 		Calls: calls(e.Content)}
 	if r, ok := p.reasons[index]; ok {
 		c.Rule = r.Rule
+		// By id, as positions mean nothing once the plan is applied.
 		if r.SupersededBy != nil {
 			c.By = p.base.Entries[*r.SupersededBy].ID
 		}
@@ -73,6 +76,7 @@ func (p *Plan) change(index int, kind outcome.ChangeKind, after int) outcome.Cha
 
 // keptAsTheyWere reports whether an edit kept every block of an entry and added none, so that nothing changed.
 func keptAsTheyWere(part check.Part, old *Entry) bool {
+	// Another number of blocks is a change in any case.
 	if len(part.Kept) != len(old.Content.Blocks) {
 		return false
 	}
@@ -87,6 +91,7 @@ func keptAsTheyWere(part check.Part, old *Entry) bool {
 // calls returns the ids of the tool calls and responses in an entry, each once and at most [outcome.MostCalls].
 func calls(c content.Content) []string {
 	var ids []string
+	// An entry of the tool can hold two responses with one id.
 	seen := map[string]bool{}
 	for _, b := range c.Blocks {
 		if len(ids) == outcome.MostCalls {

@@ -5,7 +5,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// exchange is a run of entries that begins with calls, sorted by what they are.
+// exchange is a run of entries that begins with calls, sorted by what they are. Blank entries of the AI are left out;
+// every other entry is in exactly one of the lists.
 type exchange struct {
 	callers      []*caller
 	tools        []*Entry
@@ -29,6 +30,7 @@ func readExchange(entries []*Entry) (x exchange) {
 	var match turns.Matcher
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
+		// Providers refuse it, so that it is not sent, and calls nothing.
 		if entries[i].Content.Blank() {
 			continue
 		}
@@ -39,6 +41,7 @@ func readExchange(entries []*Entry) (x exchange) {
 			}
 		}
 	}
+	// By position, as models repeat ids within one exchange.
 	answered := map[turns.At]bool{}
 	for ; i < len(entries); i++ {
 		if entries[i].Content.Speaker != content.Tool {
@@ -60,6 +63,7 @@ func readExchange(entries []*Entry) (x exchange) {
 			}
 		}
 	}
+	// At the end, when every response was seen.
 	for _, c := range x.callers {
 		for j, block := range c.entry.Content.Blocks {
 			call, ok := block.(content.ToolCall)

@@ -21,6 +21,7 @@
 //	thresh.plugin.call.duration  histogram   s          strategy, call
 //	thresh.plugin.failures       counter     {failure}  strategy, call, reason
 //	thresh.plugin.state          gauge       {plugin}   strategy, state
+//	thresh.plugin.isolation.missing  gauge   {measure}  strategy
 //	thresh.sessions              up-down     {session}
 //	thresh.llm.calls             counter     {call}     profile, model
 //	thresh.llm.attempts          counter     {attempt}  profile, model

@@ -17,6 +17,11 @@ func (m *maker) gauges(r *Recorder, s Sources) metric.Registration {
 		metric.WithDescription("1 for the state that a plugin is in."),
 	)
 	m.failed("thresh.plugin.state", err)
+	missing, err := m.meter.Int64ObservableGauge(
+		"thresh.plugin.isolation.missing", metric.WithUnit("{measure}"),
+		metric.WithDescription("Measures of isolation that a plugin does without."),
+	)
+	m.failed("thresh.plugin.isolation.missing", err)
 	if len(m.errs) > 0 {
 		return nil
 	}
@@ -29,8 +34,13 @@ func (m *maker) gauges(r *Recorder, s Sources) metric.Registration {
 				o.ObserveInt64(states, 1, r.attributes.of(labels{strategy: name, state: string(state)}).observe)
 			}
 		}
+		if s.Lacking != nil {
+			for name, n := range s.Lacking() {
+				o.ObserveInt64(missing, int64(n), r.attributes.of(labels{strategy: name}).observe)
+			}
+		}
 		return nil
-	}, sessions, states)
+	}, sessions, states, missing)
 	m.failed("gauges", err)
 	return registration
 }

@@ -20,6 +20,8 @@ type Sources struct {
 	Sessions func() int
 	// Plugins are the states of the plugins, by strategy.
 	Plugins func() map[string]plugins.State
+	// Lacking is how many measures of isolation the plugins do without, by strategy.
+	Lacking func() map[string]int
 }
 
 // Recorder records what a host does. It is safe for concurrent use. The nil Recorder records nothing, at no cost.

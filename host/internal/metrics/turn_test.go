@@ -240,15 +240,17 @@ func TestWhatAModelCosts(t *testing.T) {
 
 func TestGaugesAreReadWhenSomebodyCollects(t *testing.T) {
 	states, open := map[string]plugins.State{"dense": plugins.StateReady, "other-one": plugins.StateQuarantined}, 3
-	r, reader := newRecorder(t, metrics.Sources{Sessions: func() int { return open }, Plugins: func() map[string]plugins.State { return states }})
+	r, reader := newRecorder(t, metrics.Sources{Sessions: func() int { return open }, Plugins: func() map[string]plugins.State { return states },
+		Lacking: func() map[string]int { return map[string]int{"dense": 2} }})
 	if diff := cmp.Diff(series{
 		"thresh.sessions{} 3": true, "thresh.plugin.state{state=ready,strategy=dense} 1": true,
-		"thresh.plugin.state{state=quarantined,strategy=other-one} 1": true,
+		"thresh.plugin.state{state=quarantined,strategy=other-one} 1": true, "thresh.plugin.isolation.missing{strategy=dense} 2": true,
 	}, collect(t, reader)); diff != "" {
 		t.Error(diff)
 	}
 	states, open = map[string]plugins.State{"dense": plugins.StateCrashed}, 0
-	if diff := cmp.Diff(series{"thresh.sessions{} 0": true, "thresh.plugin.state{state=crashed,strategy=dense} 1": true}, collect(t, reader)); diff != "" {
+	if diff := cmp.Diff(series{"thresh.sessions{} 0": true, "thresh.plugin.state{state=crashed,strategy=dense} 1": true,
+		"thresh.plugin.isolation.missing{strategy=dense} 2": true}, collect(t, reader)); diff != "" {
 		t.Errorf("later: %s", diff)
 	}
 	if err := r.Close(); err != nil {

@@ -135,6 +135,7 @@ func TestCallsThatFail(t *testing.T) {
 		"answers-too-little":         {call: optimize, want: ErrBadAnswer, says: "ended early"},
 		"answers-too-much":           {call: compress, want: ErrBadAnswer, says: "more data than announced"},
 		"sends-two-headers":          {call: compress, want: ErrBadAnswer, says: "second header"},
+		"counts-without-end":         {call: compress, want: ErrBadAnswer, says: "100000 labels, at most 64"},
 		"does-nothing-and-something": {call: compress, want: ErrBadAnswer, says: "reports a no-op but sends 1 pieces"},
 	}
 	for name, test := range tests {

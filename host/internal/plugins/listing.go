@@ -40,10 +40,11 @@ type Listing struct {
 // Explanation is the reason, followed by the last lines of the plugin's standard error if it is broken. It is safe for
 // a terminal; "" if there is nothing to explain.
 func (l Listing) Explanation() string {
+	const maxReason = 16 << 10 // bytes
 	if l.Reason == "" {
 		return ""
 	}
-	return l.Reason + fault.Excerpt(l.Stderr)
+	return text.Printable(l.Reason, maxReason) + fault.Excerpt(l.Stderr)
 }
 
 // startsAtOnce bounds how many plugins List starts at the same time.

@@ -14,12 +14,14 @@ import (
 // that to the lock file: from then on it must stay the same. It returns what was locked, by name, and why others were
 // not.
 func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked, error) {
+	// Asked first: without a lock file to write, no plugin need be started.
 	if err := m.trust.CanLock(); err != nil {
 		return nil, err
 	}
 	found := m.scan()
 	if len(names) == 0 {
 		for _, c := range found.Candidates {
+			// Shadowed and broken files are skipped without an error: they are not what would run.
 			if c.Usable() {
 				names = append(names, c.Name)
 			}
@@ -36,6 +38,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 		}
 		done[name], entries = e, append(entries, e)
 	}
+	// All in one write: the file is never seen with half of what was asked for.
 	if len(entries) > 0 {
 		if err := m.trust.Lock(entries); err != nil {
 			return nil, errors.Join(append(errs, err)...)
@@ -43,6 +46,7 @@ func (m *Manager) Lock(ctx context.Context, names ...string) (map[string]Locked,
 	}
 	for _, s := range m.all() {
 		if _, ok := done[s.Name()]; ok {
+			// A plugin that was refused because of its hash is tried again at the next call.
 			s.Reset("plugin was locked")
 		}
 	}
@@ -61,6 +65,7 @@ func (m *Manager) lookAt(ctx context.Context, found discover.Catalog, name strin
 	if err := m.prepare(); err != nil {
 		return Locked{}, err
 	}
+	// The file stays open from here: what is hashed is what is started, even if the file is replaced meanwhile.
 	b, err := discover.Open(c, &m.hashes, nil)
 	if err != nil {
 		return Locked{}, fmt.Errorf("%s: %w", c.Path, err)

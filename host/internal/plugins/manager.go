@@ -236,6 +236,7 @@ func (m *Manager) launch(
 	if err != nil {
 		return nil, b.HostFailure(OpStart, err, "'thresh doctor' shows what this machine can enforce")
 	}
+	m.warnOfMissing(b.Name, sandbox)
 	return m.bringUp(ctx, m.clientOptions(), client.Spec{Binary: b, Sandbox: sandbox, Known: known}, reached)
 }
 

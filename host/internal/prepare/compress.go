@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history.
+// ineffective is the share of the tokens that a Compress must remove to be worth repeating for the same history. A
+// twentieth; below it the next turn would be at the threshold again, and pay for the same summary.
 const ineffective = 0.05
 
 // compress is the compress step: the strategy makes the curated history smaller. It is skipped if the strategy had
@@ -19,6 +20,7 @@ const ineffective = 0.05
 func (t *turn) compress(ctx context.Context, reason contract.CompressReason) error {
 	out := &t.outcome.Compress
 	out.Reason = reason
+	// What is added while the strategy works is not in it, and stays behind what the plan makes of it.
 	snapshot := t.history.SnapshotAt(t.req.UpTo)
 	if n := t.lastNoOp(snapshot); n != "" {
 		out.Kind, out.NoOp, out.Remembered = outcome.KindNoOp, n, true
@@ -32,11 +34,14 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 	if err != nil {
 		return t.compressFailed(ctx, err)
 	}
+	// Also for a no-op: the plugin and its model answered, so that a cooldown has no reason any more.
 	t.compressSucceeded()
 	if plan == nil {
 		t.rememberNoOp(snapshot, out.NoOp)
 		return nil
 	}
+	// Only now is there a choice. A Compress for the hard limit or on demand is wanted at any price, and what a model
+	// call cost is spent already.
 	if reason == contract.ReasonThreshold && out.LLM == nil {
 		d, pays := t.pays(plan, snapshot)
 		if out.Decision = &d; !pays {
@@ -47,6 +52,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		}
 	}
 	if err := t.apply(plan, outcome.StepCompress); err != nil {
+		// Neither applied nor a no-op: the error says what it is.
 		out.Kind = ""
 		return fmt.Errorf("apply what %s compressed: %w", t.info.Name, err)
 	}
@@ -54,6 +60,7 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		out.Ineffective = true
 		t.rememberNoOp(snapshot, outcome.NoOpIneffective)
 	}
+	// The view and its counts are of the history before.
 	t.refresh()
 	return nil
 }
@@ -65,6 +72,7 @@ func (t *turn) planCompress(
 	out := &t.outcome.Compress
 	set := t.req.Settings
 	curated := history.Curate(s.Entries)
+	// Of the curated history, which is what the strategy sees.
 	current := 0
 	for _, e := range curated {
 		current += e.Tokens
@@ -75,6 +83,7 @@ func (t *turn) planCompress(
 		Call: t.call(s, curated), CompressParams: t.compressParams(current, reason),
 	}, services)
 	out.PluginTime = time.Since(start)
+	// Before the error is looked at: what was spent is reported in any case.
 	modelErr := t.accountLLM(services)
 	if err != nil {
 		return nil, &CompressError{
@@ -93,6 +102,7 @@ func (t *turn) planCompress(
 	if err != nil {
 		return nil, err
 	}
+	// Fewer entries at the same size are a gain still.
 	if plan.After > current || plan.After == current && plan.Len() == len(curated) {
 		out.Kind, out.NoOp = outcome.KindNoOp, contract.NoOpNoGain
 		return nil, nil
@@ -115,6 +125,7 @@ func (t *turn) compressParams(current int, reason contract.CompressReason) contr
 		Profile:          set.LLM.profile(),
 		Model:            set.LLM.model(),
 	}
+	// The limits are in the provider's tokens, and calibration knows how these relate to the host's.
 	params.ContextLimit = t.hostTokens(set.ContextLimit)
 	params.CompletionBudget = t.hostTokens(set.CompletionBudget)
 	return params
@@ -150,6 +161,7 @@ func (t *turn) lastNoOp(s history.Snapshot) contract.NoOpReason {
 func (t *turn) rememberNoOp(s history.Snapshot, reason contract.NoOpReason) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// Other settings may give another answer.
 	if t.current() {
 		t.noop = &noop{strategy: t.info.Name, added: s.Added, reason: reason}
 	}

@@ -23,6 +23,7 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 	type result struct{ entry, block, tokens int }
 	var all []result
 	for i := range l.last {
+		// Pinned entries are never changed. If nothing else is left, the turn fails.
 		if l.entries[i].Pinned() {
 			continue
 		}
@@ -32,13 +33,16 @@ func (l *ladder) results(ctx context.Context, goal int) (int, error) {
 			}
 		}
 	}
+	// The largest first, so that as few results as possible are lost. Stable, so that of equal ones the oldest goes.
 	slices.SortStableFunc(all, func(a, b result) int { return cmp.Compare(b.tokens, a.tokens) })
 	changed := map[int]bool{}
 	for _, r := range all {
+		// Looked at before each: not one result more is removed than is needed.
 		if l.total <= goal {
 			break
 		}
 		response := l.entries[r.entry].Blocks[r.block].(content.ToolResponse)
+		// The id lets the agent ask for the result again, if there is a transcript log.
 		line := fmt.Sprintf(removedResult+" to stay under the context limit: %d tokens, entry %s]",
 			r.tokens, l.base.Entries[r.entry].ID)
 		ok, err := l.replace(ctx, r.entry, r.block, response.WithResultText(line))
@@ -67,6 +71,7 @@ func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 			break
 		}
 		first := l.entries[x.First()].Speaker
+		// Messages of people are the next rung. An exchange is removed as a whole or not at all.
 		if x.Last() >= l.last || first != content.AI && first != content.Tool || l.stays(x.Entries...) {
 			continue
 		}
@@ -80,6 +85,7 @@ func (l *ladder) exchanges(_ context.Context, goal int) (int, error) {
 
 // human shortens long messages of people, then removes messages, the oldest first. The last message stays.
 func (l *ladder) human(ctx context.Context, goal int) (int, error) {
+	// Shortened before any is removed: the beginning of a message says most of what it asks for.
 	old := l.oldMessages()
 	changed := map[int]bool{}
 	for _, i := range old {
@@ -87,6 +93,7 @@ func (l *ladder) human(ctx context.Context, goal int) (int, error) {
 			if l.total <= goal {
 				return len(changed), nil
 			}
+			// Other blocks of people are attachments, which cannot be cut.
 			text, ok := b.(content.Text)
 			if !ok || len(text.Text) <= headBytes {
 				continue
@@ -121,6 +128,7 @@ func (l *ladder) oldMessages() []int {
 	later := slices.ContainsFunc(l.entries[l.last:], func(c content.Content) bool {
 		return c.Speaker == content.Human && !c.Pinned() // pinned ones stay anyway, and may be the agent's
 	})
+	// The last message is among the old ones if the last exchange has none: it stays, as the model answers it.
 	if !later && len(old) > 0 {
 		old = old[:len(old)-1]
 	}
@@ -132,6 +140,7 @@ const headBytes = 400
 
 // head returns the first headBytes of a longer text, cut between two characters.
 func head(s string) string {
+	// The text is longer than headBytes, as the caller has checked.
 	n := headBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

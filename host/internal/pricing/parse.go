@@ -39,6 +39,7 @@ func parse(file string, data []byte) ([]*List, error) {
 // syntaxError extracts the line number from an error of the YAML parser.
 func syntaxError(file string, err error) error {
 	e := &Error{File: file, Line: 1, Problem: err.Error()}
+	// The parser has no type for its errors, only this text. Without a line it is shown as it is.
 	if rest, ok := strings.CutPrefix(e.Problem, "yaml: line "); ok {
 		line, what, _ := strings.Cut(rest, ": ")
 		if n, err := strconv.Atoi(line); err == nil {
@@ -61,6 +62,7 @@ type parser struct {
 
 // fail records a problem on a line. Parsing continues, so that one run reports all problems.
 func (p *parser) fail(line int, format string, args ...any) {
+	// A file in the wrong format has a problem on every line.
 	if len(p.errs) == maxProblems {
 		p.more++
 		return
@@ -78,6 +80,7 @@ func (p *parser) err() error {
 
 // document reads the top level: a table with the one key "lists".
 func (p *parser) document(doc *yaml.Node) {
+	// The decoder gives a document around the value.
 	root := doc
 	if doc.Kind == yaml.DocumentNode && len(doc.Content) > 0 {
 		root = doc.Content[0]
@@ -154,6 +157,7 @@ func (p *parser) one(n *yaml.Node) {
 			p.fail(n.Line, "%s is missing", key)
 		}
 	}
+	// A value that was refused is 0 here, and makes no second problem.
 	switch {
 	case l.CacheWrite > 0 && l.CacheRead == 0:
 		p.fail(lines["cacheWrite"], "cacheWrite without cacheRead: a cache that is never read")
@@ -164,6 +168,7 @@ func (p *parser) one(n *yaml.Node) {
 		p.fail(lines["name"], "the list on line %d has the same name", line)
 	}
 	p.names[l.Name] = n.Line
+	// Also with problems: names must be known to find repeated ones. The lists are returned only if there are none.
 	p.lists = append(p.lists, &l)
 }
 
@@ -184,6 +189,7 @@ func (p *parser) field(l *List, key, value *yaml.Node) {
 		l.Output = p.price(key, value)
 	case "cacheTTL":
 		d, err := time.ParseDuration(value.Value)
+		// A duration needs a unit, except for 0, which people write without one.
 		if value.Value == "0" {
 			d, err = 0, nil
 		}

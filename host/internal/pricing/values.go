@@ -14,6 +14,7 @@ import (
 // quoted number is refused too, because a quoted price is usually a mistake for another field.
 func (p *parser) price(key, value *yaml.Node) float64 {
 	f, err := strconv.ParseFloat(value.Value, 64)
+	// 0 is allowed: models on one's own machine cost nothing.
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || value.Kind != yaml.ScalarNode ||
 		value.Tag == "!!str" {
 		p.fail(value.Line, "%s: %s: want a price in USD per million tokens, 0 or more", key.Value, quote(value))
@@ -39,6 +40,7 @@ func (p *parser) name(key, value *yaml.Node) string {
 	switch {
 	case s == Auto || s == None:
 		p.fail(value.Line, "name: %q is reserved in the setting model.priceList; want another name", s)
+	// A comma separates names on the command line, and a space those in shell scripts.
 	case strings.ContainsAny(s, " ,=\""):
 		p.fail(value.Line, "name: %s: want a word without spaces, commas, quotes and \"=\"", quote(value))
 	}
@@ -63,7 +65,8 @@ func (p *parser) models(key, value *yaml.Node) []string {
 	return slices.Clip(models)
 }
 
-// quote shows a value in a message, shortened.
+// quote shows a value in a message, shortened. Lists and tables are named by their kind, as their text may have any
+// length.
 func quote(n *yaml.Node) string {
 	const most = 60
 	switch {

@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// written is a list in the form of the file: fields that are not set are left out, durations are text.
+// written is a list in the form of the file: fields that are not set are left out, durations are text. Its tags are the
+// keys that parse reads.
 type written struct {
 	Name         string   `yaml:"name"`
 	Models       []string `yaml:"models,omitempty,flow"`
@@ -34,11 +35,13 @@ func (c *Catalog) YAML() ([]byte, error) {
 			Input: l.Input, CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, Output: l.Output,
 			CacheMinimum: l.CacheMinimum,
 		}
+		// 0 is "forever" and is left out, as it is the default.
 		if l.CacheTTL > 0 {
 			w.CacheTTL = l.TTL()
 		}
 		file.Lists = append(file.Lists, w)
 	}
+	// The shipped file explains its own fields; so the explanation cannot differ from what ships.
 	comments, _, _ := bytes.Cut(shipped, []byte("\nlists:"))
 	var b bytes.Buffer
 	b.Write(comments)
@@ -59,6 +62,7 @@ func (l *List) TTL() string {
 	case l.CacheTTL == 0:
 		return "forever"
 	}
+	// Zeros are cut only behind another unit: "30s" stays, "10m0s" becomes "10m".
 	s := l.CacheTTL.String() // "5m0s", "1h0m0s"
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

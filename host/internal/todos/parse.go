@@ -14,6 +14,7 @@ const cancelled = "cancelled"
 // statusOf translates an agent's word for a status; ok is false for an unknown word. Case, hyphens and spaces do not
 // matter.
 func statusOf(word string) (status string, ok bool) {
+	// No status is so long; a hostile text is not copied several times to find that out.
 	if len(word) > 40 {
 		return "", false
 	}
@@ -30,7 +31,7 @@ func statusOf(word string) (status string, ok bool) {
 	return "", false
 }
 
-// parsed holds the fields of a task, or of a tool call about one.
+// parsed holds the fields of a task, or of a tool call about one. Fields that are missing are "".
 type parsed struct {
 	id, content, status string
 	// Raw JSON, as parsing depends on the depth.
@@ -58,6 +59,7 @@ func parseFields(raw []byte, idName string, names ...string) (p parsed, ok bool)
 			p.subtasks = value
 			return nil
 		}
+		// Only names that are better than the one found so far, or the same one again.
 		for i, n := range names[:min(best+1, len(names))] {
 			if string(name) != n {
 				continue
@@ -106,14 +108,17 @@ func parseList(raw []byte, above string, depth int) (list []sdk.Todo, ok bool) {
 		if t.Status == cancelled {
 			return nil
 		}
+		// Its position, counted from 1, by which agents refer to tasks without ids.
 		if t.ID == "" {
 			t.ID = strconv.Itoa(i + 1)
 		}
+		// Reduced from time to time, so that a list of a million tasks does not fill the memory.
 		if list = append(list, t); len(list) >= 2*MaxTodos {
 			list = fit(list)
 		}
 		return nil
 	})
+	// A list of other things is no list of tasks, and must not replace one. An empty list is one: everything is done.
 	if err != nil || s.Rest() != nil || n > 0 && !found {
 		return nil, false
 	}
@@ -126,6 +131,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 	if text, isText := rawjson.Text(raw); isText {
 		p.content = clip(strings.TrimSpace(text), MaxContent)
 	} else {
+		// In the order of preference. Each agent has one of them; content is the clearest.
 		p, _ = parseFields(raw, "id", "content", "description", "step")
 	}
 	if p.content == "" {
@@ -139,6 +145,7 @@ func parseTask(raw []byte, above string, depth int) (t sdk.Todo, ok bool) {
 		}
 	}
 	if p.subtasks != nil && depth < MaxDepth {
+		// Deeper ones are left out: no agent has them, and a hostile file could nest without end.
 		t.Subtasks, _ = parseList(p.subtasks, t.Status, depth+1)
 	}
 	return t, true
@@ -150,6 +157,7 @@ func createdID(result []byte) string {
 	if id := idOf(rawjson.Field(rawjson.Field(result, "task"), "id")); id != "" {
 		return id
 	}
+	// The word behind the first "#".
 	text, _ := rawjson.Text(result)
 	_, rest, _ := strings.Cut(text, "#")
 	end := strings.IndexFunc(rest, func(c rune) bool {

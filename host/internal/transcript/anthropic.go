@@ -137,6 +137,8 @@ func resultOf(
 	for _, part := range list {
 		o := asObject(part)
 		if text, ok := rawjson.Text(o.raw("text")); ok && o.text("type") == "text" {
+			// Fields of the parts, such as citations, are lost here. An agent's own messages go through [exactResult]
+			// in addition.
 			texts = append(texts, text)
 			continue
 		}

@@ -57,11 +57,14 @@ func (b *builder) pair(entry, from int) {
 	for j := from; j < len(c.Blocks); j++ {
 		switch block := c.Blocks[j].(type) {
 		case content.ToolCall:
+			// Of every speaker, also of an unknown one: a name is better than none.
 			b.names[block.ID] = block.Name
 			if c.Speaker == content.AI {
+				// Only a call of the model expects a response.
 				b.match.Call(block.ID, block.Name, turns.At{Entry: entry, Block: j})
 			}
 		case content.ToolResponse:
+			// A response of another speaker answers nothing.
 			if c.Speaker != content.Tool {
 				continue
 			}

@@ -108,6 +108,7 @@ func (c *claudeThread) forget() {
 	for id := range c.open {
 		c.old[id] = id != "" // a message without an id is one of its own
 	}
+	// The map is kept: sessions compact many times.
 	clear(c.open)
 }
 
@@ -193,6 +194,7 @@ func (c *claudeThread) assistant(r record, message object) {
 	blocks := c.b.messageContent(r.line, message.raw("content")).blocks
 	var meta metadata
 	id := message.text("id")
+	// A line without an id is a message of its own.
 	entry, merge := c.open[id]
 	if merge = merge && id != ""; merge {
 		meta.raw("timestamp", asObject(c.b.t.Entries[entry].Metadata).raw("timestamp"))
@@ -232,6 +234,7 @@ func (c *claudeCode) end() error {
 	// Nothing to decide.
 	case c.sideLines == 0:
 	case len(b.t.Entries) == 0:
+		// Line numbers stay right: both threads count the lines of the one file.
 		b.t.Entries, b.t.Lines = side.t.Entries, side.t.Lines
 		b.note(0, -1, "every message is a sub-agent's (isSidechain): this is the transcript of a sub-agent")
 	default:
@@ -240,6 +243,7 @@ func (c *claudeCode) end() error {
 			c.sideLines,
 		)
 	}
+	// In either case: a broken record is worth a note even in what was left out.
 	b.t.Notes = append(b.t.Notes, c.side.b.t.Notes...)
 	if len(b.t.Entries) == 0 {
 		return fail(ErrEmpty, "it is a Claude Code session without any message")

@@ -85,8 +85,8 @@ func (c *codex) record(r record) error {
 		c.session(payload)
 	case "response_item":
 		c.item(r.line, stamp, payload)
-	// Newer versions list the context, older ones have only a summary.
 	case "compacted":
+		// Newer versions list the context, older ones have only a summary.
 		c.compacted(r.line, stamp, payload)
 	case "event_msg":
 		if payload.text("type") == "token_count" {

@@ -54,6 +54,7 @@ func (d *document) each(name string, element func(i, line int, raw []byte) error
 		return &Error{Line: d.lineAt(list.at), Offset: d.offset + int64(list.at), Entry: -1, Reason: ErrMalformed,
 			Detail: list.name + " is " + clip(list.value) + ", not a list"}
 	}
+	// Element by element: a list of offsets of a hundred thousand messages is never built.
 	return s.Array(func(i int) error {
 		at := list.at + s.Offset()
 		// A slice of data: valid for as long as the document.

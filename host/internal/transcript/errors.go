@@ -15,11 +15,14 @@ var (
 	// The file has no transcript: nothing but white space, or bookkeeping without messages.
 	ErrEmpty = errors.New("empty file")
 	// NUL bytes, which no text has: an image or an archive by mistake.
-	ErrBinary    = errors.New("binary file")
+	ErrBinary = errors.New("binary file")
+	// A path that has no content of its own. Readers never try the files inside it: which of them is meant is up to the
+	// user.
 	ErrDirectory = errors.New("is a directory")
 	// Above [Options.MaxBytes]; the error says how much is allowed.
 	ErrTooLarge = errors.New("file too large")
-	ErrSyntax   = errors.New("broken JSON")
+	// Text that no JSON parser takes; the error names the byte.
+	ErrSyntax = errors.New("broken JSON")
 	// The JSON ends too early: the recorder is still writing, or the copy was cut.
 	ErrTruncated = errors.New("truncated file")
 	// Valid JSON in which no reader sees its own format.

@@ -30,7 +30,8 @@ type Before struct {
 	Called func(id string) string
 }
 
-// MessageError says which message is not one of the provider's form.
+// MessageError says which message is not one of the provider's form. Agents send many messages in one call, so the
+// position is the only way to find the one that is meant.
 type MessageError struct {
 	// Message and Part count from 0; Part is -1 if the error is about the whole message.
 	Message, Part int
@@ -129,7 +130,8 @@ type ProviderRequest struct {
 }
 
 // Render arranges a conversation for a provider, so that it can be sent as it is. What was added in the same form
-// ([Parse]) comes back as it was; the notes say what of the rest the form cannot hold.
+// ([Parse]) comes back as it was; the notes say what of the rest the form cannot hold. It never fails: what cannot be
+// held is left out and noted.
 func Render(f Format, system []content.Block, entries []content.Content) (ProviderRequest, []Note) {
 	// Exact: fields that a provider gave are written back to it.
 	r := render(&Transcript{System: system, Entries: entries}, f, true)

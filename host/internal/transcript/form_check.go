@@ -27,14 +27,13 @@ func checkMessage(f Format, o object) (part int, err error) {
 	return checkChat(role, o)
 }
 
-// checkAnthropic judges a message of the Anthropic API. The role "system" is not Anthropic's own, but agents send it,
-// and it is read as an instruction. checkAnthropic judges a message of the Messages API. The role "system" is none of
-// it today. It is taken nevertheless: some clients accept it, and it is given back as it came.
+// checkAnthropic judges a message of the Anthropic API. The role "system" is not one of the API's messages. It is taken
+// nevertheless, because agents send it to servers that accept it: it is read as an instruction, and given back as it
+// came.
 func checkAnthropic(role string, o object) (part int, err error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, role) {
 		return -1, fmt.Errorf("unknown role %q; want user or assistant", clip([]byte(role)))
 	}
-	// The most likely mistake: messages of another provider under the wrong format.
 	// The usual mistake: messages of one library, and the format of another. Reading on would lose the calls.
 	if o.has("tool_calls") {
 		return -1, errors.New(`"tool_calls" is of the form openai-chat`)
@@ -58,8 +57,7 @@ func checkAnthropic(role string, o object) (part int, err error) {
 	})
 }
 
-// checkChat judges a message of the OpenAI chat API. checkChat judges a message of the Chat Completions API, which has
-// a role for tools and their calls outside of content.
+// checkChat judges a message of the OpenAI chat API, which has a role for tools, and their calls outside of content.
 func checkChat(role string, o object) (part int, err error) {
 	switch role {
 	case roleSystem, roleDeveloper, roleUser:
@@ -72,7 +70,6 @@ func checkChat(role string, o object) (part int, err error) {
 				return -1, err
 			}
 		}
-		// A message with calls may have no content.
 		// Next to calls, a refusal or sound, the API has null.
 		if !o.has("content") {
 			return -1, nil
@@ -105,6 +102,7 @@ func checkCalls(raw []byte) error {
 		if function == nil {
 			function = o.object("custom")
 		}
+		// Without an id the response could not be paired, and the call would stay open for ever.
 		if o.text("id") == "" || function.text("name") == "" {
 			return fmt.Errorf("call %d of tool_calls needs id and a function with a name", i)
 		}
@@ -151,6 +149,7 @@ func checkParts(raw []byte, check func(kind string, part object) error) (part in
 	if _, ok := rawjson.Text(raw); ok {
 		return -1, nil
 	}
+	// A content without parts is refused: the entry would have no blocks, and no provider takes such a message.
 	parts, ok := elements(raw)
 	switch {
 	case rawjson.IsNull(raw):

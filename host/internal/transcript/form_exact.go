@@ -73,6 +73,8 @@ func (b *builder) exactToolResult(r content.ToolResponse, o object) []content.Bl
 
 // exactToolMessage completes the response that a chat message of a tool was read as. Its further fields, the name of
 // the tool among them, belong to the message: an entry may come to hold other responses.
+//
+// r is returned with the result's parts in its Extra; the blocks are the attachments that follow it.
 func exactToolMessage(r content.ToolResponse, o object) (content.ToolResponse, []content.Block) {
 	result, media, parts := exactResult(o.raw("content"), "text", func(part []byte) (content.Media, bool) {
 		m, ok := openAIMedia(asObject(part))

@@ -43,6 +43,7 @@ func isGeminiCallField(name string) bool {
 func readGemini(b *builder, d *document) error {
 	b.t.Format = GeminiCLI
 	b.t.ID = d.top.text("sessionId")
+	// The project's hash and the times hold no conversation.
 	b.otherFields(d.top, func(name string) bool {
 		return slices.Contains([]string{"sessionId", "projectHash", "startTime", "lastUpdated", "messages"}, name)
 	})
@@ -88,7 +89,9 @@ func (b *builder) geminiMessage(line int, m object) {
 	stamp := meta.json()
 	meta.raw("model", m.raw("model"))
 	meta.raw("usage", m.raw("tokens"))
+	// Not nil: an entry without blocks is well-formed, one whose blocks are missing is not.
 	said := []content.Block{}
+	// Absent in most messages; an absent list has no elements.
 	thoughts, _ := elements(m.raw("thoughts"))
 	for _, raw := range thoughts {
 		thought := asObject(raw)
@@ -114,6 +117,7 @@ func (b *builder) geminiMessage(line int, m object) {
 		)
 		answers = append(answers, geminiAnswer(call)...)
 	}
+	// Before the responses, since the pairing goes by position.
 	b.add(line, content.Content{Speaker: content.AI, Blocks: said, Metadata: meta.json()})
 	if len(answers) > 0 {
 		b.add(line, content.Content{Speaker: content.Tool, Blocks: answers, Metadata: stamp})
@@ -141,6 +145,7 @@ func geminiAnswer(call object) []content.Block {
 	switch {
 	case len(responses) == 1:
 		r.Result = responses[0]
+	// A response block has one result.
 	case len(responses) > 1:
 		r.Result, _ = json.Marshal(responses) // raw JSON always marshals
 	case !ok:

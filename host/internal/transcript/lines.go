@@ -21,7 +21,8 @@ type lineReader interface {
 // an unknown format would be read into memory whole.
 const maxUndecided = 100
 
-// lineFile is a file of one object per line while it is read.
+// lineFile is a file of one object per line while it is read. The format is found once, at the beginning; a record that
+// does not fit it later is up to the reader of that format.
 type lineFile struct {
 	// s has the position, o what the caller allows, and b collects.
 	s *source
@@ -59,6 +60,7 @@ func readLines(s *source, o Options, first []byte, line int, offset int64) (*Tra
 	if reader == nil {
 		return nil, unknownObject(waiting[0])
 	}
+	// In order, so that notes and entries have the lines of the file.
 	for _, rec := range waiting {
 		if err := reader.record(rec); err != nil {
 			return nil, err

@@ -261,6 +261,7 @@ func (m *messages) answer(d *document) {
 	}
 	line := d.lineAt(d.at("response"))
 	m.b.remark(line, len(m.b.t.Entries), "the provider's response is read as the last message")
+	// Now the field was read, and head does not report it as left out.
 	m.answered = true
 	message = append(
 		slices.Clone(message), field{name: "usage", value: response.raw("usage")},

@@ -20,7 +20,7 @@ type field struct {
 	name  string
 	value []byte
 	// Where the value begins in the parsed text, in bytes; for line numbers.
-	at int // where the value begins in that text
+	at int
 }
 
 // parseObject reads an object that is followed by nothing but white space. Up to 16 fields are searched linearly, which
@@ -67,10 +67,12 @@ func parseObject(raw []byte) (object, error) {
 // asObject returns the fields of raw; nil if it is not an object. Lookups in a nil object find nothing, so reading
 // nested objects needs no checks in between.
 func asObject(raw []byte) object {
+	// Looked at first: parsing a long string to learn that it is no object would be a waste.
 	if kind(raw) != '{' {
 		return nil
 	}
 	o, err := parseObject(raw)
+	// Documents were checked before; for parts of a record that are no valid JSON, "not an object" is enough.
 	if err != nil {
 		return nil
 	}

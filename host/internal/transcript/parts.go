@@ -87,6 +87,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 	for _, part := range parts {
 		o := asObject(part)
 		if o.isTrue("media") {
+			// A strategy removed the attachment. The caller then writes what is left in the usual form.
 			if len(attached) == 0 {
 				return nil, false
 			}
@@ -108,6 +109,7 @@ func (a *answer) parts(text func(string, object) []byte, media func(content.Medi
 		}
 		out, all = append(out, text(all[:n], o.but("text"))), all[n:]
 	}
+	// A rest means that something was added since.
 	return list(out), all == "" && len(attached) == 0
 }
 
@@ -122,7 +124,7 @@ func (o object) but(names ...string) object {
 	return out
 }
 
-// rest sets all fields of an object.
+// rest sets all fields of an object. Fields that are set already must not be among them: the name would be there twice.
 func (m *metadata) rest(o object) {
 	for _, f := range o {
 		m.raw(f.name, f.value)
@@ -148,7 +150,8 @@ func without(fields content.Fields, names ...string) content.Fields {
 }
 
 // same reports whether two JSON values are equal: the order of fields does not count, and a field that is null is as
-// good as none. Numbers are compared as they are written.
+// good as none. Numbers are compared as they are written. It is asked for each part of each message that an agent adds,
+// so the usual case, equal bytes, is decided first.
 func same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

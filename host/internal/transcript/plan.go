@@ -50,7 +50,8 @@ type answer struct {
 
 // planner arranges a history for a provider. Provider rules are stricter than real histories: every call must be
 // answered in the next message, and every response must have its call. Whatever must be moved, added or left out for
-// this is tallied, so that a conversion never loses something silently. A planner serves one transcript.
+// this is tallied, so that a conversion never loses something silently. A planner serves one transcript. Its steps:
+// [plan], then uniqueIDs, then the writer takes the turns in order and adds its own notes to tally.
 type planner struct {
 	form  Format // that is written
 	tally tally
@@ -131,6 +132,8 @@ func (p *planner) entry(i int, c content.Content) {
 				p.tally.count(0, i, "call in an entry that is not the model's left out")
 				continue
 			}
+			// len(p.turns) is where this turn will be. A turn with a call has a block, so that it is always appended
+			// below.
 			made := &call{ToolCall: block, turn: len(p.turns), exact: t.exact}
 			t.calls, t.blocks = append(t.calls, made), append(t.blocks, made)
 		case content.ToolResponse:
@@ -145,6 +148,7 @@ func (p *planner) entry(i int, c content.Content) {
 				continue
 			}
 			t.blocks = append(t.blocks, block)
+		// No provider has such a block; models write and read code in this form.
 		case content.Code:
 			t.blocks = append(t.blocks, content.Text{Text: "```" + block.Language + "\n" +
 				strings.TrimSuffix(block.Code, "\n") + "\n```"})
@@ -156,6 +160,7 @@ func (p *planner) entry(i int, c content.Content) {
 	if len(t.blocks) == 0 {
 		return // it had only responses, which were put behind their calls
 	}
+	// Open from the next entry on: a response in the call's own entry does not answer it.
 	for _, call := range t.calls {
 		p.match.Call(call.ID, call.Name, turns.At{Entry: i, Block: len(p.calls)})
 		p.calls = append(p.calls, call)
@@ -206,7 +211,8 @@ func (p *planner) close() {
 	}
 }
 
-// resultText returns what a model reads of a tool's result: the result, or the error if there is no result.
+// resultText returns what a model reads of a tool's result: the result, or the error if there is no result. A failed
+// tool often says more in its result than the error does.
 func resultText(r content.ToolResponse) string {
 	if rawjson.IsNull(r.Result) && r.Failed() {
 		return r.Error
@@ -218,6 +224,7 @@ func resultText(r content.ToolResponse) string {
 // everywhere set, as Anthropic requires, ids differ in the whole conversation and consist of letters, digits, '_' and
 // '-'. Without it, ids stay as recorded wherever that is possible.
 func (p *planner) uniqueIDs(everywhere bool) {
+	// suffix is the last number tried for an id. Without it, a thousand equal ids would be tried half a million times.
 	used, suffix := map[string]bool{}, map[string]int{}
 	for _, t := range p.turns {
 		if !everywhere && len(t.calls) > 0 {

@@ -36,6 +36,7 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a session: %w", err)
 	}
+	// Opening a directory succeeds; only reading it would fail, with a message that does not help.
 	if info.IsDir() {
 		return nil, &Error{
 			Path: path, Offset: -1, Entry: -1, Reason: ErrDirectory, Detail: "name a transcript file inside it",
@@ -46,10 +47,12 @@ func ReadFile(path string, o Options) (*Transcript, error) {
 			Detail: fmt.Sprintf("it is %d bytes long, the limit is %d", info.Size(), limit)}
 	}
 	s := newSource(f, o.limit())
+	// Known in advance, so that a document is read into one allocation.
 	s.size = info.Size()
 	t, err := read(s, o)
 	var e *Error
 	if errors.As(err, &e) {
+		// The reader knows no path: it reads from pipes too.
 		e.Path = path
 		return nil, err
 	}
@@ -82,6 +85,7 @@ func read(s *source, o Options) (*Transcript, error) {
 	line, offset := s.line, s.offset
 	switch err := checkJSON(first); {
 	case err == nil:
+		// The buffer is reused for the next line, which tells whether there is one.
 		first = bytes.Clone(first)
 	// The value goes on in the next line: a document that was printed with indentation.
 	case complete && errors.Is(err, io.ErrUnexpectedEOF):
@@ -128,6 +132,7 @@ func readDocument(data []byte, line int, offset int64) (*Transcript, error) {
 	b := newBuilder()
 	if !utf8.Valid(data) { // recorders copy the output of commands, which may be cut within a character
 		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
+		// The position is not searched for: one note is enough for a file that is read as a whole.
 		b.note(line, -1, "bytes that are not UTF-8 were replaced by U+FFFD")
 	}
 	if err := checkJSON(data); err != nil {

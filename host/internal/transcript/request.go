@@ -27,6 +27,7 @@ type Request struct {
 // the end if the last entry is not the AI's; that one was never answered. Replays, comparisons and explanations all use
 // this function, so that they agree on when the model was called.
 func (t *Transcript) Requests() []Request {
+	// Usage is in the order of the entries, so that one pass over both is enough.
 	replaced, usage := t.Replaced(), t.Usage
 	var out []Request
 	var next Request
@@ -43,6 +44,8 @@ func (t *Transcript) Requests() []Request {
 		out = append(out, next)
 		next.Boundary = false
 	}
+	// As if a person had spoken before the first entry: an AI entry at the beginning answers a request with an empty
+	// history.
 	before := content.Human
 	for i, c := range t.Entries {
 		if replaced[i] {

@@ -15,6 +15,8 @@ func isResponsesPart(kind string) bool {
 // responses reads the items of a request of the Responses API. Items are smaller than messages: consecutive ones of the
 // model are one entry, and so are consecutive outputs, as for [codex]. ai and tool are positions in the entries, as the
 // entry at hand may still grow.
+//
+// An item of another speaker sets them to -1, and so ends the entry.
 type responses struct {
 	b    *builder
 	ai   int // the entry of the model that is being added to; -1: the next item begins one
@@ -28,6 +30,7 @@ func newResponses(b *builder) *responses { return &responses{b: b, ai: -1, tool:
 func readResponses(b *builder, d *document) error {
 	b.t.Format, b.form = OpenAIResponses, OpenAIResponses
 	r := newResponses(b)
+	// Given next to the input and not as a message: the block has no role, by which the writer tells it from a message.
 	if text := d.top.text("instructions"); text != "" {
 		b.t.System = one(content.Text{Text: text})
 	}
@@ -55,6 +58,7 @@ func (r *responses) item(line int, o object) {
 	case t == "message" || t == "":
 		r.message(line, o)
 	case t == "reasoning":
+		// The two share the form: Codex records the items that it exchanges with this API.
 		block := codexReasoning(o).(content.Thinking)
 		r.say(line, withItem(block, o.but("type", "encrypted_content")))
 	case t == "function_call":
@@ -88,7 +92,6 @@ func withItem(block content.Thinking, item object) content.Block {
 	return block
 }
 
-// call adds a call with the further fields of its item.
 // call adds a call of the model. item are the fields of its item that a call has no place for.
 func (r *responses) call(line int, o object, name string, call content.ToolCall, item object) {
 	call.ID, call.Name = o.text("call_id"), name
@@ -98,8 +101,8 @@ func (r *responses) call(line int, o object, name string, call content.ToolCall,
 	r.say(line, call)
 }
 
-// meta marks an entry as added in this form; [Render] then writes back what it carries.
-// meta returns the metadata of every entry that is read: the form that its blocks go back in.
+// meta returns the metadata of every entry that is read. It marks the entry as added in this form; [Render] then
+// writes back what its blocks carry.
 func (r *responses) meta() metadata {
 	var meta metadata
 	meta.text(fieldFormat, string(OpenAIResponses))
@@ -120,6 +123,7 @@ func (r *responses) say(line int, blocks ...content.Block) {
 // output reads what a tool returned.
 func (r *responses) output(line int, o object) {
 	result, media, parts := exactResult(o.raw("output"), "input_text", func(part []byte) (content.Media, bool) {
+		// Media that could not be written back as they came stay parts of the result; see [builder.exactBlock].
 		m, ok := openAIMedia(asObject(part))
 		if !ok {
 			return m, false
@@ -140,6 +144,7 @@ func (r *responses) output(line int, o object) {
 	}
 	// Attachments follow the response that they belong to.
 	blocks := append(one(response), media...)
+	// The model's next item answers another request.
 	r.ai = -1
 	if r.tool >= 0 {
 		r.b.extend(r.tool, blocks)

@@ -41,6 +41,7 @@ var fieldMeanings = map[string]string{
 // EntrySchema returns the JSON Schema of an entry of the native form, as history.add takes it. It is made from the
 // encoder of blocks: what an empty block has is required, what a full one has in addition is optional.
 func EntrySchema() json.RawMessage {
+	// A map has no order of its own; the encoder sorts the keys, so that the schema is the same in every run.
 	type schema = map[string]any
 	// One form for each kind, and one for all others. An entry with a block that is almost of a known kind fits none.
 	var blocks []schema

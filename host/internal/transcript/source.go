@@ -38,6 +38,7 @@ func newSource(r io.Reader, limit int64) *source {
 func (s *source) head() error {
 	const most = 4096
 	head, err := s.r.Peek(most)
+	// A file of less than 4 KiB ends here; that is no problem.
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -54,6 +55,7 @@ func (s *source) head() error {
 	switch {
 	case len(text) == 0 && !blankSoFar:
 		return fail(ErrEmpty, "the file contains no transcript")
+	// [read] finds the first line that is not blank, or that there is none.
 	case len(text) == 0:
 		return nil
 	case text[0] == '{' || text[0] == '[':
@@ -95,6 +97,7 @@ func (s *source) next() (line []byte, complete bool, err error) {
 		return s.buf, s.whole, nil
 	}
 	for {
+		// Blank lines count, as editors count them.
 		s.line++
 		s.offset = s.end
 		s.buf = s.buf[:0]
@@ -116,6 +119,7 @@ func (s *source) next() (line []byte, complete bool, err error) {
 // rest appends the remainder of the file to the line that was read last, and returns both: the file is one JSON value
 // over several lines. The buffer grows to the file's size at once if that is known.
 func (s *source) rest() ([]byte, error) {
+	// A size that is over the limit is not allocated; fill refuses the file.
 	if more := s.size - s.end; more > 0 && s.size <= s.max {
 		// One allocation instead of many doublings: files have tens of megabytes.
 		s.buf = slices.Grow(s.buf, int(more)+1)

@@ -17,7 +17,8 @@ func (t *tally) routine(line, entry int, what string) { t.routines.count(line, e
 // notes returns the warnings, then the routine remarks.
 func (t *tally) notes() []Note { return append(t.warnings.notes(false), t.routines.notes(true)...) }
 
-// kinds are one half of a tally, in the order in which they came up, so that the output is deterministic.
+// kinds are one half of a tally, in the order in which they came up, so that the output is deterministic. The zero
+// value is ready to use; index is made with the first kind.
 type kinds struct {
 	index map[string]int
 	list  []tallied

@@ -33,6 +33,7 @@ type Usage struct {
 // as an error message of the agent; those have no usage.
 func (b *builder) readUsage() {
 	for i, c := range b.t.Entries {
+		// Reports stand at answers. Elsewhere a field of that name means something else.
 		if c.Speaker != content.AI {
 			continue
 		}
@@ -58,6 +59,7 @@ func parseUsage(raw []byte) (Usage, error) {
 	if o == nil {
 		return Usage{}, fmt.Errorf("it is %s, not an object", clip(raw))
 	}
+	// The names are in the order of how certain they are: "input" alone could be many things.
 	p := usageParser{o: o}
 	var u Usage
 	prompt := p.present("promptTokens", "prompt_tokens", "input_tokens", "inputTokens", "input")

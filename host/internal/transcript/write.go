@@ -31,7 +31,8 @@ func Write(w io.Writer, t *Transcript, f Format) ([]Note, error) {
 	return notes, nil
 }
 
-// rendered is a conversation in a provider's form.
+// rendered is a conversation in a provider's form. At most one of system and instructions is set, as each is of one
+// API; both are nil if the system prompt is among the messages.
 type rendered struct {
 	messages     [][]byte
 	system       []byte // Anthropic's system prompt, as a list of blocks; nil if there is none
@@ -40,7 +41,8 @@ type rendered struct {
 	tally        *tally
 }
 
-// render arranges a transcript for one of the providers. With exact, the system prompt was given in that form.
+// render arranges a transcript for one of the providers. With exact, the system prompt was given in that form. f must
+// be one of the three; the callers check it.
 func render(t *Transcript, f Format, exact bool) rendered {
 	switch f {
 	case OpenAIChat:
@@ -55,6 +57,7 @@ func render(t *Transcript, f Format, exact bool) rendered {
 // write writes the request, one message per line. The tool schemas are written if they are in the provider's own form,
 // which a field tells: providers support different parts of JSON Schema, so schemas are not converted.
 func (r *rendered) write(w *bufio.Writer, t *Transcript) {
+	// own is the field that only a schema of this provider's form has.
 	list, own := "messages", "function"
 	_ = w.WriteByte('{')
 	switch {
@@ -71,9 +74,11 @@ func (r *rendered) write(w *bufio.Writer, t *Transcript) {
 	}
 	switch {
 	case len(t.Tools) == 0:
+	// The first tells for all: a request has its schemas in one form.
 	case firstObject(t.Tools).has(own):
 		_, _ = fmt.Fprintf(w, "\"tools\":%s,\n", t.Tools)
 	default:
+		// In the notes, as the model cannot call anything without them.
 		r.tally.count(0, -1, "list of tool schemas in another provider's form left out")
 	}
 	_, _ = fmt.Fprintf(w, "%q:[", list)
@@ -112,6 +117,7 @@ func writeNative(w *bufio.Writer, t *Transcript) {
 // nativeFields returns the fields around the history: those that were read, then those that follow from t. A field that
 // was read wins, so that a round trip changes nothing.
 func nativeFields(t *Transcript) content.Fields {
+	// The capacity is cut: t may be written again, or by another goroutine.
 	fields := t.Extra[:len(t.Extra):len(t.Extra)]
 	add := func(name string, value json.RawMessage) {
 		if len(value) > 0 && !t.Extra.Has(name) {
@@ -121,6 +127,7 @@ func nativeFields(t *Transcript) content.Fields {
 	if t.ID != "" {
 		add("id", content.String(t.ID))
 	}
+	// Where the session came from. A native file without it was always native.
 	if t.Format != "" && t.Format != Native {
 		add("format", content.String(string(t.Format)))
 	}
@@ -131,6 +138,7 @@ func nativeFields(t *Transcript) content.Fields {
 	if len(t.Boundaries) > 0 {
 		var list []byte
 		for i, b := range t.Boundaries {
+			// Opens the list before the first element, and separates the others.
 			list = append(list, "[,"[min(i, 1)])
 			list = fmt.Appendf(list, `{"index":%d,"kind":%s`, b.Index, content.String(b.Kind))
 			if len(b.Meta) > 0 {

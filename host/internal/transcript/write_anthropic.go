@@ -9,7 +9,8 @@ import (
 )
 
 // anthropicWriter writes messages of the Anthropic API. Roles must alternate there, beginning with the user, so turns
-// of the same role are merged into one message. Results are the first blocks of the user message after the calls.
+// of the same role are merged into one message. Results are the first blocks of the user message after the calls. The
+// zero value of role means that no message was begun.
 type anthropicWriter struct {
 	*planner
 	role   string   // of the message at hand
@@ -20,12 +21,17 @@ type anthropicWriter struct {
 
 // renderAnthropic returns the messages, and the blocks of the system prompt. Of the history, the leading entries of
 // the system and the developer belong to the prompt: recordings that were converted by other programs have it there.
+//
+// uniqueIDs(true) because the API checks the characters of ids too: those of other providers may contain some that it
+// refuses.
 func renderAnthropic(t *Transcript, exact bool) rendered {
 	a := anthropicWriter{planner: plan(t, AnthropicMessages)}
 	a.uniqueIDs(true)
 	var system [][]byte
 	for _, m := range systemMessages(t.System) {
 		for _, text := range m.blocks {
+			// The role is a mark of the reader; the API has no such field in a system block and would refuse the
+			// request.
 			text.Extra = without(text.Extra, fieldRole)
 			system = append(system, a.blocks(turn{entry: -1, role: roleSystem, blocks: one(text), exact: exact})...)
 		}
@@ -39,6 +45,7 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 	for _, t := range turns {
 		a.turn(t)
 	}
+	// The last message has no successor that would end it.
 	a.flush()
 	r := rendered{messages: a.out, form: AnthropicMessages, tally: &a.tally}
 	if len(system) > 0 {
@@ -50,10 +57,12 @@ func renderAnthropic(t *Transcript, exact bool) rendered {
 // turn adds one turn and the responses to its calls. System entries after the beginning become user messages, because
 // the API has a system prompt only outside of the messages.
 func (a *anthropicWriter) turn(t turn) {
+	// Also for the tool: its results are blocks of a user message.
 	role := roleUser
 	switch {
 	case t.role == roleAssistant:
 		role = roleAssistant
+	// An agent that sends these in the middle uses a model that takes them. It gets back what it sent.
 	case isInstruction(t.role) && t.exact:
 		role = t.role
 	case isInstruction(t.role):
@@ -63,6 +72,8 @@ func (a *anthropicWriter) turn(t turn) {
 		a.tally.count(0, t.entry, `field "name" of an entry left out`)
 	}
 	a.add(role, t.entry, t.fields, a.blocks(t)...)
+	// Behind the turn with the calls. Parallel calls have all their results in one message, or the API refuses the next
+	// request.
 	for _, answer := range t.answers {
 		a.add(roleUser, t.entry, nil, a.toolResult(answer, t.entry))
 	}
@@ -71,11 +82,13 @@ func (a *anthropicWriter) turn(t turn) {
 // add adds blocks to the current message if it has the same role, else to a new one. A conversation that begins with
 // the model gets a user message in front, because the API refuses it otherwise.
 func (a *anthropicWriter) add(role string, entry int, fields object, blocks ...[]byte) {
+	// Everything in the turn was left out. A change of role here would split the messages around it for nothing.
 	if len(blocks) == 0 {
 		return
 	}
 	if a.role != role {
 		a.flush()
+		// A view can begin with the model after a compress, and recordings can begin in the middle of a session.
 		if len(a.out) == 0 && role == roleAssistant {
 			a.tally.count(
 				0, entry, "line of text put before the model's first message: the API requires a user message first",
@@ -101,6 +114,7 @@ func (a *anthropicWriter) flush() {
 	m.raw("content", list(a.body))
 	m.rest(a.fields)
 	a.out = append(a.out, m.json())
+	// The blocks were copied into the message, so that the slice can be used again.
 	a.body, a.fields = a.body[:0], nil
 }
 
@@ -111,6 +125,7 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 	for _, block := range t.blocks {
 		switch block := block.(type) {
 		case content.Text:
+			// Also with exact: a text may have become blank by a strategy's edit.
 			if strings.TrimSpace(block.Text) == "" {
 				a.tally.count(0, t.entry, "blank text left out: the API refuses it")
 				continue
@@ -118,6 +133,7 @@ func (a *anthropicWriter) blocks(t turn) [][]byte {
 			out = append(out, a.block(t.entry, t.exact, "text", block.Extra,
 				field{name: "text", value: content.String(block.Text)}))
 		case content.Thinking:
+			// A signature of another provider would be refused as well, but nothing tells it from one of this provider.
 			if !t.exact && (block.Signature == "" || t.role != roleAssistant) {
 				a.tally.count(0, t.entry, "thinking without a signature left out")
 				continue
@@ -164,6 +180,7 @@ func (a *anthropicWriter) block(entry int, exact bool, kind string, extra conten
 	for _, f := range fields {
 		m.raw(f.name, f.value)
 	}
+	// cache_control is kept: without it the provider caches nothing, and every request pays for its whole prompt.
 	for _, f := range extra {
 		switch {
 		case f.Name == "cache_control", f.Name == "citations", exact:
@@ -179,6 +196,7 @@ func (a *anthropicWriter) block(entry int, exact bool, kind string, extra conten
 func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 	kind := ""
 	switch {
+	// Models cannot send media; kind stays empty.
 	case t.role == roleAssistant:
 	case strings.HasPrefix(m.MimeType, "image/"):
 		kind = "image"
@@ -189,6 +207,7 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 		a.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		return a.block(t.entry, false, "text", nil, field{name: "text", value: content.String(placeholder(m))})
 	}
+	// Data that is not a URL is base64, whatever its encoding is called.
 	source := fmt.Appendf(
 		nil, `{"type":"base64","media_type":%s,"data":%s}`, content.String(m.MimeType), content.String(m.Data),
 	)
@@ -204,6 +223,7 @@ func (a *anthropicWriter) media(t turn, m content.Media) []byte {
 
 // toolUse returns a call as a block. input must be an object there, so other parameters are wrapped.
 func (a *anthropicWriter) toolUse(c *call, entry int) []byte {
+	// Calls of Codex, for example, can have text that is no JSON, or a list.
 	input := c.Parameters
 	if kind(input) != '{' {
 		if len(input) > 0 {
@@ -226,6 +246,7 @@ func (a *anthropicWriter) toolResult(r *answer, entry int) []byte {
 	if body := a.resultContent(r, entry); body != nil {
 		fields = append(fields, field{name: "content", value: body})
 	}
+	// An error text without the flag would be taken for a success.
 	if r.Failed() {
 		fields = append(fields, field{name: "is_error", value: []byte("true")})
 		r.Extra = without(r.Extra, "is_error")
@@ -240,6 +261,7 @@ func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	if r.exact && len(r.media) == 0 && r.Result == nil && onlyFlag {
 		return nil
 	}
+	// The two closures write a part of either kind; exact results and assembled ones share them.
 	text := func(text string, fields object) []byte {
 		var m metadata
 		m.text("type", "text")
@@ -249,6 +271,7 @@ func (a *anthropicWriter) resultContent(r *answer, entry int) []byte {
 	}
 	media := func(m content.Media) []byte { return a.media(turn{entry: entry, role: roleUser, exact: r.exact}, m) }
 	if r.exact {
+		// Nothing of the result was changed, so that it can go back in the parts in which it came.
 		if parts, ok := r.parts(text, media); ok {
 			return parts
 		}

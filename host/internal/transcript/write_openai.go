@@ -17,6 +17,8 @@ type openAIWriter struct {
 }
 
 // renderOpenAI returns the messages, with the system prompt at their beginning.
+//
+// uniqueIDs(false): compatible servers take any id as long as it is unique.
 func renderOpenAI(t *Transcript, exact bool) rendered {
 	o := openAIWriter{planner: plan(t, OpenAIChat)}
 	o.uniqueIDs(false)
@@ -31,6 +33,7 @@ func renderOpenAI(t *Transcript, exact bool) rendered {
 
 // turn returns a message of the system prompt as a turn. The fields of the message are in its first block.
 func (m systemMessage) turn(exact bool) turn {
+	// -1: notes about the system prompt name no entry.
 	t := turn{entry: -1, role: m.role, exact: exact}
 	for i, text := range m.blocks {
 		if i == 0 {
@@ -38,6 +41,7 @@ func (m systemMessage) turn(exact bool) turn {
 			if exact {
 				t.fields = asObject(text.Extra.Get(fieldMessage))
 			}
+			// They are of the message; in a part they would be unknown fields.
 			text.Extra = without(text.Extra, fieldRole, "name", fieldMessage)
 		}
 		t.blocks = append(t.blocks, text)
@@ -48,6 +52,7 @@ func (m systemMessage) turn(exact bool) turn {
 // turn writes one turn, its calls, and the responses after it. A single text is written as a string, which all
 // compatible servers accept; lists of parts are used only when needed.
 func (o *openAIWriter) turn(t turn) {
+	// A message that the reader could not take apart goes back byte for byte.
 	if whole := wholeMessage(t); whole != nil {
 		o.out = append(o.out, whole)
 		return
@@ -63,6 +68,7 @@ func (o *openAIWriter) turn(t turn) {
 		m.raw("content", content.String(text))
 	case len(parts) > 0:
 		m.raw("content", list(parts))
+	// A message of calls alone. Some compatible servers require the field, so it is there even without a text.
 	case t.role == roleAssistant && len(t.calls) > 0:
 		m = append(m, `,"content":null`...)
 	default:
@@ -82,6 +88,7 @@ func (o *openAIWriter) turn(t turn) {
 		m.rest(t.fields)
 	}
 	o.out = append(o.out, m.json())
+	// At once: no other message may come between calls and their results.
 	o.answers(t)
 }
 
@@ -90,6 +97,7 @@ func wholeMessage(t turn) []byte {
 	if !t.exact || len(t.blocks) != 1 {
 		return nil
 	}
+	// A strategy may have replaced the block; then the message is written from what it is now.
 	block, ok := t.blocks[0].(content.Opaque)
 	if !ok || block.Kind() != kindMessage {
 		return nil
@@ -97,7 +105,8 @@ func wholeMessage(t turn) []byte {
 	return rawjson.Field(block.JSON, fieldMessage)
 }
 
-// thoughts returns what a model thought in a turn, as servers that show it have it.
+// thoughts returns what a model thought in a turn, as servers that show it have it. The result is "" if the turn has
+// none; the field is then left out.
 func thoughts(t turn) string {
 	var out []string
 	for _, block := range t.blocks {
@@ -113,6 +122,7 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 	// Fields of another provider's call would make this one refuse the request.
 	var item, function object
 	if c.exact {
+		// What the reader did not understand is put back where it came from: next to the function, or inside it.
 		item, function = asObject(c.Extra.Get(fieldItem)), asObject(c.Extra.Get("function"))
 	}
 	var inner, m metadata
@@ -127,6 +137,7 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 		inner.rest(function)
 		m.text("type", firstText(item.text("type"), "function"))
 		m.raw("function", inner.json())
+		// Set above already, and a field may be set only once.
 		item = item.but("type")
 	}
 	m.rest(item)
@@ -136,6 +147,7 @@ func (o *openAIWriter) call(c *call, entry int) []byte {
 // answers writes the tool messages, then a user message with their media, because all tool messages must directly
 // follow the calls.
 func (o *openAIWriter) answers(t turn) {
+	// Collected over all results of the turn, so that one message holds them.
 	var media []content.Block
 	for _, a := range t.answers {
 		var m metadata
@@ -153,6 +165,7 @@ func (o *openAIWriter) answers(t turn) {
 			m.rest(asObject(a.Extra.Get(fieldMessage)))
 		}
 		o.out = append(o.out, m.json())
+		// Without a result, the text that is written is the error's; nothing is lost.
 		if a.Failed() && !rawjson.IsNull(a.Result) {
 			o.tally.count(0, t.entry, "result's error flag left out; its text is kept")
 		}
@@ -191,6 +204,7 @@ func (o *openAIWriter) resultParts(a *answer, entry int) (body []byte, ok bool) 
 // parts returns the blocks of a turn as content parts. text is the last text, and plain says that there is nothing but
 // text without fields of its own. The API accepts other parts from the user only.
 func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
+	// A text that has fields of its own must stay a part: a string has no room for them.
 	plain = true
 	for _, block := range t.blocks {
 		switch block := block.(type) {
@@ -209,6 +223,8 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 			}
 			parts = append(parts, m.json())
 		case content.Media:
+			// Not of the model or the tool in recordings: the API refuses attachments there. An agent's own message was
+			// accepted once.
 			part, ok := openAIMediaPart(block, t.exact)
 			if ok && (t.role == roleUser || t.exact) {
 				parts, plain = append(parts, part), false
@@ -218,6 +234,7 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 			parts = append(parts, fmt.Appendf(nil, `{"type":"text","text":%s}`, content.String(text)))
 			o.tally.count(0, t.entry, "attachment that the format cannot hold replaced by a line of text")
 		case content.Thinking:
+			// Exact thinking is not a part: [openAIWriter.turn] writes it as a field of the message.
 			if !t.exact {
 				o.tally.count(0, t.entry, "thinking left out")
 			}
@@ -235,6 +252,7 @@ func (o *openAIWriter) parts(t turn) (text string, parts [][]byte, plain bool) {
 // openAIMediaPart returns media as a content part; ok is false for types that the API does not take. PDFs must be
 // inline. With exact, fields that another provider's media may have are written too.
 func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
+	// The API takes a URL in either case; inline data is a data: URL.
 	link := m.Data
 	if m.Encoding != "url" {
 		link = "data:" + m.MimeType + ";base64," + m.Data
@@ -243,6 +261,7 @@ func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 	switch {
 	case strings.HasPrefix(m.MimeType, "image/"):
 		inner.raw("url", content.String(link))
+		// detail sets the resolution, and with it how many tokens the image costs.
 		for _, f := range m.Extra {
 			if exact || f.Name == "detail" {
 				inner.raw(f.Name, f.Value)
@@ -258,7 +277,8 @@ func openAIMediaPart(m content.Media, exact bool) (part []byte, ok bool) {
 	}
 }
 
-// placeholder returns the text that replaces an attachment which the format cannot hold.
+// placeholder returns the text that replaces an attachment which the format cannot hold. It keeps type and name, so
+// that the model knows what it cannot see.
 func placeholder(m content.Media) string {
 	return strings.TrimSpace("["+m.MimeType+" "+firstText(m.Filename, m.Caption)) + "]"
 }
@@ -269,6 +289,7 @@ func argumentText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "{}"
 	}
+	// A text that would read as other JSON stays a quoted string, or reading it back would give an object.
 	if text, ok := rawjson.Text(raw); ok &&
 		(kind([]byte(text)) == '"' || strings.TrimSpace(text) != text || checkJSON([]byte(text)) != nil) {
 		return text

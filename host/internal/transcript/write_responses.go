@@ -10,7 +10,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// responsesWriter writes items of the OpenAI Responses API.
+// responsesWriter writes items of the OpenAI Responses API. Items are smaller than messages: a text, a call and its
+// output are one each, and each is matched by its call id alone, so that merging and alternating as for the other APIs
+// is not needed.
 type responsesWriter struct {
 	*planner
 	out [][]byte // the items so far
@@ -30,9 +32,11 @@ func renderResponses(t *Transcript, exact bool) rendered {
 			for _, text := range m.blocks {
 				texts = append(texts, text.Text)
 			}
+			// A blank line, so that a paragraph of one text does not go on in the next.
 			r.instructions = content.String(strings.Join(texts, "\n\n"))
 			continue
 		}
+		// A message of the developer, which goes back into the input in its place.
 		w.turn(m.turn(exact))
 	}
 	for _, t := range w.turns {
@@ -42,12 +46,14 @@ func renderResponses(t *Transcript, exact bool) rendered {
 	return r
 }
 
-// turn writes one turn, its calls, and the responses after it.
+// turn writes one turn, its calls, and the responses after it. Its order is that of the model's output, which the API
+// checks: reasoning stands before the call that it led to.
 func (w *responsesWriter) turn(t turn) {
 	// To see whether anything of the turn could be written.
 	before := len(w.out)
 	// Texts and attachments share a message; every other block is an item of its own, at its place between them.
 	for len(t.blocks) > 0 {
+		// t is a copy, so that its blocks can be used up.
 		n := w.messageLen(t)
 		if n == 0 {
 			w.item(t, t.blocks[0])
@@ -57,6 +63,7 @@ func (w *responsesWriter) turn(t turn) {
 		w.message(t, t.blocks[:n])
 		t.blocks = t.blocks[n:]
 	}
+	// Not an error: an entry of thinking alone is common in recordings.
 	if len(w.out) == before {
 		w.tally.count(0, t.entry, "entry without anything that could be written left out")
 	}
@@ -80,6 +87,7 @@ func (w *responsesWriter) messageLen(t turn) int {
 			if !isResponsesPart(block.Kind()) {
 				return i
 			}
+		// Calls and thinking are items.
 		default:
 			return i
 		}
@@ -97,6 +105,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 		}
 		// The blocks belong to the history.
 		blocks = slices.Clone(blocks)
+		// The message's fields are no fields of its text.
 		text.Extra = without(text.Extra, fieldItem)
 		blocks[0] = text
 	}
@@ -107,6 +116,7 @@ func (w *responsesWriter) message(t turn, blocks []content.Block) {
 	m.text("role", t.role)
 	text, isText := blocks[0].(content.Text)
 	switch {
+	// Everything in it was left out, with a note for each.
 	case len(parts) == 0:
 		return
 	case len(blocks) == 1 && isText && (len(text.Extra) == 0 || !t.exact):
@@ -145,6 +155,7 @@ func (w *responsesWriter) parts(t turn) (parts [][]byte) {
 		case content.Text:
 			text(block.Text, block.Extra)
 		case content.Media:
+			// From the user alone, as in the chat API.
 			if part, ok := responsesMedia(block, t.exact); ok && t.role == roleUser {
 				parts = append(parts, part)
 				continue
@@ -196,6 +207,8 @@ func (w *responsesWriter) item(t turn, block content.Block) {
 	case *call:
 		w.out = append(w.out, w.call(block, t.entry))
 	case content.Thinking:
+		// Only the provider can read it. Without it the thought means nothing to the API, which refuses plain
+		// reasoning.
 		encrypted := block.Extra.Get("encryptedContent")
 		if encrypted == nil && !t.exact {
 			w.tally.count(0, t.entry, "thinking left out")
@@ -244,6 +257,7 @@ func (w *responsesWriter) call(c *call, entry int) []byte {
 	case t == "function_call":
 		m.raw("name", content.String(w.toolName(c, entry)))
 		m.raw("arguments", content.String(argumentText(c.Parameters)))
+	// The reader wrapped the text as {"input": …}; here it is taken out again.
 	case t == "custom_tool_call":
 		m.raw("name", content.String(w.toolName(c, entry)))
 		m.raw("input", rawjson.Field(c.Parameters, "input"))
@@ -261,6 +275,7 @@ func (w *responsesWriter) answer(a *answer, entry int) {
 		item = asObject(a.Extra.Get(fieldItem))
 	}
 	t := item.text("type")
+	// An output must be of its call's kind, or the API does not match the two.
 	if t == "" {
 		t = "function_call_output"
 		if called := asObject(a.call.Extra.Get(fieldItem)).text("type"); a.call.exact && called != "" {
@@ -292,6 +307,7 @@ func (w *responsesWriter) result(a *answer, entry int) json.RawMessage {
 		}
 		return part
 	}
+	// Edited results fall through: their parts no longer match what is carried.
 	if a.exact {
 		if parts, ok := a.parts(text, media); ok {
 			return parts

@@ -84,6 +84,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 		if err != nil {
 			return badRequest("Invalid type for 'messages[%d].content': %v", i, err)
 		}
+		// blank says that one of the parts is a blank text, which the endpoint refuses.
 		text, blank := textOf(content)
 		out := Message{Role: m.Role, Text: text}
 		// Said of the message that comes too early, with the text of the real endpoint.
@@ -101,6 +102,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 			req.System = strings.TrimPrefix(req.System+"\n\n"+text, "\n\n")
 		case "user":
 		case "assistant":
+			// A copy, as answered calls are deleted from it.
 			open = slices.Clone(out.Calls)
 		case "tool":
 			at := slices.Index(open, m.ToolCallID)
@@ -121,6 +123,7 @@ func (openAI) messages(req *Request, in []openAIMessage) *failure {
 			req.Messages = append(req.Messages, out)
 		}
 	}
+	// The conversation must not end with calls that wait: the model has nothing to say to them.
 	if len(open) > 0 {
 		return badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to "+
 			"each 'tool_call_id'. The following tool_call_ids did not have response messages: %s",

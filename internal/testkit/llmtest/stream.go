@@ -27,6 +27,7 @@ func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, rep
 	case reply.Fault == FaultGarbage:
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, reply.Text)
+	// No header is sent either: this is what a server does that accepts connections and nothing more.
 	case reply.Fault == FaultHang:
 		<-r.Context().Done()
 	case req.Stream:
@@ -34,6 +35,7 @@ func answer(w http.ResponseWriter, r *http.Request, p protocol, req Request, rep
 		s.answer(p, req, reply)
 	// Without a stream there is no middle: the connection breaks before the answer.
 	case reply.Fault == FaultReset || reply.Fault == FaultCut:
+		// net/http closes the connection for it, and logs nothing.
 		panic(http.ErrAbortHandler)
 	case reply.Fault == FaultStall || reply.Fault == FaultEndless:
 		<-r.Context().Done()
@@ -69,6 +71,7 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 		s.send(p.thinking(req, reply, pieces(reply.Thinking, reply.ChunkBytes)))
 	}
 	if reply.Fault == FaultGarbledStream {
+		// A string is sent verbatim, so that the text of the reply is what breaks the client's parser.
 		s.send([]event{{name: "content_block_delta", data: reply.Text}})
 		return
 	}
@@ -81,6 +84,7 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 		s.send(words)
 	}
 	switch reply.Fault {
+	// The stream ends in order, but without the event that ends an answer: only the protocol tells.
 	case FaultCut:
 		return
 	case FaultReset:
@@ -102,6 +106,8 @@ func (s *stream) answer(p protocol, req Request, reply Reply) {
 
 // pieces cuts text into pieces of about size bytes, between characters. Real streams cut between tokens; clients must
 // not depend on where.
+//
+// No text makes no piece.
 func pieces(text string, size int) []string {
 	if size <= 0 {
 		size = 64

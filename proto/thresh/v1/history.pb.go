@@ -766,7 +766,9 @@ type Base struct {
 	Digest []byte `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
 	// How many MirrorPiece messages precede the entries in the chunks. Together, in order, they say what becomes of the
 	// entries that the plugin holds. 0: all of them stay as they are.
-	Pieces        uint64 `protobuf:"varint,4,opt,name=pieces,proto3" json:"pieces,omitempty"`
+	Pieces uint64 `protobuf:"varint,4,opt,name=pieces,proto3" json:"pieces,omitempty"`
+	// CallHeader.tools is what it was in the call that left the mirror, and is not sent again. Only with a length above 0.
+	SameTools     bool `protobuf:"varint,5,opt,name=same_tools,json=sameTools,proto3" json:"same_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -827,6 +829,13 @@ func (x *Base) GetPieces() uint64 {
 		return x.Pieces
 	}
 	return 0
+}
+
+func (x *Base) GetSameTools() bool {
+	if x != nil {
+		return x.SameTools
+	}
+	return false
 }
 
 // MirrorPiece is a part of a rewritten history, made of the entries that a plugin holds. Kept and edited entries ascend,
@@ -1184,12 +1193,14 @@ const file_thresh_v1_history_proto_rawDesc = "" +
 	"\blanguage\x18\x02 \x01(\tR\blanguage\"1\n" +
 	"\x05Field\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value\"d\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\"\x83\x01\n" +
 	"\x04Base\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x16\n" +
 	"\x06length\x18\x02 \x01(\x04R\x06length\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\fR\x06digest\x12\x16\n" +
-	"\x06pieces\x18\x04 \x01(\x04R\x06pieces\"\x9d\x01\n" +
+	"\x06pieces\x18\x04 \x01(\x04R\x06pieces\x12\x1d\n" +
+	"\n" +
+	"same_tools\x18\x05 \x01(\bR\tsameTools\"\x9d\x01\n" +
 	"\vMirrorPiece\x12*\n" +
 	"\x04keep\x18\x01 \x01(\v2\x14.thresh.v1.KeepRangeH\x00R\x04keep\x12/\n" +
 	"\x06edited\x18\x02 \x01(\v2\x15.thresh.v1.MirrorEditH\x00R\x06edited\x12(\n" +

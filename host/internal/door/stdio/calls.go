@@ -21,12 +21,14 @@ func now[P any](
 			done(nil, err)
 			return
 		}
+		// Still on the goroutine of the queue, which makes additions take effect in the order in which they arrived.
 		done(f(ctx, q.session, p))
 	}
 }
 
 // inTurn makes a call of a function that runs after the requests before it have taken effect. Entries that are added
-// meanwhile do not wait for it, and it does not see them: up is the moment when its turn was.
+// meanwhile do not wait for it, and it does not see them: up is the moment when its turn was. Cancelling ctx ends a
+// call that runs; one that waits still waits for those before it.
 func inTurn[P any](
 	f func(ctx context.Context, s *host.Session, p P, up *host.Mark) (any, error),
 ) func(context.Context, *queue, json.RawMessage, func(any, error)) {
@@ -156,6 +158,7 @@ func add(ctx context.Context, s *host.Session, p addParams) (any, error) {
 			system = p.Instructions
 		}
 		state, err := s.AddMessages(ctx, host.Messages{Form: p.Format, Messages: p.Messages, System: system})
+		// On an error nothing was added, and the state is not sent.
 		return addResult(state), err
 	}
 	entries, err := decodeEntries(p.Entries)
@@ -202,6 +205,7 @@ type recordedParams struct {
 	ID string `json:"id"`
 }
 
+// recordedResult has the entries as they were added; the id of a call finds the call and its responses.
 type recordedResult struct {
 	Entries []content.Content `json:"entries"`
 }
@@ -212,6 +216,7 @@ func recorded(ctx context.Context, s *host.Session, p recordedParams) (any, erro
 	return recordedResult{entries}, err
 }
 
+// systemParams has the prompt as a text or a list of text parts, in the native form or that of a provider.
 type systemParams struct {
 	sessionParams
 	System json.RawMessage `json:"system"`
@@ -229,6 +234,7 @@ func setSystem(ctx context.Context, s *host.Session, p systemParams, _ *host.Mar
 	return systemResult{s.SystemTokens()}, nil
 }
 
+// setSystemOf is shared with session.open, which takes a prompt too.
 func setSystemOf(ctx context.Context, s *host.Session, raw json.RawMessage) error {
 	// Null and "" are what libraries send for "none".
 	var blocks []content.Block
@@ -241,6 +247,8 @@ func setSystemOf(ctx context.Context, s *host.Session, raw json.RawMessage) erro
 	return s.SetSystem(ctx, blocks...)
 }
 
+// sessionResult is what an agent needs to go on with a session: the counts are in tokens, of the history as it was when
+// the request arrived.
 type sessionResult struct {
 	Session      string            `json:"session"`
 	System       []json.RawMessage `json:"system"`
@@ -250,6 +258,7 @@ type sessionResult struct {
 	Revision     uint64            `json:"revision"`
 }
 
+// getSession returns no entries, so that it is cheap however long the history is.
 func getSession(_ context.Context, s *host.Session, _ sessionParams, up *host.Mark) (any, error) {
 	h := s.HistoryAt(up)
 	return sessionResult{
@@ -258,6 +267,7 @@ func getSession(_ context.Context, s *host.Session, _ sessionParams, up *host.Ma
 	}, nil
 }
 
+// todosParams has the whole list; an empty one removes all todos.
 type todosParams struct {
 	sessionParams
 	Todos []host.Todo `json:"todos"`
@@ -284,6 +294,7 @@ func reportUsage(_ context.Context, s *host.Session, p usageParams, _ *host.Mark
 	return empty{}, nil
 }
 
+// compressResult has the size after the compress. The outcome says why, if nothing was compressed.
 type compressResult struct {
 	Tokens   int          `json:"tokens"`
 	Revision uint64       `json:"revision"`
@@ -331,6 +342,7 @@ func prepared(s *host.Session, ready host.Prepared, form host.Form) (prepareResu
 	}
 	if form == "" {
 		r.History = &ready.History
+		// An agent that sets no system prompt sees no field of it.
 		if len(ready.System) > 0 {
 			r.System = systemBlocks(ready.System)
 		}
@@ -372,7 +384,7 @@ func (r *prepareResult) leaveOut(ready host.Prepared, form host.Form, since uint
 	return nil
 }
 
-// systemBlocks are blocks as JSON.
+// systemBlocks are blocks as JSON. The list is empty, never null, for no blocks.
 func systemBlocks(blocks []content.Block) []json.RawMessage {
 	out := make([]json.RawMessage, len(blocks))
 	for i, b := range blocks {

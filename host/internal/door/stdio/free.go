@@ -42,6 +42,7 @@ type limits struct {
 
 // initialize may be called at any time and more than once. It changes nothing.
 func initialize(_ context.Context, s *server, _ empty) (any, error) {
+	// The lists are copies and never null, so that agents need no check.
 	r := initializeResult{
 		Name: "thresh", Version: buildinfo.Version(), Strategies: append([]string{}, s.host.Strategies()...),
 		Limits: limits{maxLine, maxUnanswered},
@@ -63,6 +64,7 @@ type countResult struct {
 	Each   []int `json:"each"`
 }
 
+// countTokens counts without a session, for an agent that decides what to add.
 func countTokens(ctx context.Context, s *server, p countParams) (any, error) {
 	entries, err := decodeEntries(p.Entries)
 	if err != nil {
@@ -79,6 +81,7 @@ func countTokens(ctx context.Context, s *server, p countParams) (any, error) {
 	return r, nil
 }
 
+// listResult has broken plugins too, with their state and the reason.
 type listResult struct {
 	Plugins []host.Plugin `json:"plugins"`
 }
@@ -88,6 +91,7 @@ func listPlugins(ctx context.Context, s *server, _ empty) (any, error) {
 	return listResult{append([]host.Plugin{}, s.host.Plugins(ctx)...)}, nil
 }
 
+// resetParams names a strategy, as plugins.list shows it.
 type resetParams struct {
 	Name string `json:"name"`
 }
@@ -105,6 +109,7 @@ func resetPlugin(_ context.Context, s *server, p resetParams) (any, error) {
 	return resetResult{s.host.ResetPlugin(p.Name)}, nil
 }
 
+// cancelParams has the id as it was sent: text or a number.
 type cancelParams struct {
 	ID json.RawMessage `json:"id"`
 }
@@ -123,6 +128,7 @@ func cancelRequest(_ context.Context, s *server, p cancelParams) (any, error) {
 	if len(p.ID) == 0 || string(p.ID) == "null" || !validID(p.ID) {
 		return nil, &Error{Code: CodeParams, Message: `params: "id" must be the id of a request: text or a number`}
 	}
+	// It may end at this moment. Then it was answered, and there is nothing to cancel.
 	cancel, ok := s.inProgress.Load(string(p.ID))
 	if ok {
 		cancel.(context.CancelCauseFunc)(errCanceled)

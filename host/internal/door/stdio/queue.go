@@ -66,6 +66,7 @@ func (all *queues) push(id string, j job, create bool) bool {
 		q = &queue{}
 		all.byID[id] = q
 	}
+	// Without a bound of its own: the server bounds how many requests of a connection are unanswered.
 	q.waiting = append(q.waiting, j)
 	// At most one goroutine runs the jobs of a queue.
 	if !q.running {

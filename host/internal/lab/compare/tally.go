@@ -6,7 +6,8 @@ import (
 )
 
 // tally holds the sums of a comparison beyond those of a replay ([replay.Totals]). An observer fills one turn by
-// turn; the tallies of sessions are added up to that of a variant.
+// turn; the tallies of sessions are added up to that of a variant. Use newTally: the zero value has no room for costs
+// and prunings.
 type tally struct {
 	replay.Totals
 	sessions          int
@@ -42,6 +43,7 @@ func (t *tally) add(o *tally) {
 	t.pruned.add(o.pruned)
 }
 
+// add adds amounts in USD by one price list. Relative is not added: a share is computed from the sums, at the end.
 func (c *Cost) add(o Cost) {
 	c.USD += o.USD
 	c.Model += o.Model
@@ -57,6 +59,7 @@ func (r *Recall) add(o *Recall) {
 	r.Kept += o.Kept
 	r.UsedResults += o.UsedResults
 	r.KeptResults += o.KeptResults
+	// Examples for people; the counts are complete.
 	r.Lost = append(r.Lost, o.Lost[:min(len(o.Lost), MaxLost-len(r.Lost))]...)
 }
 
@@ -71,6 +74,7 @@ func (t *tally) result(variant string) Result {
 		LLM: t.LLM, HostTime: t.HostTime, PluginTime: t.PluginTime,
 	}
 	for i := range r.Costs {
+		// Without a cost to compare with, the share stays 0.
 		if c := &r.Costs[i]; c.Nothing > 0 {
 			c.Relative = c.USD/c.Nothing - 1
 		}

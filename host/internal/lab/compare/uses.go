@@ -23,6 +23,7 @@ func (r *recording) findUsed() [][]usedWord {
 					continue
 				}
 				blockWords(b, func(s string) {
+					// An answer that writes a file of megabytes would outweigh the whole session.
 					if len(out[n]) == maxUsed {
 						return
 					}
@@ -32,6 +33,7 @@ func (r *recording) findUsed() [][]usedWord {
 						s = strings.Clone(s) // s is a slice of the text, and would keep all of it in memory
 						r.words[s], r.names = id, append(r.names, s)
 					}
+					// n+1, as 0 is what a map has for words that were never seen.
 					if seen[id] != n+1 {
 						seen[id] = n + 1
 						out[n] = append(out[n], usedWord{word: id, entry: int32(i)})
@@ -59,6 +61,7 @@ func (r *recording) findRepeats() [][]repeatedCall {
 				if !ok {
 					continue
 				}
+				// NUL cannot occur in a name, so that name and parameters cannot be confused.
 				key := call.Name + "\x00" + canonical(call.Parameters)
 				if len(byCall[key]) == 0 {
 					order = append(order, key)
@@ -75,10 +78,12 @@ func (r *recording) findRepeats() [][]repeatedCall {
 		if len(calls) == 1 {
 			continue
 		}
+		// Groups are numbered behind the words: both are things that an entry can hold.
 		group := int32(r.things)
 		r.things++
 		for _, c := range calls {
 			again := repeatedCall{group: group}
+			// A call without a response brought nothing back, and costs no tokens to repeat.
 			if at, ok := r.pairs.Response(c.at); ok {
 				again.tokens = r.Counted.Tokens(at.Entry)
 				if key, ok := keyOf(r.entries()[at.Entry].Blocks[at.Block].(content.ToolResponse)); ok {
@@ -116,6 +121,7 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
 	last := make([]int32, r.things)  // the last entry that holds it
 	var held [][]int32               // the things in the entries from position first on
 	first := 0
+	// by is 1 when the entry enters the request, and -1 when it leaves.
 	count := func(i int, things []int32, by int32) {
 		for _, id := range things {
 			total[id] += by
@@ -134,6 +140,7 @@ func (r *recording) keepVisible(used [][]usedWord, repeats [][]repeatedCall) {
 		}
 		for i := first + len(held); i < q.Entry; i++ {
 			var things []int32
+			// A withheld entry holds nothing, but keeps its place, so that positions stay right.
 			if !withheld[i] {
 				things = finder.find(r.entries()[i])
 			}

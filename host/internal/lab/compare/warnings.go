@@ -22,6 +22,7 @@ func (r *Report) Warnings() []string {
 	}
 	for i := range r.Totals.Variants {
 		v := &r.Totals.Variants[i]
+		// A request that fails costs nothing, which would look like a saving.
 		if v.OverLimit > 0 {
 			add("%s: %d of %d requests are still over the context limit; they cost nothing, here and in what it is "+
 				"compared with",
@@ -40,6 +41,7 @@ func (r *Report) Warnings() []string {
 			)
 		}
 	}
+	// Without times it is unknown whether the prompt cache had expired between two requests.
 	untimed := 0
 	for _, s := range r.Sessions {
 		if !s.Timed && s.Entries > 0 {
@@ -62,6 +64,7 @@ func modelCost(v *Result) string {
 	for _, c := range v.Costs {
 		costs = append(costs, fmt.Sprintf("%.4f USD by %s", c.Model, c.List))
 	}
+	// Without a price list there is no cost to name; the tokens are named all the same.
 	if len(costs) == 0 {
 		return ""
 	}

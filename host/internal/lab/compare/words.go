@@ -51,6 +51,7 @@ func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 			runs(string(raw[start:i]), yield)
 			continue
 		}
+		// To the quote that ends the string, past escaped ones.
 		end := i + 1
 		for end < len(raw) && raw[end] != '"' {
 			if raw[end] == '\\' {
@@ -62,6 +63,7 @@ func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 		literal := raw[i:end]
 		for i = end; i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\t' || raw[i] == '\r'); i++ {
 		}
+		// A string before a colon is the name of a field.
 		name := i < len(raw) && raw[i] == ':'
 		text, ok := rawjson.Text(literal)
 		if !ok || name && !keys {
@@ -77,6 +79,7 @@ func jsonWords(raw json.RawMessage, keys bool, yield func(string)) {
 // words yields the identifiers of a text.
 func words(text string, yield func(string)) {
 	text = text[:min(len(text), maxScan)]
+	// Twice over the text: a quoted string may hold identifiers, and be one as a whole.
 	runs(text, yield)
 	quoted(text, yield)
 }
@@ -92,6 +95,7 @@ func quoted(text string, yield func(string)) {
 			if text[j] != q {
 				continue
 			}
+			// The quote must end a word as well, or it is an apostrophe.
 			if inner := text[i+1 : j]; (j+1 == len(text) || !wordByte[text[j+1]]) && quotable(inner) {
 				yield(inner)
 				i = j
@@ -137,6 +141,7 @@ func runs(text string, yield func(string)) {
 		for i < len(text) && runByte[text[i]] {
 			i++
 		}
+		// Shorter ones occur by accident.
 		if i-start >= 3 && i-start <= maxRun {
 			run(text[start:i], yield)
 		}
@@ -146,6 +151,7 @@ func runs(text string, yield func(string)) {
 // run yields what is identifier-like in one run: a path, a qualified name ("std::vec"), or the pieces between ":",
 // "@" and "~". Punctuation at the ends belongs to the sentence around it.
 func run(s string, yield func(string)) {
+	// A dot and a slash in front stay: they begin a path.
 	s = strings.TrimRight(strings.TrimLeft(s, ":@-"), ":@-./~")
 	s = strings.TrimPrefix(s, "./")
 	switch {
@@ -177,6 +183,7 @@ func path(s string, yield func(string)) {
 	}
 	structured := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.Count(s, "/") > 1 ||
 		strings.ContainsAny(s, "._0123456789")
+	// Dates and fractions have slashes too, but no letters.
 	if structured && len(s) > 3 && letters(s) > 1 {
 		yield(s)
 	}

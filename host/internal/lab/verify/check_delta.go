@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 )
 
-// deltaSteps is how many calls of one session are made of each sample.
+// deltaSteps is how many calls of one session are made of each sample. It leaves room for two or three rewrites.
 const deltaSteps = 8
 
 // checkOptimizeDelta demands that a plugin which mirrors histories answers as it does when it is sent everything. A
@@ -52,11 +52,14 @@ func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *ran
 		if step < deltaSteps {
 			to = next + rnd.IntN(1+(to-next)/2)
 		}
+		// The first call brings something: a memo of nothing finds no fault.
 		if next == 0 && to == 0 {
 			to = min(1, len(sm.entries))
 		}
+		// Never in place: the host side remembers the list that it sent, as it does for a history.
 		now.entries = append(now.entries[:len(now.entries):len(now.entries)], sm.entries[next:to]...)
 		next = to
+		// First in a session that is used once: its answer owes nothing to a memo.
 		want, err := optimize(ctx, st, now, fmt.Sprint("whole ", step, " ", sm.name), uint64(step))
 		if err != nil {
 			return calls, err
@@ -71,6 +74,7 @@ func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *ran
 				"(a memo must not change the result): %w", err)
 		}
 		calls++
+		// Applied at once, held back as the cadence may, or a session that the plugin has to hear of again.
 		switch rnd.IntN(4) {
 		case 0, 1:
 			now = got.after
@@ -81,7 +85,8 @@ func deltaSession(ctx context.Context, st *plugins.Strategy, sm sample, rnd *ran
 	return calls, nil
 }
 
-// mirrors reports whether the plugin is sent what is new.
+// mirrors reports whether the plugin is sent what is new. Only its process can tell: the declaration is not a part of
+// what strategies say about themselves.
 func mirrors(ctx context.Context, st *plugins.Strategy) (bool, error) {
 	l, err := st.Acquire(ctx)
 	if err != nil {

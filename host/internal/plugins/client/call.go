@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,10 +87,14 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		known = p.sessions.take(in.SessionID)
 	}
 	send := func(u update) (a answer[M, P], err error) {
-		stream, err := open(ctx, wire.Call{
+		c := wire.Call{
 			CallParams: in.CallParams, ID: call.id, Epoch: in.Epoch, Tools: in.Tools,
 			Held: uint64(len(u.held.entries)), Digest: u.held.digest, Pieces: len(u.pieces), Entries: len(u.entries),
-		})
+		}
+		if c.Held > 0 && bytes.Equal(u.held.tools, in.Tools) {
+			c.Tools, c.SameTools = nil, true
+		}
+		stream, err := open(ctx, c)
 		if err != nil {
 			return a, err
 		}
@@ -109,7 +114,7 @@ func ask[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		return answer[M, P]{}, call.failed(ctx, err)
 	}
 	if p.Mirrors() {
-		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest})
+		p.sessions.put(in.SessionID, held{entries: in.Entries, epoch: in.Epoch, digest: a.digest, tools: in.Tools})
 	}
 	// Any complete answer proves that the plugin is responsive.
 	p.calls.misses.Store(0)

@@ -18,6 +18,7 @@ type held struct {
 	entries []*history.Entry
 	epoch   uint64
 	digest  wire.Digest
+	tools   []byte // the tool taxonomy of the last call
 }
 
 // sessions knows what the process holds of each session. It is safe for concurrent use.

@@ -14,9 +14,16 @@ import (
 // Bounds of what a plugin says about itself: it is shown to people and kept for as long as the host runs.
 const (
 	// These limits are far above real plugins.
-	maxVersion      = 100  // bytes
-	maxDescription  = 500  // bytes
-	maxConfigFields = 1000 // settings
+	maxVersion      = 100     // bytes
+	maxDescription  = 500     // bytes
+	maxConfigFields = 200     // settings
+	maxKey          = 100     // bytes of a setting's key
+	maxAllowed      = 100     // values of one setting
+	maxAllowedValue = 200     // bytes of one of them
+	maxDefault      = 4 << 10 // bytes of a default in JSON
+	// maxRecord is how much of the lock file one plugin takes, in bytes. Hosts of one user share that file, and a plugin
+	// that made it too large to be read would stop all others.
+	maxRecord = 256 << 10
 )
 
 // checkInfo checks what a plugin reports about itself and returns it in a form that is safe to print: a description
@@ -68,21 +75,34 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 		f := &fields[i]
 		f.Description = text.Printable(f.Description, maxDescription)
 		switch {
-		case !contract.ValidKey(f.Key):
+		case len(f.Key) > maxKey || !contract.ValidKey(f.Key):
 			return nil, badInfo(
-				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first", i,
-				text.Printable(f.Key, 100),
+				"setting %d: its key %q is not of letters, digits, hyphens and underscores, a letter first, in at most "+
+					"%d bytes", i, text.Printable(f.Key, maxKey), maxKey,
 			)
 		case seen[f.Key]:
 			return nil, badInfo("setting %q is declared twice", f.Key)
 		case !f.Type.Known():
 			return nil, badInfo("setting %q has the unknown type %v", f.Key, f.Type)
+		case len(f.Allowed) > maxAllowed:
+			return nil, badInfo("setting %q has %d allowed values, at most %d may be listed", f.Key, len(f.Allowed),
+				maxAllowed)
+		}
+		for _, v := range f.Allowed {
+			if len(v) > maxAllowedValue || text.Printable(v, maxAllowedValue) != v {
+				return nil, badInfo("setting %q: its allowed value %q is longer than %d bytes or not printable", f.Key,
+					text.Printable(v, 100), maxAllowedValue)
+			}
 		}
 		seen[f.Key] = true
 		if f.Default != nil {
+			raw, _ := json.Marshal(f.Default) // it came as JSON
+			if len(raw) > maxDefault {
+				return nil, badInfo("setting %q: its default takes %d bytes, at most %d are allowed", f.Key, len(raw),
+					maxDefault)
+			}
 			value, err := checkDefault(*f)
 			if err != nil {
-				raw, _ := json.Marshal(f.Default) // it came as JSON
 				return nil, badInfo("setting %q: its default %s %w", f.Key, text.Printable(string(raw), 100), err)
 			}
 			f.Default = value

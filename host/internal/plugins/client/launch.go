@@ -44,7 +44,7 @@ func Launch(ctx context.Context, spawner *process.Spawner, o Options, spec Spec)
 		return p, err
 	}
 	// From here on the process must be closed on every way out.
-	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls)
+	p.proc, p.remote = proc, newRemote(proc, o.MaxHostCalls, p.kill)
 	if err := p.introduce(ctx, spec); err != nil {
 		p.End(err)
 		p.Close(0)
@@ -89,6 +89,10 @@ func (p *Plugin) describe(ctx context.Context, known trust.Snapshot) error {
 	}
 	if p.reported.record, err = trust.Record(p.reported.info); err != nil {
 		return p.Failure(fault.OpGetInfo, badInfo("%w", err), "")
+	}
+	if n := len(p.reported.record); n > maxRecord {
+		p.reported.record = nil
+		return p.Failure(fault.OpGetInfo, badInfo("it takes %d bytes, at most %d are allowed", n, maxRecord), "")
 	}
 	if p.reported.info.NeedsNetwork && !p.sandbox.Grant.Network && p.opts.Isolation != process.IsolationOff {
 		return p.Failure(fault.OpGetInfo, fmt.Errorf("%w: it reports that it needs the network", fault.ErrNotGranted),
@@ -152,6 +156,8 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 	switch {
 	case cause != nil && !errors.Is(cause, fault.ErrTimeout):
 		return p.Failure(op, cause, "")
+	case p.life.ctx.Err() != nil: // the host has ended it, and knows why
+		return p.Failure(op, context.Cause(p.life.ctx), "")
 	}
 	// The machine lacks something, such as file descriptors; the plugin is not to blame and not counted as crashed.
 	if lack := p.proc.Lacking(err); lack != nil {

@@ -10,9 +10,9 @@ const (
 	// handshakeTimeout is how long a connection from a plugin may take to become an HTTP/2 connection. gRPC allows 120
 	// s.
 	handshakeTimeout = 5 * time.Second
-	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one. A process that
-	// opens connections in a loop would take the host's descriptors.
-	maxConnections = 4
+	// maxConnections is how many connections a plugin may have open to the host at a time. It needs one, and another
+	// while that one breaks. A process that opens connections in a loop would take the host's descriptors.
+	maxConnections = 2
 )
 
 // connections is a listener that knows what it accepted, so that everything can be closed at once.
@@ -22,14 +22,15 @@ const (
 // ends at once.
 type connections struct {
 	net.Listener
+	bounds *bounds
 
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
 	closed bool
 }
 
-func newConnections(l net.Listener) *connections {
-	return &connections{Listener: l, open: map[net.Conn]struct{}{}}
+func newConnections(l net.Listener, b *bounds) *connections {
+	return &connections{Listener: l, bounds: b, open: map[net.Conn]struct{}{}}
 }
 
 // Accept returns the next connection. More than maxConnections at a time are closed as they come.
@@ -55,7 +56,7 @@ func (c *connections) track(conn net.Conn) net.Conn {
 		return nil
 	}
 	c.open[conn] = struct{}{}
-	return &trackedConn{Conn: conn, of: c}
+	return &trackedConn{Conn: conn, of: c, frames: frames{of: c.bounds}}
 }
 
 // closeAll closes the listener and every connection. Requests that are under way fail.
@@ -69,10 +70,17 @@ func (c *connections) closeAll() {
 	}
 }
 
-// trackedConn is forgotten when it is closed.
+// trackedConn is forgotten when it is closed, and counts what it reads.
 type trackedConn struct {
 	net.Conn
-	of *connections
+	of     *connections
+	frames frames
+}
+
+func (t *trackedConn) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	t.frames.read(b[:n])
+	return n, err
 }
 
 func (t *trackedConn) Close() error {

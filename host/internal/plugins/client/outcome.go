@@ -15,6 +15,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/internal/wire"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -49,6 +50,11 @@ func checkResult[M contract.DensityMetadata | contract.CompressMetadata](
 	case r.Parts > most:
 		return fmt.Errorf("%w: it announces %d %ss for %d entries, at most %d are allowed",
 			fault.ErrBadAnswer, r.Parts, of, len(in.Entries), most)
+	}
+	if m, ok := any(r.Metadata).(contract.CompressMetadata); ok {
+		if err := check.Counts(m.Counts); err != nil {
+			return fmt.Errorf("%w: %w", fault.ErrBadAnswer, err)
+		}
 	}
 	return nil
 }

@@ -132,6 +132,9 @@ func (p *Plugin) Use() {
 // lives on until Close.
 func (p *Plugin) End(why error) { p.life.end(why) }
 
+// Ended is closed when the process takes no more calls: it has ended and Wait noticed, or End was called.
+func (p *Plugin) Ended() <-chan struct{} { return p.life.ctx.Done() }
+
 // Wait waits until the process has ended or End was called, and says why.
 func (p *Plugin) Wait() error {
 	select {
@@ -147,6 +150,16 @@ func (p *Plugin) Wait() error {
 func (p *Plugin) Close(grace time.Duration) {
 	p.remote.stop()
 	p.proc.Close(grace)
+}
+
+// kill ends a process that takes more of the host than any plugin needs. It gets no time to end by itself, and what it
+// still sends is not read.
+func (p *Plugin) kill(why error) {
+	p.End(fmt.Errorf("%w: it was killed: %w", fault.ErrPluginCrashed, why))
+	p.remote.stop()
+	if p.PID() != 0 { // an attached process is not the host's to kill
+		_ = p.proc.Kill() // Close reports what cannot be killed
+	}
 }
 
 // Failure returns an error about this plugin.

@@ -24,7 +24,7 @@ type Raw struct {
 
 // NewRaw wraps a process that was neither described nor configured yet. Host calls are not limited.
 func NewRaw(p *process.Process) *Raw {
-	return &Raw{proc: p, remote: newRemote(p, math.MaxInt)}
+	return &Raw{proc: p, remote: newRemote(p, math.MaxInt, func(error) {})}
 }
 
 // RawCallID is the id of every raw call.

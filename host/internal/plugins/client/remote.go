@@ -24,9 +24,13 @@ type remote struct {
 type protoInfo = *threshv1.GetInfoResponse
 
 // newRemote returns the services for a process that has completed the handshake. maxHostCalls bounds how many requests
-// it may make during one Compress.
-func newRemote(p *process.Process, maxHostCalls int) remote {
-	return remote{strategy: threshv1.NewStrategyServiceClient(p.Conn()), services: newHostServices(maxHostCalls)}
+// it may make during one Compress. kill is called on a goroutine of its own if it exceeds what no plugin needs; it is to
+// end the process.
+func newRemote(p *process.Process, maxHostCalls int, kill func(why error)) remote {
+	return remote{
+		strategy: threshv1.NewStrategyServiceClient(p.Conn()),
+		services: newHostServices(maxHostCalls, newBounds(kill)),
+	}
 }
 
 // getInfo also serves as a probe: the SDK answers it without involving the strategy, so a busy plugin answers too.
@@ -52,8 +56,8 @@ func (r *remote) serve(ctx context.Context, p *process.Process) (id uint32, err 
 	if err != nil {
 		return 0, err
 	}
-	r.server = grpc.NewServer(grpc.MaxRecvMsgSize(process.MaxReceive), grpc.ConnectionTimeout(handshakeTimeout))
-	r.accepted = newConnections(listener)
+	r.server = grpc.NewServer(r.services.bounds.serverOptions()...)
+	r.accepted = newConnections(listener, r.services.bounds)
 	threshv1.RegisterHostServiceServer(r.server, r.services)
 	go func() { _ = r.server.Serve(r.accepted) }() // until stop, which also closes the listener
 	return id, nil

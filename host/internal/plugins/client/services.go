@@ -20,9 +20,10 @@ const maxServiceBytes = 64 << 20
 type hostServices struct {
 	threshv1.UnimplementedHostServiceServer
 
-	most  int64 // requests during one Compress
-	mu    sync.Mutex
-	calls map[string]*serviceCall
+	bounds *bounds
+	most   int64 // requests during one Compress
+	mu     sync.Mutex
+	calls  map[string]*serviceCall
 }
 
 // serviceCall is one Compress that is going on.
@@ -35,9 +36,9 @@ type serviceCall struct {
 	requests atomic.Int64 // so far
 }
 
-// newHostServices allows most requests during one Compress.
-func newHostServices(most int) *hostServices {
-	return &hostServices{most: int64(most), calls: make(map[string]*serviceCall)}
+// newHostServices allows most requests during one Compress, and within b in all.
+func newHostServices(most int, b *bounds) *hostServices {
+	return &hostServices{bounds: b, most: int64(most), calls: make(map[string]*serviceCall)}
 }
 
 // open admits requests for the call until the returned function is called. A request that is running then is cancelled
@@ -46,7 +47,9 @@ func (h *hostServices) open(id string, call *serviceCall) (closeCall func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls[id] = call
+	end := h.bounds.begin()
 	return func() {
+		end()
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.calls, id)
@@ -77,6 +80,7 @@ func (h *hostServices) enter(
 			"%w: one Compress may ask the host %d times (plugins.maxHostCalls)", contract.ErrBudgetSpent, h.most,
 		)
 	}
+	h.bounds.admitted()
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)
 	return call, ctx, func() { stop(); cancel() }, nil
@@ -97,7 +101,9 @@ func (h *hostServices) estimate(stream wire.EstimateStream) error {
 		return err
 	}
 	defer leave()
-	entries, err := receive(requestLimits)
+	taken := account{of: h.bounds}
+	defer taken.close()
+	entries, err := receive(taken.limits())
 	if err != nil {
 		return err
 	}
@@ -127,7 +133,9 @@ func (h *hostServices) generate(stream wire.GenerateStream) error {
 	if !call.mayGenerate {
 		return fmt.Errorf("%w: Generate is for strategies whose GetInfo says requires_llm", contract.ErrNotGranted)
 	}
-	req, err := receive(requestLimits)
+	taken := account{of: h.bounds}
+	defer taken.close()
+	req, err := receive(taken.limits())
 	if err != nil {
 		return err
 	}
@@ -164,6 +172,3 @@ func (h *hostServices) resolve(ctx context.Context, id, name string) (string, er
 	defer leave()
 	return call.host.ResolvePrompt(ctx, name)
 }
-
-// requestLimits bounds what one request may make the host hold in memory.
-var requestLimits = wire.Limits{Message: maxServiceBytes, Total: maxServiceBytes}

@@ -88,13 +88,17 @@ func (e *Error) Error() string {
 	return e.Sentence() + Excerpt(e.Stderr)
 }
 
-// Sentence is the error in one line, without the plugin's standard error.
+// maxSentence is where a sentence is cut, in bytes.
+const maxSentence = 16 << 10
+
+// Sentence is the error in one line, without the plugin's standard error. It is safe for a terminal, whatever words of
+// the plugin or names of files are in it.
 func (e *Error) Sentence() string {
 	s := fmt.Sprintf("strategy %q: %s: %v (%s)", e.Plugin, e.Op, e.Err, e.Path)
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
-	return s
+	return text.Printable(s, maxSentence)
 }
 
 // MayRetry is Retryable, for callers that do not know this package.

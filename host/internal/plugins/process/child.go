@@ -51,6 +51,7 @@ type child struct {
 	running
 	handshake handshake // what it wrote to its standard output
 	stderr    tail      // the end of what it wrote to its standard error
+	quota     *logQuota // what its output may add to the log
 	exit      exit
 }
 
@@ -81,6 +82,7 @@ func newChild(b *discover.Binary, sandbox Sandbox, log hclog.Logger, s *starter)
 	c := &child{
 		binary: b, sandbox: sandbox, log: log, starter: s,
 		handshake: newHandshake(),
+		quota:     newLogQuota(log, time.Now),
 		attempt:   attempt{done: attempted, settle: sync.OnceFunc(func() { close(attempted) })},
 	}
 	c.exit.done = make(chan struct{})
@@ -206,11 +208,11 @@ func (c *child) run(stdout, stderr *os.File) {
 	outDone, errDone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(outDone)
-		c.handshake.read(stdout, c.log.Named("stdout"))
+		c.handshake.read(stdout, lineLogger{log: c.log.Named("stdout"), quota: c.quota})
 	}()
 	go func() {
 		defer close(errDone)
-		lines := lineLogger{log: c.log}
+		lines := lineLogger{log: c.log, quota: c.quota}
 		eachLine(io.TeeReader(stderr, &c.stderr), maxLogLine, lines.line)
 	}()
 
@@ -222,6 +224,7 @@ func (c *child) run(stdout, stderr *os.File) {
 	_ = stderr.SetReadDeadline(deadline)
 	<-outDone
 	<-errDone
+	c.quota.finish()
 	_ = stdout.Close()
 	_ = stderr.Close()
 	_ = c.lifeline.Close()

@@ -60,7 +60,7 @@ func (s *Spawner) Start(ctx context.Context, spec Spec) (*Process, error) {
 // connect starts the process and completes go-plugin's handshake. go-plugin works on a goroutine of its own, because it
 // opens streams without a deadline; ctx bounds the wait for it.
 func (p *Process) connect(ctx context.Context, runDir string) error {
-	stdio := &stdioLogger{log: p.child.log.Named("stdio")}
+	stdio := &stdioLogger{lineLogger{log: p.child.log.Named("stdio"), quota: p.child.quota}}
 	settings := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake(),
 		Plugins:          plugin.PluginSet{wire.PluginName: &connection{}},
@@ -69,7 +69,10 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		// ctx ends first; go-plugin's own timeout would kill the process and lose the reason.
 		StartTimeout:     2 * p.spec.StartTimeout, // ctx ends first
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive))},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive)),
+			grpc.WithStreamInterceptor(boundBroker),
+		},
 		// This package logs what matters, with the plugin's name and process id.
 		Logger:     hclog.NewNullLogger(), // this package logs what matters, with the plugin's name and process id
 		SyncStdout: stdio,

@@ -3,9 +3,13 @@ package process
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
@@ -20,15 +24,24 @@ func logged(f func(hclog.Logger)) string {
 	return b.String()
 }
 
+// quiet is a logger of a plugin's lines that logs nothing.
+func quiet() lineLogger {
+	return lineLogger{log: hclog.NewNullLogger(), quota: newLogQuota(hclog.NewNullLogger(), time.Now)}
+}
+
 func TestLinesOfAPluginInTheLog(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
-		"plain":               {"hello", "[DEBUG] hello\n"},
-		"level":               {`{"@level":"warn","@message":"careful","b":1,"a":"x","@timestamp":"now"}`, "[WARN]  careful: a=x b=1\n"},
-		"below the level":     {`{"@level":"trace","@message":"too much"}`, ""},
-		"message is no text":  {`{"@level":"warn","@message":1}`, "[DEBUG] {\"@level\":\"warn\",\"@message\":1}\n"},
-		"level is no text":    {`{"@level":[],"@message":"x"}`, "[DEBUG] {\"@level\":[],\"@message\":\"x\"}\n"},
-		"other JSON":          {`{"a":1}`, "[DEBUG] {\"a\":1}\n"},
-		"panic":               {"panic: oh", "[ERROR] panic: oh\n"},
+		"plain":              {"hello", "[DEBUG] hello\n"},
+		"level":              {`{"@level":"warn","@message":"careful","b":1,"a":"x","@timestamp":"now"}`, "[WARN]  careful: a=x b=1\n"},
+		"below the level":    {`{"@level":"trace","@message":"too much"}`, ""},
+		"message is no text": {`{"@level":"warn","@message":1}`, "[DEBUG] {\"@level\":\"warn\",\"@message\":1}\n"},
+		"level is no text":   {`{"@level":[],"@message":"x"}`, "[DEBUG] {\"@level\":[],\"@message\":\"x\"}\n"},
+		"other JSON":         {`{"a":1}`, "[DEBUG] {\"a\":1}\n"},
+		"panic":              {"panic: oh", "[ERROR] panic: oh\n"},
+		"forged lines": {`{"@level":"error","@message":"a\n[ERROR] b","k\n[ERROR] c":"v\r\u001b[2J","pid":1}`,
+			"[ERROR] a [ERROR] b: k_[ERROR]_c=\"v \ufffd[2J\" plugin.pid=1\n"},
+		"list":                {`{"@level":"error","@message":"a","k":["\n",{"b":"\u009b"}]}`, "[ERROR] a: k=\"[\\\"\\n\\\",{\\\"b\\\":\\\"\ufffd\\\"}]\"\n"},
+		"panic with escapes":  {"panic: \x1b]0;x\a\rback", "[ERROR] panic: \ufffd]0;x\ufffd back\n"},
 		"empty":               {"", ""},
 		"not UTF-8":           {"a\xff", "[DEBUG] a�\n"},
 		"switching log off":   {`{"@level":"off","@message":"x"}`, "[DEBUG] {\"@level\":\"off\",\"@message\":\"x\"}\n"},
@@ -37,7 +50,7 @@ func TestLinesOfAPluginInTheLog(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := logged(func(log hclog.Logger) {
-				l := lineLogger{log: log}
+				l := lineLogger{log: log, quota: newLogQuota(log, time.Now)}
 				l.line([]byte(test.line))
 			})
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -90,7 +103,7 @@ func TestHandshakeIsFoundInNoise(t *testing.T) {
 		"twice":        {line + "\n2|2|tcp|y\n", line + "\n", nil},
 		"no line end":  {line, line + "\n", nil},
 		"CRLF":         {line + "\r\n", line + "\n", nil},
-		"endless line": {strings.Repeat("x", 1<<20), "", []string{strings.Repeat("x", keptNoiseLine)}},
+		"endless line": {strings.Repeat("x", 1<<20), "", []string{strings.Repeat("x", keptNoiseLine) + text.Ellipsis}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +111,7 @@ func TestHandshakeIsFoundInNoise(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				h.read(strings.NewReader(test.out), hclog.NewNullLogger())
+				h.read(strings.NewReader(test.out), quiet())
 			}()
 			got, err := io.ReadAll(h.forGoPlugin())
 			<-done
@@ -120,15 +133,52 @@ func FuzzOutput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, out []byte) {
 		h := newHandshake()
 		go func() { _, _ = io.Copy(io.Discard, h.forGoPlugin()) }()
-		h.read(bytes.NewReader(out), hclog.NewNullLogger())
-		logged(func(log hclog.Logger) {
-			l := lineLogger{log: log}
+		h.read(bytes.NewReader(out), quiet())
+		shown := logged(func(log hclog.Logger) {
+			l := lineLogger{log: log, quota: newLogQuota(log, time.Now)}
 			eachLine(bytes.NewReader(out), maxLogLine, l.line)
 		})
+		for line := range strings.Lines(shown) {
+			body, complete := strings.CutSuffix(line, "\n")
+			if !complete || !strings.HasPrefix(body, "[") || strings.ContainsFunc(body, unicode.IsControl) {
+				t.Errorf("logged: %q", line)
+			}
+		}
+		if in := bytes.Count(out, []byte("\n")) + 1; strings.Count(shown, "\n") > in {
+			t.Errorf("%d lines made more log lines: %q", in, shown)
+		}
 		var end tail
 		_, _ = end.Write(out)
 		if shown := text.Lines(end.String(), maxLogLine); strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }) {
 			t.Errorf("%q", shown)
 		}
 	})
+}
+
+// A process that logs without end adds a bounded amount to the log, and the log says how much is missing.
+func TestAFloodOfLogLinesIsDroppedAndCounted(t *testing.T) {
+	now := time.Unix(0, 0)
+	line := []byte(`{"@level":"error","@message":"` + strings.Repeat("x", 70) + `"}`)
+	const sent = 100_000
+	shown := logged(func(log hclog.Logger) {
+		l := lineLogger{log: log, quota: newLogQuota(log, func() time.Time { return now })}
+		for range sent {
+			l.line(line)
+		}
+		now = now.Add(time.Second)
+		l.line(line)
+		l.quota.finish()
+	})
+	kept := strings.Count(shown, "[ERROR]")
+	if kept != logBurstLines+1 {
+		t.Errorf("%d lines were logged, want %d at once and one after a second", kept, logBurstLines)
+	}
+	dropped := 0
+	for _, m := range regexp.MustCompile(`lines were dropped: lines=(\d+)`).FindAllStringSubmatch(shown, -1) {
+		n, _ := strconv.Atoi(m[1])
+		dropped += n
+	}
+	if dropped+kept != sent+1 {
+		t.Errorf("%d lines are counted as dropped and %d were logged, of %d", dropped, kept, sent+1)
+	}
 }

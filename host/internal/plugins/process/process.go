@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"os"
 	"syscall"
 	"time"
 
@@ -117,7 +116,7 @@ func (p *Process) Close(grace time.Duration) {
 		p.child.log.Warn("go-plugin did not finish cleaning up in time", "timeout", goPluginTime)
 	}
 	if dir := p.child.dir; dir != "" {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := removeAll(dir); err != nil {
 			p.child.log.Warn("removing the plugin's run directory failed", "error", err)
 		}
 	}

@@ -59,7 +59,7 @@ func newRunDir(base string) (*runDir, error) {
 	if err != nil {
 		return nil, errors.Join(
 			fmt.Errorf("%w: locking the run directory %s: %w", fault.ErrHost, path, fault.System(err)),
-			os.RemoveAll(path),
+			removeAll(path),
 		)
 	}
 	return &runDir{path: path, lock: lock}, nil
@@ -88,7 +88,7 @@ func (d *runDir) gone() bool {
 
 // remove deletes the directory and releases the lock.
 func (d *runDir) remove() error {
-	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
+	return errors.Join(removeAll(d.path), d.lock.Close())
 }
 
 // sweepRunDirs removes run directories below base that no running host has locked. Directories that cannot be locked or
@@ -107,7 +107,7 @@ func sweepRunDirs(base string) {
 		if err != nil {
 			continue
 		}
-		_ = os.RemoveAll(path)
+		_ = removeAll(path)
 		_ = lock.Close()
 	}
 }

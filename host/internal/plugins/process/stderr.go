@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
-	safe "github.com/thresh-dev/thresh/internal/text"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 const (
@@ -77,28 +78,47 @@ func trimEOL(line []byte) []byte {
 	return line
 }
 
-// lineLogger writes a plugin's standard error to the log. A line in hclog's JSON form keeps its level and fields; all
-// others are debug lines, except the first line of a Go panic.
+const (
+	// maxLogText is where a message or a value of a plugin's log line is cut, maxLogKey where a key is, in bytes.
+	maxLogText, maxLogKey = 8 << 10, 100
+	// maxLogFields is how many fields of a line are logged.
+	maxLogFields = 50
+)
+
+// lineLogger writes a plugin's output to the log. A line in hclog's JSON form keeps its level and fields; all others
+// are debug lines, except the first line of a Go panic. No line of a plugin can look like one of the host's, or make a
+// terminal do something: messages, keys and values are made printable, each in one line.
 //
 // go-plugin has code for this too, but it panics in the host when a plugin sends a field of an unexpected type.
 type lineLogger struct {
-	log hclog.Logger
+	log   hclog.Logger
+	quota *logQuota
 }
 
 // line logs one line.
 func (l *lineLogger) line(line []byte) {
-	if len(line) == 0 {
+	switch {
+	case len(line) == 0:
+		return
+	case line[0] == '{':
+		if !l.quota.mayParse(len(line)) || l.structured(line) {
+			return
+		}
+	}
+	if fault.IsPanic(string(line[:min(len(line), maxLogKey)])) {
+		if l.quota.mayLog(len(line)) {
+			l.log.Error(text.Printable(string(line), maxLogText)) // the rest is in the error of the call that this ends
+		}
 		return
 	}
-	if line[0] == '{' && l.structured(line) {
-		return
+	l.plain(line)
+}
+
+// plain logs a line that has no form of its own.
+func (l *lineLogger) plain(line []byte) {
+	if l.log.IsDebug() && l.quota.mayLog(len(line)) {
+		l.log.Debug(text.Printable(string(line), maxLogText))
 	}
-	text := strings.ToValidUTF8(string(line), "�")
-	if fault.IsPanic(text) {
-		l.log.Error(text) // the rest is in the error of the call that this ends
-		return
-	}
-	l.log.Debug(text)
 }
 
 // structured logs a line in hclog's JSON form; false if it is not one. Fields are sorted, so that log lines are stable.
@@ -114,27 +134,57 @@ func (l *lineLogger) structured(line []byte) bool {
 	if !isText || level == hclog.NoLevel || level == hclog.Off {
 		return false
 	}
-	if level < l.log.GetLevel() {
+	if level < l.log.GetLevel() || !l.quota.mayLog(len(line)) {
 		return true
 	}
 	var args []any
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if !strings.HasPrefix(key, "@") {
-			args = append(args, key, fields[key])
+		if !strings.HasPrefix(key, "@") && len(args) < 2*maxLogFields {
+			args = append(args, printableKey(key), printableValue(fields[key]))
 		}
 	}
-	l.log.Log(level, message, args...)
+	l.log.Log(level, text.Printable(message, maxLogText), args...)
 	return true
+}
+
+// printableKey returns a key as it is logged, without what would make it look like several fields. The host's own names
+// of what a line is about stay the host's.
+func printableKey(key string) string {
+	key = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" =:\"", r) {
+			return '_'
+		}
+		return r
+	}, text.Printable(key, maxLogKey))
+	switch key {
+	case "strategy", "pid":
+		return "plugin." + key
+	}
+	return key
+}
+
+// printableValue returns a value out of JSON as it is logged: numbers and the like as they are, lists and objects as
+// JSON in one line.
+func printableValue(v any) any {
+	switch v := v.(type) {
+	case nil, bool, float64:
+		return v
+	case string:
+		return text.Printable(v, maxLogText)
+	default:
+		raw, _ := json.Marshal(v) // it came as JSON
+		return text.Printable(string(raw), maxLogText)
+	}
 }
 
 // stdioLogger logs what a plugin prints through go-plugin's stream, which takes over its standard output after the
 // handshake.
-type stdioLogger struct{ log hclog.Logger }
+type stdioLogger struct{ lineLogger }
 
 // Write logs p as it comes, which may be part of a line.
 func (l *stdioLogger) Write(p []byte) (int, error) {
-	for line := range strings.Lines(string(p)) {
-		l.log.Debug(safe.Printable(strings.TrimRight(line, "\r\n"), maxLogLine))
+	for line := range bytes.Lines(p) {
+		l.plain(trimEOL(line))
 	}
 	return len(p), nil
 }

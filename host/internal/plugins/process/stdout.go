@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
+	"github.com/thresh-dev/thresh/internal/text"
 )
 
 const (
@@ -45,7 +45,7 @@ func (h *handshake) forGoPlugin() io.ReadCloser { return h.r }
 
 // read reads stdout to its end, line by line. It runs on one goroutine; closing found publishes the fields of the line
 // to others.
-func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
+func (h *handshake) read(stdout io.Reader, log lineLogger) {
 	defer h.w.Close()
 	seen := false
 	eachLine(stdout, maxLogLine, func(line []byte) {
@@ -60,15 +60,14 @@ func (h *handshake) read(stdout io.Reader, log hclog.Logger) {
 			}
 		}
 		h.others++
-		text := strings.ToValidUTF8(string(line), "�")
-		if strings.TrimSpace(text) != "" {
-			if kept := text[:min(len(text), keptNoiseLine)]; seen && len(h.late) < keptNoise {
+		if kept := text.Printable(string(line), keptNoiseLine); strings.TrimSpace(kept) != "" {
+			if seen && len(h.late) < keptNoise {
 				h.late = append(h.late, kept)
 			} else if !seen && len(h.noise) < keptNoise {
 				h.noise = append(h.noise, kept)
 			}
 		}
-		log.Debug(text)
+		log.plain(line)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 type instance struct {
 	*client.Plugin
 	users   atomic.Int64          // how many acquired it and have not released it
+	leases  atomic.Int64          // how many leases were granted so far
 	retired atomic.Pointer[error] // why it takes no new calls; nil: it takes them
 	gone    chan struct{}         // closed when nothing of it is left
 }

@@ -77,7 +77,17 @@ func (o *owner) run() {
 			closed = nil
 			o.close()
 		}
+		o.offer()
 	}
+}
+
+// offer lets calls take the current process without asking the owner, as long as nothing but a lease would come of it.
+func (o *owner) offer() {
+	i := o.current
+	if !o.demand.kept || o.coming.retry || o.closing {
+		i = nil
+	}
+	o.s.offered.Store(i)
 }
 
 // to enters another state and logs the change, at a level that fits the state.
@@ -142,6 +152,7 @@ func (o *owner) acquire(answer chan lease) {
 // grant answers with the current process and counts the user before the answer is sent; the process could otherwise be
 // retired in between.
 func (o *owner) grant(answer chan lease) {
+	o.current.leases.Add(1)
 	o.current.users.Add(1)
 	answer <- lease{instance: o.current}
 }

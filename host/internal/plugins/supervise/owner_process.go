@@ -81,7 +81,7 @@ func (o *owner) describe(p *instance) {
 		return
 	}
 	if info := p.Info(); info.Name != "" {
-		o.s.publish(func(public *public) { public.info = info })
+		o.s.publish(func(public *public) { public.info, public.lacking = info, p.Lacking() })
 	}
 }
 
@@ -108,6 +108,7 @@ func (o *owner) adopt(p *instance) {
 		})
 	})
 	o.to(StateReady, "")
+	go o.s.watchIdle(p)
 	go func() {
 		why := p.Wait()
 		o.s.commands <- func(o *owner) { o.ended(p, why) }

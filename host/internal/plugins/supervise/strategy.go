@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -25,6 +26,8 @@ type Host struct {
 	MaxCrashes int
 	// StopTimeout is how long a process gets between SIGTERM and SIGKILL.
 	StopTimeout time.Duration
+	// IdlePeriod is how long an idle process may use the processor, 0 for ten seconds. Tests set it.
+	IdlePeriod time.Duration
 	// Start starts a process of the strategy; it may block. It may return a plugin together with an error, for what is
 	// known about it.
 	Start func(strategy string, s Start) (*client.Plugin, error)
@@ -51,6 +54,8 @@ type Strategy struct {
 	commands chan func(*owner)
 	ended    chan struct{} // closed when the owner is gone
 
+	offered atomic.Pointer[instance] // what take may lease; nil: ask the owner. Only the owner sets it.
+
 	mu     sync.Mutex
 	public public
 }
@@ -62,6 +67,8 @@ type public struct {
 	state  State
 	reason string
 	info   contract.Info // of the last process that reported it
+	// lacking are the measures of isolation that this process did without.
+	lacking []string
 }
 
 // New returns a strategy. Nothing happens before Run.
@@ -85,6 +92,10 @@ func (s *Strategy) Name() string { return s.name }
 
 // Info returns what the strategy reported about itself when it was last started; the zero value if it never was.
 func (s *Strategy) Info() contract.Info { return client.Clone(s.published().info) }
+
+// Lacking returns the measures of isolation that the process does without, each with the reason; of the last process if
+// none runs. The result must not be changed.
+func (s *Strategy) Lacking() []string { return s.published().lacking }
 
 // State returns the state that the strategy is in, and the reason, "" if there is none.
 func (s *Strategy) State() (State, string) {
@@ -138,6 +149,10 @@ func (s *Strategy) Compress(
 // EndSession tells the current process, if there is one, that a session has ended. It starts nothing and does not wait
 // for the process.
 func (s *Strategy) EndSession(id string) {
+	if i := s.offered.Load(); i != nil { // not later than a call that takes it, too
+		i.EndSession(id)
+		return
+	}
 	s.do(func(o *owner) {
 		if o.current != nil {
 			o.current.EndSession(id)
@@ -148,6 +163,9 @@ func (s *Strategy) EndSession(id string) {
 // Acquire grants a lease on a process that was alive a moment ago; it starts one if there is none. It waits until ctx
 // ends. Release the lease.
 func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
+	if l, ok := s.take(); ok {
+		return l, nil
+	}
 	i, err := s.request(ctx, func(o *owner, answer chan lease) { o.acquire(answer) })
 	if err == nil {
 		i.Use()
@@ -155,9 +173,32 @@ func (s *Strategy) Acquire(ctx context.Context) (Lease, error) {
 	return Lease{i}, err
 }
 
+// take is Acquire for the usual case, in which the owner offers a process: asking it would wake two goroutines, which
+// takes as long as the call itself. ok is false if the owner must be asked.
+//
+// The user is counted first. So either the owner sees it when it retires the process, or it is seen here that the
+// process was retired.
+func (s *Strategy) take() (l Lease, ok bool) {
+	i := s.offered.Load()
+	if i == nil {
+		return Lease{}, false
+	}
+	i.users.Add(1)
+	if i.retired.Load() != nil || !i.Alive() {
+		i.release()
+		return Lease{}, false
+	}
+	i.Use()
+	return Lease{i}, true
+}
+
 // Need makes sure that a process runs, and keeps it running from then on: a session is going to call the strategy.
 // Without it, a process that was started for `plugins list` would end at once.
 func (s *Strategy) Need(ctx context.Context) error {
+	if l, ok := s.take(); ok {
+		l.Release()
+		return nil
+	}
 	i, err := s.request(ctx, func(o *owner, answer chan lease) {
 		o.demand.kept = true
 		o.acquire(answer)

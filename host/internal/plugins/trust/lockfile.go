@@ -21,6 +21,8 @@ import (
 type lockFile struct {
 	// "": there is no lock file, and nothing is stored.
 	path string // "": there is none
+	// guard objects to a file or directory that others can write to; nil: to nothing.
+	guard *guard
 }
 
 // Entry is one plugin in the lock file.
@@ -50,7 +52,8 @@ type lockFileContent struct {
 
 const (
 	lockFileVersion = 2
-	// maxLockFile bounds what is read, in bytes: a thousand plugins with a thousand settings each fit.
+	// maxLockFile bounds what is read and written, in bytes. It has room for more than a hundred plugins that declare as
+	// much as they may, indented, and for many thousands of ordinary ones.
 	maxLockFile = 64 << 20
 	// lockTimeout is how long a change waits for another host's.
 	lockTimeout = 5 * time.Second
@@ -71,6 +74,9 @@ func lockKey(path string) string {
 func (l lockFile) read() (map[string]Entry, error) {
 	if l.path == "" {
 		return nil, nil
+	}
+	if err := l.unsafe(); err != nil {
+		return nil, err
 	}
 	if info, err := os.Stat(l.path); err == nil && info.Size() > maxLockFile {
 		return nil, fmt.Errorf(
@@ -100,6 +106,27 @@ func (l lockFile) read() (map[string]Entry, error) {
 		content.Plugins[key] = e
 	}
 	return content.Plugins, nil
+}
+
+// unsafe returns an error if others can write to the lock file or to its directory: what it says would be theirs. In a
+// sticky directory they can put a file of their own there, but not replace one.
+func (l lockFile) unsafe() error {
+	var stat unix.Stat_t
+	if l.guard == nil {
+		return nil
+	}
+	const hint = "; others could lock plugins of their own in it"
+	if dir := filepath.Dir(l.path); unix.Stat(dir, &stat) == nil && stat.Mode&unix.S_ISVTX == 0 {
+		if problem := l.guard.writable(&stat); problem != "" {
+			return fmt.Errorf("the directory of the lock file, %s, %s%s", dir, problem, hint)
+		}
+	}
+	if unix.Stat(l.path, &stat) == nil {
+		if problem := l.guard.writable(&stat); problem != "" {
+			return fmt.Errorf("the lock file %s %s%s", l.path, problem, hint)
+		}
+	}
+	return nil
 }
 
 // find returns the entry for a plugin's file: the one with its key, else one with the same file name and hash, because
@@ -149,6 +176,11 @@ func (l lockFile) change(f func(map[string]Entry)) error {
 	raw, err := json.MarshalIndent(lockFileContent{Version: lockFileVersion, Plugins: plugins}, "", "  ")
 	if err != nil {
 		return err
+	}
+	// One that cannot be read again would stop every plugin of the user.
+	if len(raw) >= maxLockFile {
+		return fmt.Errorf("the lock file %s would have %d bytes, at most %d are read: remove entries of plugins that "+
+			"are gone", l.path, len(raw), maxLockFile)
 	}
 	return atomicfile.Write(l.path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(append(raw, '\n'))

@@ -43,6 +43,7 @@ func New(mode, path, executable string, log hclog.Logger) *Policy {
 	p := &Policy{mode: mode, lock: lockFile{path: path}, log: log, seen: make(map[string]Entry)}
 	if mode != Off {
 		p.guard = newGuard(executable)
+		p.lock.guard = p.guard
 	}
 	return p
 }

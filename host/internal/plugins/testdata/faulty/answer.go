@@ -75,6 +75,7 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		return err
 	}
 	call := first.GetHeader().GetCall()
+	s.flood(stream.Context(), call.GetCallId())
 	result := &threshv1.CompressResult{Revision: call.GetRevision(), Metadata: &threshv1.CompressMetadata{MiddleCompressed: proto.Int64(2)}}
 	pieces := []proto.Message{
 		&threshv1.Piece{Piece: &threshv1.Piece_Keep{Keep: &threshv1.KeepRange{From: call.GetEntries() / 2, To: call.GetEntries()}}},
@@ -107,6 +108,11 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		eat()
 	case "tells-what-it-sees":
 		result.NoopReason, pieces = whatItSees(call.GetConfig(), s.config), nil
+	case "counts-without-end":
+		result.Metadata.Counts = map[string]int64{}
+		for i := range 100_000 {
+			result.Metadata.Counts[fmt.Sprint("label-", i)] = 1
+		}
 	case "does-nothing-and-something":
 		result.NoopReason = "nothing"
 	}

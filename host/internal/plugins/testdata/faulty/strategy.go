@@ -57,6 +57,8 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 		info.Features = &threshv1.Features{NeedsNetwork: true}
 	case "changes-its-info":
 		info.Description = fmt.Sprint("process ", os.Getpid())
+	case "declares-too-many", "declares-too-much", "declares-long-values":
+		declare(s.name, info)
 	case "ignores-sigterm":
 		signal.Ignore(syscall.SIGTERM)
 	case "floods-stdout":
@@ -146,6 +148,7 @@ func (s *strategy) Optimize(stream grpc.BidiStreamingServer[threshv1.OptimizeReq
 		return err
 	}
 	call := first.GetHeader().GetCall()
+	s.flood(stream.Context(), call.GetCallId())
 	result := &threshv1.OptimizeResult{
 		Revision: call.GetRevision(),
 		Metadata: &threshv1.DensityMetadata{ReadWritePairsPruned: 1},
@@ -181,5 +184,23 @@ func drain[M any](recv func() (M, error)) error {
 		} else if err != nil {
 			return err
 		}
+	}
+}
+
+// declare declares settings without measure: too many, with too many values, or with values that are too long.
+func declare(name string, info *threshv1.GetInfoResponse) {
+	settings, values, long := 150, 100, 190 // each is allowed, and all together are not
+	switch name {
+	case "declares-too-many":
+		settings, values = 900, 1
+	case "declares-long-values":
+		settings, values, long = 1, 1, 60_000
+	}
+	for i := range settings {
+		field := &threshv1.ConfigField{Key: fmt.Sprint("k", i), Type: threshv1.ConfigType_CONFIG_TYPE_STRING}
+		for range values {
+			field.Allowed = append(field.Allowed, strings.Repeat("x", long))
+		}
+		info.Config = append(info.Config, field)
 	}
 }

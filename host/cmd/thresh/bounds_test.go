@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// A machine that cannot enforce a measure of isolation runs plugins all the same by default. It says so each time: on
+// standard error, in the outcome, in the listing and in the metrics.
+func TestMissingIsolationIsSaid(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("no kernel to take Landlock from")
+	}
+	p := newPlace(t)
+	session := p.file("s.json", pruning)
+	without := func(args ...string) result {
+		cmd := p.command(args...)
+		cmd.Path, cmd.Args = filepath.Join(bin, "nolandlock"), append([]string{"nolandlock"}, cmd.Args...)
+		r := p.finish(cmd)
+		if r.code == 99 {
+			t.Skip("SKIPPED: system calls cannot be filtered here: " + r.stderr)
+		}
+		return r
+	}
+	const warning, could = "plugin starts without all isolation", "read and change your files"
+	for _, args := range [][]string{
+		{"optimize", session}, {"compress", session}, {"replay", session},
+	} {
+		r := without(args...).done(t)
+		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) || !strings.Contains(r.stderr, "landlock") {
+			t.Errorf("%v says it %d times:\n%s", args, n, r.stderr)
+		}
+	}
+	if r := without("plugins", "list"); !strings.Contains(r.stdout, "not isolated: files: ") {
+		t.Errorf("the listing does not say it:\n%s", r.stdout)
+	}
+	if r := without("optimize", "--set", "plugins.isolation=strict", session); r.code == 0 || !strings.Contains(r.stderr, "cannot be isolated") {
+		t.Errorf("strict: exit status %d:\n%s", r.code, r.stderr)
+	}
+
+	cmd := p.command("run", "--metrics", "127.0.0.1:0", "--log-level", "error")
+	cmd.Path, cmd.Args = filepath.Join(bin, "nolandlock"), append([]string{"nolandlock"}, cmd.Args...)
+	a := p.talk(cmd)
+	s := a.open("s", object{"workspace.root": "/w"})
+	a.call("history.add", object{"session": s, "entries": parseJSON[any](t, pruning)}, nil)
+	var prepared struct {
+		Outcome struct{ NotIsolated []string }
+	}
+	a.call("window.prepare", object{"session": s}, &prepared)
+	if !strings.Contains(strings.Join(prepared.Outcome.NotIsolated, "\n"), "files: ") {
+		t.Errorf("the outcome has notIsolated %q", prepared.Outcome.NotIsolated)
+	}
+	a.end()
+}
+
+// Names that a session or its file brings along cannot make a terminal do anything, whatever command shows them.
+func TestNamesOfStrangersAreShownSafely(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const escape = "\x1b[2J\x1b]0;x\a\u009b1m"
+	name, err := json.Marshal("read_file" + escape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := json.Marshal("/w/f" + escape + "\n[ERROR] thresh: forged.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []string
+	for i := range 6 {
+		entries = append(entries, fmt.Sprintf(`{"speaker":"human","blocks":[{"type":"text","text":"go on"}]},
+			{"speaker":"ai","blocks":[{"type":"tool_call","id":"c%[1]d","name":%[2]s,"parameters":{"file_path":%[3]s}}]},
+			{"speaker":"tool","blocks":[{"type":"tool_response","callId":"c%[1]d","toolName":%[2]s,"result":"package x"}]}`,
+			i, name, path))
+	}
+	file := p.file("s"+escape+"\n[ERROR] thresh: forged.json", "["+strings.Join(entries, ",")+"]")
+	for _, args := range [][]string{
+		{"tokens", file}, {"compare", file}, {"replay", file}, {"explain", file}, {"optimize", file}, {"compress", file},
+		{"tokens", "missing" + escape}, {"plugins", "list", "--plugin-dir", "/missing" + escape},
+		{"tokens", "--set", "model.name=" + escape, file},
+	} {
+		r := p.run(args...)
+		if args[0] == "compress" {
+			r.stdout = "" // the history itself, as JSON for programs
+		}
+		for line := range strings.Lines(r.stdout + r.stderr) {
+			if line = strings.TrimSuffix(line, "\n"); strings.ContainsFunc(line, unicode.IsControl) {
+				t.Errorf("%s: %q", args[0], line)
+			}
+			if strings.HasPrefix(line, "[ERROR] thresh") {
+				t.Errorf("%s prints a forged line: %q", args[0], line)
+			}
+		}
+	}
+}
+
+// A stranger's checkout cannot have lines of the user's other files printed.
+func TestAProjectCannotQuoteOtherFiles(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	secret := p.path("home", "secret")
+	if err := os.WriteFile(secret, []byte("BEGIN s3cr3t\nkey: s3cr3t: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, prepare := range map[string]func(){
+		"thresh.yaml": func() {
+			if err := os.Symlink(secret, p.path("work", "thresh.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"model.priceFile": func() {
+			p.file("thresh.yaml", "model:\n  priceFile: prices.yaml\n")
+			if err := os.Symlink(secret, p.path("work", "prices.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"model.priceFile elsewhere": func() { p.file("thresh.yaml", "model:\n  priceFile: "+secret+"\n") },
+	} {
+		prepare()
+		r := p.run("prices")
+		if r.code == 0 || strings.Contains(r.stdout+r.stderr, "s3cr3t") || !strings.Contains(r.stderr, "stranger") {
+			t.Errorf("%s: exit status %d:\n%s", name, r.code, r.stderr)
+		}
+		_ = os.Remove(p.path("work", "thresh.yaml"))
+		_ = os.Remove(p.path("work", "prices.yaml"))
+	}
+}
+
+func TestMetricsForEveryoneAreSaid(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const warning = "served to everyone who can reach this address"
+	for address, want := range map[string]bool{"0.0.0.0:0": true, ":0": true, "[::]:0": true, "127.0.0.1:0": false, "localhost:0": false} {
+		r := p.run("run", "--metrics", address) // its input ends at once
+		if got := strings.Contains(r.stderr, warning); got != want && r.code == 0 {
+			t.Errorf("%s: %s", address, r.stderr)
+		}
+	}
+}
+
+// A lock file that others can write to locks nothing.
+func TestAWorldWritableStateDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	session := p.file("s.json", pruning)
+	p.run("optimize", session).done(t)
+	state := p.path("home", ".local", "state", "thresh")
+	if err := os.Chmod(state, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r := p.run("optimize", session)
+	if r.code == 0 || !strings.Contains(r.stderr, "not trusted") || !strings.Contains(r.stderr, "chmod o-w") {
+		t.Errorf("exit status %d:\n%s", r.code, r.stderr)
+	}
+}

@@ -1,0 +1,59 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/plugins/process"
+)
+
+// without is what a plugin can do that a measure of isolation would keep it from, for people.
+var without = map[isolate.Measure]string{
+	isolate.Privileges: "gain rights from setuid programs",
+	isolate.Files:      "read and change your files",
+	isolate.Network:    "send conversations over the network",
+	isolate.Processes:  "start other programs",
+	isolate.Signals:    "end other processes of yours and use abstract sockets",
+	isolate.Memory:     "take all memory of this machine",
+	isolate.Limits:     "open many files and write huge ones",
+}
+
+// possible returns what a plugin can do for want of the measures in a list like [process.Sandbox.Lacking], each of
+// which begins with the measure's name and a colon.
+func possible(lacking []string) []string {
+	var can []string
+	for _, l := range lacking {
+		measure, _, _ := strings.Cut(l, ":")
+		switch what, known := without[isolate.Measure(measure)]; {
+		case known:
+			can = append(can, what)
+		default:
+			can = append(can, "do what the measure "+measure+" would keep it from")
+		}
+	}
+	return slices.Compact(can)
+}
+
+// warnOfMissing logs which measures of isolation a process is about to start without. With best effort nothing else
+// stops it, so that a kernel without Landlock must not go unnoticed. Where someone switched isolation off, they know.
+func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
+	if len(sandbox.Lacking) == 0 || m.opts.Isolation == IsolationOff {
+		return
+	}
+	m.log.Warn("plugin starts without all isolation", "strategy", name,
+		"missing", strings.Join(sandbox.Lacking, "; "), "itCould", strings.Join(possible(sandbox.Lacking), "; "),
+		"hint", "plugins.isolation=strict refuses to start it")
+}
+
+// Lacking returns how many measures of isolation the running or last process of each strategy does without, by name.
+// It starts nothing. Strategies that never ran are not in it.
+func (m *Manager) Lacking() map[string]int {
+	lacking := make(map[string]int)
+	for _, s := range m.all() {
+		if s.Info().Name != "" {
+			lacking[s.Name()] = len(s.Lacking())
+		}
+	}
+	return lacking
+}

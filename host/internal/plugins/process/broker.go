@@ -1,0 +1,42 @@
+package process
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc"
+)
+
+// go-plugin's broker is a stream on which both sides announce where they listen. The host listens once, and a plugin
+// never does. go-plugin keeps what is announced, however much that is.
+const (
+	brokerMethod = "/plugin.GRPCBroker/StartStream"
+	// maxAnnounced is how much a plugin may announce to the host, in messages.
+	maxAnnounced = 64
+)
+
+// boundBroker ends the broker's stream when a plugin has announced more than it can have reason to. Other streams are
+// not touched.
+func boundBroker(
+	ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer,
+	opts ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	stream, err := open(ctx, desc, conn, method, opts...)
+	if err != nil || method != brokerMethod {
+		return stream, err
+	}
+	return &brokerStream{ClientStream: stream}, nil
+}
+
+// brokerStream counts what arrives. It is read by one goroutine.
+type brokerStream struct {
+	grpc.ClientStream
+	announced int
+}
+
+func (s *brokerStream) RecvMsg(m any) error {
+	if s.announced++; s.announced > maxAnnounced {
+		return errors.New("the plugin announces more connections than it may")
+	}
+	return s.ClientStream.RecvMsg(m)
+}

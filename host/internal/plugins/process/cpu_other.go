@@ -1,0 +1,8 @@
+//go:build !linux
+
+package process
+
+import "time"
+
+// CPU is not known on this system.
+func (*Process) CPU() (time.Duration, bool) { return 0, false }

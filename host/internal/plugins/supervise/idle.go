@@ -1,0 +1,77 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The bounds of an idle process: one that uses more than idleShare of a processor for the whole of idlePeriod, in which
+// no call is under way, is replaced. A call's deadline bounds what is used in calls.
+const (
+	idlePeriod = 10 * time.Second
+	idleShare  = 0.25
+)
+
+var errSpins = errors.New("it used processor time while no call was under way")
+
+// usage is what an instance has done up to a moment.
+type usage struct {
+	at     time.Time
+	cpu    time.Duration
+	leases int64 // granted so far
+	busy   bool  // one is held
+	known  bool  // the processor time is known
+}
+
+// usage returns what the instance has done until now.
+func (i *instance) usage() usage {
+	// The leases are read first: one granted later shows in the next usage.
+	u := usage{leases: i.leases.Load(), busy: i.users.Load() > 0, at: time.Now()}
+	u.cpu, u.known = i.Process().CPU()
+	return u
+}
+
+// spun returns the share of a processor that was used between two moments, if no call was under way from the one to the
+// other; else 0.
+func spun(before, after usage) float64 {
+	if !before.known || !after.known || before.busy || after.busy || before.leases != after.leases {
+		return 0
+	}
+	return float64(after.cpu-before.cpu) / float64(max(after.at.Sub(before.at), 1))
+}
+
+// watchIdle looks at a process once in a period until it ends, and has it replaced if it works without being asked to.
+func (s *Strategy) watchIdle(p *instance) {
+	period := s.host.IdlePeriod
+	if period == 0 {
+		period = idlePeriod
+	}
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for before := p.usage(); before.known; {
+		select {
+		case <-p.Ended():
+			return
+		case <-tick.C:
+		}
+		after := p.usage()
+		if share := spun(before, after); share > idleShare {
+			s.do(func(o *owner) { o.spins(p, share, after.at.Sub(before.at)) })
+			return
+		}
+		before = after
+	}
+}
+
+// spins ends a process that uses the processor although no call is under way. The next call starts another.
+func (o *owner) spins(p *instance, share float64, period time.Duration) {
+	if o.current != p || o.closing {
+		return
+	}
+	o.log.Warn("idle plugin uses the processor and is replaced at the next call", "pid", p.PID(),
+		"share", fmt.Sprintf("%.0f %% of a core", 100*share), "for", period.Round(time.Second))
+	o.current = nil
+	o.to(StateDraining, errSpins.Error())
+	p.retire(errSpins)
+}

@@ -1,0 +1,31 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/internal/text"
+)
+
+// Bounds of a strategy's own counters. They are in each outcome and are shown to people.
+const (
+	MaxCounts     = 64 // labels
+	MaxCountLabel = 64 // bytes of one
+)
+
+// ErrCounts is the error for counters that are too many, or whose labels are not fit to be shown.
+var ErrCounts = errors.New("the strategy's counts are out of bounds")
+
+// Counts judges the counters that a strategy reports of a Compress.
+func Counts(counts map[string]int64) error {
+	if len(counts) > MaxCounts {
+		return fmt.Errorf("%w: %d labels, at most %d are allowed", ErrCounts, len(counts), MaxCounts)
+	}
+	for label := range counts {
+		if label == "" || len(label) > MaxCountLabel || text.Printable(label, MaxCountLabel) != label {
+			return fmt.Errorf("%w: the label %q is empty, longer than %d bytes or not printable", ErrCounts,
+				text.Printable(label, MaxCountLabel), MaxCountLabel)
+		}
+	}
+	return nil
+}
