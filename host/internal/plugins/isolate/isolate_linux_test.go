@@ -18,12 +18,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inside is the program that tries to get out. It is built without cgo and the race detector, which need more than is
-// left to it.
-var inside string
+// inside is the program that tries to get out, hostile one that tries to harm what is outside. They are built without
+// cgo and the race detector, which need more than is left to them.
+var inside, hostile string
+
+// These make the test binary another program: hostileEnv says that hostile is built already, and where; doomedEnv
+// makes it a host that is about to be killed.
+const hostileEnv, doomedEnv = "THRESH_TEST_HOSTILE", "THRESH_TEST_DOOMED"
 
 func TestMain(m *testing.M) {
-	Main() // this program is its own launcher, as a host is
+	Main() // this program is its own launcher and watcher, as a host is
+	if hostile = os.Getenv(hostileEnv); hostile != "" {
+		if dir := os.Getenv(doomedEnv); dir != "" {
+			doomed(dir)
+			return
+		}
+		os.Exit(m.Run())
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "isolate")
 		if err != nil {
@@ -31,11 +42,11 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		inside = filepath.Join(dir, "inside")
-		build := exec.Command("go", "build", "-o", inside, "./testdata/inside")
+		inside, hostile = filepath.Join(dir, "inside"), filepath.Join(dir, "hostile")
+		build := exec.Command("go", "build", "-o", dir, "./testdata/inside", "./testdata/hostile")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building testdata/inside: %v\n%s", err, out)
+			fmt.Fprintf(os.Stderr, "building testdata: %v\n%s", err, out)
 			return 1
 		}
 		return m.Run()
