@@ -45,7 +45,9 @@ func main() {
 	_, err := os.Stat(t.File)
 	r.Sees = err == nil
 	attributes(t.File)
-	limits(t.Victim)
+	if t.Victim > 0 { // 0 would be itself
+		limits(t.Victim)
+	}
 	r.Reached = sockets(t.Socket)
 	r.Shared = shared()
 	r.Namespace, _ = os.Readlink("/proc/self/ns/net")
@@ -60,7 +62,7 @@ func main() {
 func open() (fds []int) {
 	for fd := 3; fd < 1024; fd++ {
 		var stat unix.Stat_t
-		// What the runtime of Go opens for itself is neither of these.
+		// What the runtime of Go opens for itself, such as an epoll, has no type.
 		if unix.Fstat(fd, &stat) == nil && stat.Mode&unix.S_IFMT != 0 {
 			fds = append(fds, fd)
 		}
