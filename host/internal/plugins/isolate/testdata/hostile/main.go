@@ -101,13 +101,11 @@ func limits(pid int) {
 		_ = unix.Prlimit(pid, resource, &zero, nil)
 	}
 	_ = unix.Setpriority(unix.PRIO_PROCESS, pid, 19)
-	_ = unix.Setpriority(unix.PRIO_USER, os.Getuid(), 19)
 	var one unix.CPUSet
 	one.Set(0)
 	_ = unix.SchedSetaffinity(pid, &one)
 	_, _, _ = unix.Syscall(unix.SYS_IOPRIO_SET, 1, uintptr(pid), 3<<13)
 	_ = unix.Kill(pid, unix.SIGKILL)
-	_ = unix.Kill(-1, unix.SIGUSR1)
 	_, _, _ = unix.Syscall(unix.SYS_TKILL, uintptr(pid), uintptr(unix.SIGKILL), 0)
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
