@@ -237,6 +237,27 @@ func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
 	_ = host.Wait()
 }
 
+// A program that may start others cannot leave one behind: it is the first process of its namespace.
+func TestWhatAProgramStartsEndsWithIt(t *testing.T) {
+	all := everything(t, Ending, Sockets, Processes)
+	seconds := fmt.Sprintf("86400.%d", os.Getpid()) // its command line is how it is found
+	shell, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Skip("SKIPPED:", err)
+	}
+	_, err = run(t, Spec{Apply: all, Processes: true}, shell,
+		"-c", "sleep "+seconds+" >/dev/null 2>&1 & setsid sleep "+seconds+" >/dev/null 2>&1 & exit 0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "sleep\x00"+seconds+"\x00") {
+			t.Errorf("left behind: %s", file)
+		}
+	}
+}
+
 // A filter must hold on the architecture that the tests do not run on, too.
 func TestTheFilterFitsTheKernelsLimits(t *testing.T) {
 	if native == nil {
