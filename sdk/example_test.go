@@ -25,8 +25,8 @@ func (lastTwo) Compress(_ context.Context, _ sdk.Host, in sdk.CompressInput) (sd
 	return sdk.Applied(kept, sdk.CompressMetadata{BottomPreserved: new(len(kept)), TargetMissed: missed}), nil
 }
 
-// A strategy is a type with two methods. Its main function is sdk.Serve(lastTwo{}); in a test, sdktest calls it as a host
-// would.
+// A strategy is a type with two methods. Its main function is sdk.Serve(lastTwo{}); in a test, sdktest calls it as a
+// host would.
 func Example() {
 	say := func(by sdk.Speaker, text string) sdk.Content {
 		return sdk.Content{Speaker: by, Blocks: []sdk.Block{sdk.Text{Text: text}}}

@@ -37,7 +37,8 @@ type actor struct{}
 
 func (actor) Info() sdk.Info {
 	return sdk.Info{
-		Name: "actor", Version: "1.2.3", Description: "Does what a test says.", Trigger: sdk.Continuous(0.7), RequiresLLM: true,
+		Name: "actor", Version: "1.2.3", Description: "Does what a test says.", Trigger: sdk.Continuous(0.7),
+		RequiresLLM: true,
 		Config: []sdk.ConfigField{
 			{Key: "keep", Type: sdk.Integer, Default: 50, Minimum: new(1.0)},
 			{Key: "mode", Type: sdk.String, Allowed: []string{"a", "b"}},

@@ -23,7 +23,8 @@ func TestTheSchemasAreCurrent(t *testing.T) {
 		}
 		kept, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(kept, printed) {
-			t.Errorf("%s is not what 'thresh schema %s' prints ('go test ./docs/doctest -update' writes it): %v", file, name, err)
+			t.Errorf("%s is not what 'thresh schema %s' prints ('go test ./docs/doctest -update' writes it): %v", file,
+				name, err)
 		}
 	}
 }

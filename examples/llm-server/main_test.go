@@ -149,7 +149,8 @@ func TestWrongFlags(t *testing.T) {
 		"an unknown fault": {"127.0.0.1:0", "nothing", `unknown fault "nothing"; want one of: cut, empty,`},
 		"no address":       {"nowhere", "", "listen: "},
 	} {
-		if err := run(t.Context(), c.addr, 0, c.fault, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := run(t.Context(), c.addr, 0, c.fault, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -143,7 +143,8 @@ func TestAStrategysOwnSettings(t *testing.T) {
 		"text that looks like 7": {flag: "label=007", want: map[string]any{"entries": 50, "label": "007"}},
 		"wrong": {file: "entries: 0, moed: hard, mode: harder", wantErr: []string{
 			"$WORK/thresh.yaml:1: strategies.keep-last.entries: 0 is not allowed; want an integer of at least 1",
-			`$WORK/thresh.yaml:1: strategies.keep-last.mode: "harder" is not allowed; want one of: soft, hard; did you mean hard?`,
+			`$WORK/thresh.yaml:1: strategies.keep-last.mode: "harder" is not allowed; want one of: soft, hard; did ` +
+				`you mean hard?`,
 			"$WORK/thresh.yaml:1: strategies.keep-last.moed: is not a setting of keep-last; want one of: entries, " +
 				"label, mode; did you mean mode?",
 		}},

@@ -18,12 +18,16 @@ import (
 func TestTheSchemaOfSettingsIsWhatCanBeLoaded(t *testing.T) {
 	schema := jsonschema.Parse(t, config.Schema())
 	files := []string{
-		"", "model.contextLimit: 1000", "model:\n  contextLimit: 0", "model:\n  contextLimt: 1", "modle: {}", "compression: 7",
+		"", "model.contextLimit: 1000", "model:\n  contextLimit: 0", "model:\n  contextLimt: 1", "modle: {}",
+		"compression: 7",
 		"compression:\n  threshold: 0.8", "compression:\n  threshold: 1.5", "compression:\n  hardLimit: never",
 		"compression:\n  density:\n    toolPresets: [nosuch]", "compression:\n  llm:\n    cooldown: 1m30s",
-		"compression:\n  llm:\n    cooldown: 90", "compression:\n  strategy: No Such", "profiles:\n  a:\n    provider:\n      kind: gemini",
-		"profiles:\n  a:\n    model.contextLimit: 7\n    compression: {strategy: one-shot}", "profiles:\n  a:\n    profile: b",
-		"strategies:\n  s:\n    keep: 3", "strategies:\n  s:\n    keep: [3]", "plugins:\n  grants:\n    s:\n      network: yes\n",
+		"compression:\n  llm:\n    cooldown: 90", "compression:\n  strategy: No Such",
+		"profiles:\n  a:\n    provider:\n      kind: gemini",
+		"profiles:\n  a:\n    model.contextLimit: 7\n    compression: {strategy: one-shot}",
+		"profiles:\n  a:\n    profile: b",
+		"strategies:\n  s:\n    keep: 3", "strategies:\n  s:\n    keep: [3]",
+		"plugins:\n  grants:\n    s:\n      network: yes\n",
 		"plugins:\n  grants:\n    s:\n      network: true", "plugins:\n  grants:\n    s:\n      sockets: true",
 	}
 	for _, page := range []string{"README.md", "docs/configuration.md", "docs/economics.md", "docs/production.md"} {

@@ -48,7 +48,8 @@ func TestWhatAProjectFileCannotSet(t *testing.T) {
 		"a key by mistake": {"profiles.p.provider.keyEnv: sk-hidden", []string{
 			"$WORK/thresh.yaml:1: profiles.p.provider.keyEnv" + is + " or --set"}},
 		"a profile that does it": {"profile: free", []string{
-			`$WORK/thresh.yaml:1: profile: "free" cannot be chosen in a project's file, which may come from a stranger: ` +
+			`$WORK/thresh.yaml:1: profile: "free" cannot be chosen in a project's file, which may come from ` +
+				`a stranger: ` +
 				"the profile sets plugins.integrity (~/.config/thresh/thresh.yaml:1); want it in " +
 				"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
 	}
@@ -79,12 +80,14 @@ func TestAProjectFileCannotTakeTheUsersProfileOutOfForce(t *testing.T) {
 		want               []string // nil: it is loaded
 	}{
 		"by none": {user: "profile: safe\n" + safe, project: `profile: ""`, want: []string{
-			`$WORK/thresh.yaml:1: profile: "" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
+			`$WORK/thresh.yaml:1: profile: "" cannot be chosen in a project's file, which may come from a stranger: ` +
+				`it takes profile safe out of force, ` +
 				"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in " +
 				"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
 		"by another": {user: "profile: safe\n" + safe, project: "profile: mine\nprofiles.mine: {model.name: x}\n",
 			want: []string{
-				`$WORK/thresh.yaml:1: profile: "mine" cannot be chosen in a project's file, which may come from a stranger: it takes profile safe out of force, ` +
+				`$WORK/thresh.yaml:1: profile: "mine" cannot be chosen in a project's file, which may come from ` +
+					`a stranger: it takes profile safe out of force, ` +
 					"which sets plugins.isolation (~/.config/thresh/thresh.yaml:2); want it in " +
 					"~/.config/thresh/thresh.yaml, a file named with --config, THRESH_PROFILE or --set"}},
 		"the same":                 {user: "profile: safe\n" + other, project: "profile: safe"},

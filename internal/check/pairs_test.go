@@ -42,7 +42,8 @@ func TestEqualIDsDoNotCross(t *testing.T) {
 				t.Errorf("%s, %s: an Optimize gives %v", name, what, err)
 			}
 			pieces := []rewrite.Piece{
-				rewrite.Edited{Index: 0, Blocks: c.calls}, rewrite.Edited{Index: 1, Blocks: c.responses}, rewrite.Keep{From: 2, To: 3},
+				rewrite.Edited{Index: 0, Blocks: c.calls}, rewrite.Edited{Index: 1, Blocks: c.responses},
+				rewrite.Keep{From: 2, To: 3},
 			}
 			if _, err := check.Compress(history, pieces); !errors.Is(err, c.want) {
 				t.Errorf("%s, %s: a Compress gives %v", name, what, err)

@@ -148,10 +148,11 @@ func TestPieces(t *testing.T) {
 			[]Piece{Keep{0, 1}, Added{summary}, Keep{4, 5}}},
 		"other blocks": {[]content.Content{with(h[1], "b", "c"), h[2]},
 			[]Piece{Edited{1, []BlockPiece{{Keep: 1}, {Block: text("c")}}}, Keep{2, 3}}},
-		"another speaker is new":       {[]content.Content{renamed, h[2]}, []Piece{Added{renamed}, Keep{2, 3}}},
-		"an entry twice is new":        {[]content.Content{h[0], h[0]}, []Piece{Keep{0, 1}, Added{h[0]}}},
-		"an entry moved back is new":   {[]content.Content{h[4], h[0]}, []Piece{Keep{4, 5}, Added{h[0]}}},
-		"an equal entry made again":    {[]content.Content{entry("human", "q"), h[1]}, []Piece{Added{h[0]}, Keep{1, 2}}},
+		"another speaker is new":     {[]content.Content{renamed, h[2]}, []Piece{Added{renamed}, Keep{2, 3}}},
+		"an entry twice is new":      {[]content.Content{h[0], h[0]}, []Piece{Keep{0, 1}, Added{h[0]}}},
+		"an entry moved back is new": {[]content.Content{h[4], h[0]}, []Piece{Keep{4, 5}, Added{h[0]}}},
+		"an equal entry made again": {[]content.Content{entry("human", "q"), h[1]},
+			[]Piece{Added{h[0]}, Keep{1, 2}}},
 		"an origin out of the history": {[]content.Content{summary.WithOrigin(99)}, []Piece{Added{summary}}},
 	}
 	for name, tt := range tests {

@@ -72,8 +72,8 @@ func TestOptimizeVectors(t *testing.T) {
 	}
 }
 
-// uncross corrects, for [vectors.CrossedCase], what the case expects: the read goes with its own answer. The answer to replace stays, and two newer
-// results of that tool make it a pointer.
+// uncross corrects, for [vectors.CrossedCase], what the case expects: the read goes with its own answer. The answer to
+// replace stays, and two newer results of that tool make it a pointer.
 func uncross(t *testing.T, history []sdk.Content, removals *[]int, replaced map[int]json.RawMessage,
 	m *sdk.DensityMetadata) {
 	t.Helper()

@@ -23,28 +23,40 @@ func decode(t *testing.T, s string) content.Content {
 
 func TestEntriesComeBackByteForByte(t *testing.T) {
 	tests := map[string]string{
-		"text":                    `{"speaker":"human","blocks":[{"type":"text","text":"hello"}]}`,
-		"no blocks at all":        `{"speaker":"ai"}`,
-		"empty blocks":            `{"speaker":"ai","blocks":[]}`,
-		"unknown speaker":         `{"speaker":"narrator","blocks":[{"type":"text","text":"x"}]}`,
-		"unknown fields":          `{"speaker":"ai","blocks":[{"type":"text","text":"x","cache":{"z":1,"a":2}}],"metadata":{"k":1},"b":[1, 2],"a":null}`,
-		"unknown kind of block":   `{"speaker":"ai","blocks":[{"type":"hologram","depth":3.10,"type2":null}]}`,
-		"null and malformed":      `{"speaker":"ai","blocks":[null,7,"x",[],{},{"type":5},{"type":"text"},{"type":"text","text":9},{"type":"tool_call","id":"1"}]}`,
-		"numbers keep digits":     `{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":{"big":12345678901234567890123,"f":1.10,"e":1E+2,"neg":-0}}]}`,
-		"keys keep their order":   `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":{"z":1,"a":{"y":2,"b":3}, "z":4}}]}`,
-		"result null":             `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":null}]}`,
-		"no result":               `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n"}]}`,
-		"error in words":          `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":"","error":"no such file"}]}`,
-		"error that is an object": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","error":{"code":2}}]}`,
-		"error that says nothing": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","error":null}]}`,
-		"media":                   `{"speaker":"human","blocks":[{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64","caption":"c","filename":"f.png"}]}`,
-		"empty caption":           `{"speaker":"human","blocks":[{"type":"media","mimeType":"image/png","data":"aGk=","encoding":"base64","caption":""}]}`,
-		"thinking":                `{"speaker":"ai","blocks":[{"type":"thinking","thought":"","signature":"s","encryptedContent":"e"}]}`,
-		"code":                    `{"speaker":"ai","blocks":[{"type":"code","code":"x := 1\n","language":"go"}]}`,
-		"line separators":         "{\"speaker\":\"human\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\u2028b\u2029c\"}]}",
+		"text":             `{"speaker":"human","blocks":[{"type":"text","text":"hello"}]}`,
+		"no blocks at all": `{"speaker":"ai"}`,
+		"empty blocks":     `{"speaker":"ai","blocks":[]}`,
+		"unknown speaker":  `{"speaker":"narrator","blocks":[{"type":"text","text":"x"}]}`,
+		"unknown fields": `{"speaker":"ai","blocks":[{"type":"text","text":"x","cache":{"z":1,"a":2}}],` +
+			`"metadata":{"k":1},"b":[1, 2],"a":null}`,
+		"unknown kind of block": `{"speaker":"ai","blocks":[{"type":"hologram","depth":3.10,"type2":null}]}`,
+		"null and malformed": `{"speaker":"ai","blocks":[null,7,"x",[],{},{"type":5},{"type":"text"},` +
+			`{"type":"text","text":9},{"type":"tool_call","id":"1"}]}`,
+		"numbers keep digits": `{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n",` +
+			`"parameters":{"big":12345678901234567890123,"f":1.10,"e":1E+2,"neg":-0}}]}`,
+		"keys keep their order": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"result":{"z":1,"a":{"y":2,"b":3}, "z":4}}]}`,
+		"result null": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"result":null}]}`,
+		"no result": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n"}]}`,
+		"error in words": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"result":"","error":"no such file"}]}`,
+		"error that is an object": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"error":{"code":2}}]}`,
+		"error that says nothing": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"error":null}]}`,
+		"media": `{"speaker":"human","blocks":[{"type":"media","mimeType":"image/png","data":"aGk=",` +
+			`"encoding":"base64","caption":"c","filename":"f.png"}]}`,
+		"empty caption": `{"speaker":"human","blocks":[{"type":"media","mimeType":"image/png","data":"aGk=",` +
+			`"encoding":"base64","caption":""}]}`,
+		"thinking": `{"speaker":"ai","blocks":[{"type":"thinking","thought":"","signature":"s",` +
+			`"encryptedContent":"e"}]}`,
+		"code":            `{"speaker":"ai","blocks":[{"type":"code","code":"x := 1\n","language":"go"}]}`,
+		"line separators": "{\"speaker\":\"human\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\u2028b\u2029c\"}]}",
 		"odd text": `{"speaker":"human","blocks":[{"type":"text","text":"\u0000\u001b\"\\/<&>\t\r\n` +
 			"\u00e9e\u0301\U0001f600\u202e\ufeff\u007f" + `"}]}`,
-		"lone surrogate in raw": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":"\ud800"}]}`,
+		"lone surrogate in raw": `{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",` +
+			`"result":"\ud800"}]}`,
 	}
 	for name, in := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +68,8 @@ func TestEntriesComeBackByteForByte(t *testing.T) {
 }
 
 func TestWhatIsNotUnderstoodBecomesOpaque(t *testing.T) {
-	blocks := decode(t, `{"speaker":"ai","blocks":[null,{"type":"hologram","depth":3},{"type":"text","text":null},{"Type":"text","text":"x"}]}`).Blocks
+	blocks := decode(t, `{"speaker":"ai","blocks":[null,{"type":"hologram","depth":3},{"type":"text","text":null},`+
+		`{"Type":"text","text":"x"}]}`).Blocks
 	want := []content.Block{
 		content.Opaque{JSON: []byte(`null`)},
 		content.Opaque{JSON: []byte(`{"type":"hologram","depth":3}`)},
@@ -111,7 +124,8 @@ func TestWhatIsNoEntryIsRefused(t *testing.T) {
 }
 
 func TestTextIsMadeUTF8Once(t *testing.T) {
-	c := decode(t, "{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\\ud83d\"},{\"type\":\"tool_response\",\"callId\":\"1\",\"toolName\":\"n\",\"result\":\"\xff\"}]}")
+	c := decode(t, "{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\\ud83d\"},"+
+		"{\"type\":\"tool_response\",\"callId\":\"1\",\"toolName\":\"n\",\"result\":\"\xff\"}]}")
 	want := `{"speaker":"tool","blocks":[{"type":"text","text":"a` + "\ufffdb\ufffd" +
 		`"},{"type":"tool_response","callId":"1","toolName":"n","result":"` + "\ufffd" + `"}]}`
 	if diff := cmp.Diff(want, string(c.AppendJSON(nil))); diff != "" {
@@ -137,7 +151,8 @@ func TestErrorOfAnyKindIsAFailure(t *testing.T) {
 }
 
 func TestOfAFieldThatStandsTwiceTheLastCounts(t *testing.T) {
-	c := decode(t, `{"speaker":"ai","blocks":[{"type":"text","text":"first","text":"last","x":1,"y":2,"x":3}],"speaker":"human"}`)
+	c := decode(t, `{"speaker":"ai","blocks":[{"type":"text","text":"first","text":"last","x":1,"y":2,"x":3}],`+
+		`"speaker":"human"}`)
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{
 		Text: "last", Extra: content.Fields{{Name: "x", Value: []byte("3")}, {Name: "y", Value: []byte("2")}},
 	}}}
@@ -192,7 +207,8 @@ func TestManyUnknownFieldsKeepOrderAndCostNoMoreEach(t *testing.T) {
 }
 
 func TestStandardLibraryReadsAndWritesHistories(t *testing.T) {
-	const in = `[{"speaker":"human","blocks":[{"type":"text","text":"a"}]},{"speaker":"ai","blocks":[{"type":"x","n":1.0}]}]`
+	const in = `[{"speaker":"human","blocks":[{"type":"text","text":"a"}]},` +
+		`{"speaker":"ai","blocks":[{"type":"x","n":1.0}]}]`
 	var history []content.Content
 	if err := json.Unmarshal([]byte(in), &history); err != nil {
 		t.Fatal(err)
@@ -207,9 +223,12 @@ func TestStandardLibraryReadsAndWritesHistories(t *testing.T) {
 func FuzzContentJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"speaker":"human","blocks":[{"type":"text","text":"\ud800x"}]}`,
-		`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":{"a":1.0},"error":{"b":2}}],"metadata":{}}`,
-		`{"speaker":"ai","blocks":[null,7,{"type":"thinking","thought":"","signature":""},{"type":"media","mimeType":"","data":"","encoding":"url"}],"x":1,"x":2}`,
-		`{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":null},{"type":"code","code":"x"}]}`,
+		`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":{"a":1.0},` +
+			`"error":{"b":2}}],"metadata":{}}`,
+		`{"speaker":"ai","blocks":[null,7,{"type":"thinking","thought":"","signature":""},` +
+			`{"type":"media","mimeType":"","data":"","encoding":"url"}],"x":1,"x":2}`,
+		`{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":null},` +
+			`{"type":"code","code":"x"}]}`,
 		"{\"speaker\":\"\xff\",\"\xff\":\"\xff\"}",
 	} {
 		f.Add([]byte(seed))

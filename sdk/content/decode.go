@@ -28,6 +28,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotAnEntry, err)
 	}
+	// Only now: after an error c is as it was.
 	*c = out
 	return nil
 }
@@ -120,6 +121,7 @@ func (d *decoder) block() (Block, error) {
 		raw, err := d.s.Skip()
 		return Opaque{JSON: bytes.Clone(raw)}, err
 	}
+	// Reused from block to block: a history has a hundred thousand of them.
 	d.scratch.reset()
 	err := d.s.Object(func(name []byte) error {
 		raw, err := d.s.Skip()
@@ -133,6 +135,7 @@ func (d *decoder) block() (Block, error) {
 	if b := r.block(); b != nil && !r.bad {
 		return b, nil
 	}
+	// The whole text of the block, white space included, so that it is written back as it was.
 	return Opaque{JSON: bytes.Clone(d.s.Since(start))}, nil
 }
 

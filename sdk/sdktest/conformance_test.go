@@ -104,7 +104,8 @@ func TestConformanceNamesTheHistoryAndTheRule(t *testing.T) {
 		"a target that was missed":    {suffix{silently: true}, "TargetMissed is not set"},
 		"a pinned entry that is gone": {suffix{thoroughly: true}, "a pinned entry was removed or changed"},
 		"a stale memo":                {remembering{stale: true}, "a memo must not change the result"},
-		"a change of what was seen":   {remembering{scribbles: true}, "changed entry 0 of its input, which later calls"},
+		"a change of what was seen": {remembering{scribbles: true},
+			"changed entry 0 of its input, which later calls"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &complaints{TB: t}

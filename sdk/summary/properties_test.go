@@ -41,12 +41,14 @@ func TestRunProperties(t *testing.T) {
 			rt.Fatalf("%d requests", m.Calls())
 		}
 		for _, r := range got.Requests {
-			if text := summarytest.Texts(r.Entries); strings.Contains(text, "aGVsbG8=") || strings.Contains(text, "JVBERi0=") {
+			if text := summarytest.Texts(r.Entries); strings.Contains(text, "aGVsbG8=") ||
+				strings.Contains(text, "JVBERi0=") {
 				rt.Fatal("a request holds an attachment")
 			}
 		}
 		if err != nil {
-			if strings.Contains(err.Error(), "is not a state snapshot") || strings.Contains(err.Error(), "summary is empty") ||
+			if strings.Contains(err.Error(), "is not a state snapshot") ||
+				strings.Contains(err.Error(), "summary is empty") ||
 				strings.Contains(err.Error(), "too long") {
 				return // what the model answered, which is an error
 			}

@@ -45,7 +45,9 @@ Files read:
 
 Full pre-compression transcript available at: /log/t.jsonl`}},
 			Metadata: []byte(`{"isSummary":true,"synthetic":true,"reason":"compression-state-snapshot"}`)},
-		{Speaker: sdk.AI, Blocks: []sdk.Block{sdk.Text{Text: `Understood. The most recent request of the user: "Now the tests, please.". I continue with the current task: "write the tests".`}},
+		{Speaker: sdk.AI,
+			Blocks: []sdk.Block{sdk.Text{Text: `Understood. The most recent request of the user: "Now the tests, ` +
+				`please.". I continue with the current task: "write the tests".`}},
 			Metadata: []byte(`{"synthetic":true,"reason":"compression-continuation"}`)},
 	}
 	if d := cmp.Diff(want, got.History, cmp.Comparer(sdk.Content.Equal)); d != "" {
@@ -73,8 +75,10 @@ func TestTheRequestIsInItsOrderAndHoldsTextOnly(t *testing.T) {
 	at := 0
 	for _, want := range []string{
 		"All of it is data", "Write a snapshot.",
-		" user\nFix the parser.", " assistant\n[calls read_file] {\"file_path\":\"src/a.go\"}", " tool\n[result of read_file]\na line of src/a.go\n",
-		" user, most recent message\nNow the tests, please.\n[Attached image: plan.png]\n[Part of unknown kind: hologram]",
+		" user\nFix the parser.", " assistant\n[calls read_file] {\"file_path\":\"src/a.go\"}",
+		" tool\n[result of read_file]\na line of src/a.go\n",
+		" user, most recent message\nNow the tests, please.\n[Attached image: plan.png]\n" +
+			"[Part of unknown kind: hologram]",
 		"not done", "- [in_progress] write the tests\n  - [pending] of b", "/log/t.jsonl", "Now write the snapshot",
 	} {
 		next := strings.Index(text[at:], want)
@@ -158,7 +162,8 @@ func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 		want     error
 		says     string
 	}{
-		"the provider fails": {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider, "529 overloaded"},
+		"the provider fails": {t.Context(), summarytest.Config(100_000, failing), strategy{}, provider,
+			"529 overloaded"},
 		"the caller gave up": {ended, answering, strategy{}, context.Canceled, ""},
 		"no prompt":          {t.Context(), noPrompt, strategy{}, nil, `the prompt "compression"`},
 		"a window too small": {t.Context(), summarytest.Config(1500, sdktest.Answers(snapshot)), strategy{},
@@ -168,7 +173,8 @@ func TestErrorsComeThroughAsTheyAre(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.config.Compress(test.ctx, test.strategy, session())
-			if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
+			if err == nil || test.want != nil && !errors.Is(err, test.want) ||
+				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("error %v, want %v with %q", err, test.want, test.says)
 			}
 		})
@@ -200,9 +206,11 @@ func TestWithoutGainNothingIsDone(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := sdktest.Compress(t, strategy{}, test.history, summarytest.Config(100_000, sdktest.Answers(test.answers...)))
+			got := sdktest.Compress(t, strategy{}, test.history,
+				summarytest.Config(100_000, sdktest.Answers(test.answers...)))
 			if got.NoOp != test.want || len(got.Requests) != len(test.answers) {
-				t.Errorf("no-op %q after %d requests; want %q after %d", got.NoOp, len(got.Requests), test.want, len(test.answers))
+				t.Errorf("no-op %q after %d requests; want %q after %d", got.NoOp, len(got.Requests), test.want,
+					len(test.answers))
 			}
 			if got.Metadata.LLMCallMade != (len(test.answers) > 0) {
 				t.Errorf("LLMCallMade is %v", got.Metadata.LLMCallMade)
@@ -212,7 +220,8 @@ func TestWithoutGainNothingIsDone(t *testing.T) {
 }
 
 func TestVerification(t *testing.T) {
-	const better = "<state_snapshot><overall_goal>ship it</overall_goal><user_directives>never touch go.mod</user_directives></state_snapshot>"
+	const better = "<state_snapshot><overall_goal>ship it</overall_goal><user_directives>never touch " +
+		"go.mod</user_directives></state_snapshot>"
 	tests := map[string]struct {
 		second, want string
 	}{

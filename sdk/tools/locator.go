@@ -21,7 +21,7 @@ var errStop = errors.New("stop")
 
 var errLocator = errors.New(`a locator is "name", "name[]", "name[].member" or "$"`)
 
-// parseLocator parses "name", "name[]" and "name[].member".
+// parseLocator parses "name", "name[]" and "name[].member". "$" is the parameters as a whole, and has no elements.
 func parseLocator(s string) (locator, error) {
 	name, sub, list := strings.Cut(s, "[]")
 	l := locator{name: name, list: list}
@@ -37,7 +37,8 @@ func parseLocator(s string) (locator, error) {
 	return l, nil
 }
 
-// decide returns the first locator whose member is present and not null.
+// decide returns the first locator whose member is present and not null. Rules list several, as versions of a tool name
+// the same parameter differently.
 func decide(ls []locator, p params) (locator, bool) {
 	for _, l := range ls {
 		if p.get(l.name) != nil {

@@ -20,6 +20,7 @@ type RuleError struct {
 	Err   error
 }
 
+// Error names rule and field, which are positions in a file that a person edits.
 func (e *RuleError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tool rule %d", e.Index)
@@ -104,6 +105,7 @@ func ParseNewer(data []byte) (*Taxonomy, error) {
 			err.Index = i // which tools it is for is all that must be understood
 			return nil, err
 		}
+		// Of class other: its calls read and write nothing that is known, and are never pruned by path.
 		rules[i] = Rule{Names: names.Names, IgnoreCase: names.IgnoreCase, Class: ClassOther}
 	}
 	return New(rules...)
@@ -168,6 +170,7 @@ func decode(raw []byte, r *Rule) *RuleError {
 	if len(r.Names) > 0 {
 		out.Name = r.Names[0]
 	}
+	// encoding/json names Go types, which mean nothing to the author of a rule.
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		out.Field = kind.Field
@@ -181,6 +184,7 @@ func decode(raw []byte, r *Rule) *RuleError {
 
 // encode returns the JSON form of rules. Rules hold strings and booleans only: encoding them cannot fail.
 func encode(rules []Rule) []byte {
+	// [] and not null, which readers in other languages take for a mistake.
 	if rules == nil {
 		rules = []Rule{}
 	}

@@ -114,7 +114,8 @@ func TestForPresets(t *testing.T) {
 	if u := taxonomy.Use("Read", json.RawMessage(`{"file_path":"a"}`)); u.Class != tools.ClassOther {
 		t.Errorf("the preset was preferred to the own rule: %+v", u)
 	}
-	if _, err := tools.ForPresets([]string{"claude"}, nil); err == nil || !strings.Contains(err.Error(), "claude-code") {
+	if _, err := tools.ForPresets([]string{"claude"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "claude-code") {
 		t.Errorf("got %v, want an error that names the presets", err)
 	}
 	var wrong *tools.RuleError

@@ -34,6 +34,8 @@ type rule struct {
 }
 
 // New returns the taxonomy with these rules: for every call the first that fits decides. The error is a [*RuleError].
+//
+// The rules are copied. No rules make a taxonomy that knows no tool.
 func New(rules ...Rule) (*Taxonomy, error) {
 	t := &Taxonomy{byName: make(map[string][]int), want: subjectNames()}
 	for i := range rules {
@@ -79,6 +81,7 @@ func (t *Taxonomy) add(src *Rule, r *rule) {
 // fits, or what does not have the expected form, is unknown. Its cost is linear in the size of params, and it copies
 // only the values that it returns.
 func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
+	// Room for the parameters of most calls, so that they need no allocation.
 	var room [8]member
 	if t == nil || len(t.rules) == 0 {
 		return Use{Subject: subject(scan(room[:0], params, subjectNames()))}
@@ -89,6 +92,8 @@ func (t *Taxonomy) Use(name string, params json.RawMessage) Use {
 		if r.fits(p) {
 			return r.use(p)
 		}
+		// A rule for this tool exists and would have named files, but its conditions do not hold: which files it was is
+		// unknown.
 		unfit = unfit || r.namesFiles()
 	}
 	return Use{Subject: subject(p), NoFile: unfit}
@@ -144,6 +149,8 @@ func (t *Taxonomy) JSON() []byte {
 // named yields the rules for a tool in their order.
 func (t *Taxonomy) named(name string) iter.Seq[*rule] {
 	return func(yield func(*rule) bool) {
+		// Two ascending lists are merged, so that the first rule in the order of the user decides, whatever kind of
+		// name it has.
 		exact, patterns := t.byName[name], t.patterns
 		for len(exact) > 0 || len(patterns) > 0 {
 			var at int
@@ -192,6 +199,7 @@ func (r *rule) fits(p params) bool {
 		}
 		s, ok := rawjson.Text(v)
 		if !ok {
+			// A number or true is compared by its JSON text.
 			s = string(v)
 		}
 		if !slices.Contains(allowed, s) {

@@ -95,5 +95,6 @@ func TestAttachIsNoSetting(t *testing.T) {
 	p.run("plugins", "list", "--config", "mine.yaml").failed(t, 1, "plugins.attach: unknown setting")
 	p.run("plugins", "list", "--attach", "high-density").failed(t, 2, "NAME=SOCKET")
 	p.file("s.json", pruning)
-	p.run("optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere", "s.json").failed(t, 1, "no process answers at this socket", "/nowhere", "--attach")
+	p.run("optimize", "--strategy", "high-density", "--log-level", "error", "--attach", "high-density=/nowhere",
+		"s.json").failed(t, 1, "no process answers at this socket", "/nowhere", "--attach")
 }

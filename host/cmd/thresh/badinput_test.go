@@ -74,12 +74,15 @@ func TestABrokenFileDoesNotStopTheOthers(t *testing.T) {
 
 // odd is a history with all that a history may have wrong and still be one. In odd[i], entry i is the bad one.
 var odd = map[string]string{
-	"entry 0: block 0 is null":           `[{"speaker":"human","blocks":[null]}]`,
-	"entry 1: unknown speaker":           `[{"speaker":"human","blocks":[{"type":"text","text":"x"}]},{"speaker":"robot","blocks":[{"type":"text","text":"x"}]}]`,
+	"entry 0: block 0 is null": `[{"speaker":"human","blocks":[null]}]`,
+	"entry 1: unknown speaker": `[{"speaker":"human","blocks":[{"type":"text","text":"x"}]},` +
+		`{"speaker":"robot","blocks":[{"type":"text","text":"x"}]}]`,
 	"entry 0: the entry has no blocks":   `[{"speaker":"ai","blocks":null}]`,
 	"entry 0: block 0 is of the unknown": `[{"speaker":"ai","blocks":[{"type":"hologram"}]}]`,
-	"entry 0: block 1 repeats the call":  `[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"x","parameters":{}},{"type":"tool_call","id":"1","name":"x","parameters":{}}]}]`,
-	"entry 0: block 0 answers the call":  `[{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"x","result":"y"}]}]`,
+	"entry 0: block 1 repeats the call": `[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"x",` +
+		`"parameters":{}},{"type":"tool_call","id":"1","name":"x","parameters":{}}]}]`,
+	"entry 0: block 0 answers the call": `[{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1",` +
+		`"toolName":"x","result":"y"}]}]`,
 }
 
 func TestAnOddHistoryIsReadWithAWarning(t *testing.T) {

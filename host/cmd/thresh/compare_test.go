@@ -86,10 +86,12 @@ func TestCompareShowsAllStrategiesSideBySide(t *testing.T) {
 			names = append(names, f[0])
 		}
 	}
-	if diff := cmp.Diff([]string{"nothing", "high-density", "middle-out", "one-shot", "top-down-truncation"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"nothing", "high-density", "middle-out", "one-shot", "top-down-truncation"},
+		names); diff != "" {
 		t.Errorf("rows:\n%s", diff)
 	}
-	for _, want := range []string{"RECALL", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries", "requests are over the context limit", "prices as of 20"} {
+	for _, want := range []string{"RECALL", "anthropic-", "gpt-5", "claude-code-ratelimit.jsonl (145 entries",
+		"requests are over the context limit", "prices as of 20"} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)
 		}
@@ -116,7 +118,8 @@ func TestCompareVariesSettingsWhereTheyMatter(t *testing.T) {
 	p.file("a.json", pruning)
 	p.file("b.jsonl", turns(30))
 	args := []string{"compare", "--set", "model.contextLimit=8000", "--prices", "openai-gpt-5,no-cache",
-		"--vary", "compression.density.cadence=every-turn,priced", "--vary", "compression.threshold=0.5,0.9", "a.json", "b.jsonl"}
+		"--vary", "compression.density.cadence=every-turn,priced", "--vary", "compression.threshold=0.5,0.9", "a.json",
+		"b.jsonl"}
 	got := decode[compared](t, p.run(append(args, "-o", "json")...))
 	var names []string
 	for _, v := range got.Variants {
@@ -181,26 +184,35 @@ func TestAWrongComparisonEndsBeforeItBegins(t *testing.T) {
 	}{
 		"no file":              {nil, 2, []string{"FILE", "thresh compare --help"}},
 		"standard input twice": {[]string{"-", "-"}, 2, []string{"standard input", "once"}},
-		"no such column":       {[]string{"a", "--columns", "sent,reall"}, 2, []string{"--columns", `"reall"`, "did you mean recall?"}},
-		"no such form":         {[]string{"a", "-o", "yaml"}, 2, []string{"text, json or csv", "yaml"}},
-		"a page on stdout":     {[]string{"a", "--report", "-"}, 2, []string{"--report", "standard output"}},
-		"less than nothing":    {[]string{"a", "--parallel", "-1"}, 2, []string{"--parallel", "-1"}},
-		"nothing to vary":      {[]string{"a", "--vary", "compression.threshold"}, 2, []string{"--vary", "KEY=VALUE"}},
-		"no value":             {[]string{"a", "--vary", "compression.threshold="}, 2, []string{"--vary", "KEY=VALUE"}},
-		"a wrong key":          {[]string{"a", "--vary", "compression.treshold=0.5"}, 2, []string{"--vary", "compression.treshold", "did you mean compression.threshold?"}},
-		"a wrong value":        {[]string{"a", "--vary", "compression.density.cadence=gated,never"}, 2, []string{"--vary", "cadence", `"never"`, "every-turn"}},
-		"values that do not go together": {[]string{"a", "--vary", "model.contextLimit=1000,9000", "--vary", "model.completionBudget=2000"}, 2,
+		"no such column": {[]string{"a", "--columns", "sent,reall"}, 2,
+			[]string{"--columns", `"reall"`, "did you mean recall?"}},
+		"no such form":      {[]string{"a", "-o", "yaml"}, 2, []string{"text, json or csv", "yaml"}},
+		"a page on stdout":  {[]string{"a", "--report", "-"}, 2, []string{"--report", "standard output"}},
+		"less than nothing": {[]string{"a", "--parallel", "-1"}, 2, []string{"--parallel", "-1"}},
+		"nothing to vary":   {[]string{"a", "--vary", "compression.threshold"}, 2, []string{"--vary", "KEY=VALUE"}},
+		"no value":          {[]string{"a", "--vary", "compression.threshold="}, 2, []string{"--vary", "KEY=VALUE"}},
+		"a wrong key": {[]string{"a", "--vary", "compression.treshold=0.5"}, 2,
+			[]string{"--vary", "compression.treshold", "did you mean compression.threshold?"}},
+		"a wrong value": {[]string{"a", "--vary", "compression.density.cadence=gated,never"}, 2,
+			[]string{"--vary", "cadence", `"never"`, "every-turn"}},
+		"values that do not go together": {[]string{"a", "--vary", "model.contextLimit=1000,9000",
+			"--vary", "model.completionBudget=2000"}, 2,
 			[]string{"model.completionBudget", "leaves nothing"}},
-		"a key twice":      {[]string{"a", "--vary", "compression.threshold=0.5", "--vary", "compression.threshold=0.6"}, 2, []string{"compression.threshold", "more than once"}},
-		"a value twice":    {[]string{"a", "--vary", "compression.threshold=0.5,0.5"}, 2, []string{`"0.5"`, "more than once"}},
-		"a host's setting": {[]string{"a", "--vary", "plugins.stopTimeout=1s,2s"}, 2, []string{"plugins.stopTimeout", "whole host", "--set"}},
-		"strategies":       {[]string{"a", "--vary", "compression.strategy=x,y"}, 2, []string{"--strategy"}},
-		"too many":         {[]string{"a", "--vary", many}, 2, []string{"more than 200 variants"}},
-		"an empty name":    {[]string{"a", "--strategy", "high-density,"}, 2, []string{"--strategy", "empty"}},
-		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2, []string{"--strategy", "more than once"}},
-		"no such strategy": {[]string{"a", "--strategy", "high-density,nosuch"}, 1, []string{`"nosuch"`, "high-density, top-down-truncation", p.plugins}},
-		"no such prices":   {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
-		"no strategies":    {[]string{"a", "--plugin-dir", "."}, 1, []string{"no strategies in " + p.path("work")}},
+		"a key twice": {[]string{"a", "--vary", "compression.threshold=0.5",
+			"--vary", "compression.threshold=0.6"}, 2, []string{"compression.threshold", "more than once"}},
+		"a value twice": {[]string{"a", "--vary", "compression.threshold=0.5,0.5"}, 2,
+			[]string{`"0.5"`, "more than once"}},
+		"a host's setting": {[]string{"a", "--vary", "plugins.stopTimeout=1s,2s"}, 2,
+			[]string{"plugins.stopTimeout", "whole host", "--set"}},
+		"strategies":    {[]string{"a", "--vary", "compression.strategy=x,y"}, 2, []string{"--strategy"}},
+		"too many":      {[]string{"a", "--vary", many}, 2, []string{"more than 200 variants"}},
+		"an empty name": {[]string{"a", "--strategy", "high-density,"}, 2, []string{"--strategy", "empty"}},
+		"a strategy twice": {[]string{"a", "--strategy", "high-density,high-density"}, 2,
+			[]string{"--strategy", "more than once"}},
+		"no such strategy": {[]string{"a", "--strategy", "high-density,nosuch"}, 1,
+			[]string{`"nosuch"`, "high-density, top-down-truncation", p.plugins}},
+		"no such prices": {[]string{"a", "--prices", "anthropic-sonet"}, 2, []string{"--prices", "anthropic-sonnet"}},
+		"no strategies":  {[]string{"a", "--plugin-dir", "."}, 1, []string{"no strategies in " + p.path("work")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,7 +280,8 @@ func TestCompareWritesAPage(t *testing.T) {
 		return string(text)
 	}
 	first := page()
-	for _, want := range []string{"<!doctype html>", "claude-code-ratelimit.jsonl", "gemini-cli-ledger.json", "native-mdlinks.json", "top-down-truncation", "</html>"} {
+	for _, want := range []string{"<!doctype html>", "claude-code-ratelimit.jsonl", "gemini-cli-ledger.json",
+		"native-mdlinks.json", "top-down-truncation", "</html>"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -338,7 +351,8 @@ func TestCompareExplainsAndCompletesItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	help := p.run("compare", "--help").done(t).stdout
-	for _, want := range []string{"Usage:\n  thresh compare FILE", "Examples:\n  ", "--vary KEY=V1,V2", "--strategy NAMES", "anthropic-sonnet, openai-gpt-5, no-cache", "--set KEY=VALUE"} {
+	for _, want := range []string{"Usage:\n  thresh compare FILE", "Examples:\n  ",
+		"--vary KEY=V1,V2", "--strategy NAMES", "anthropic-sonnet, openai-gpt-5, no-cache", "--set KEY=VALUE"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("no %q in\n%s", want, help)
 		}

@@ -36,8 +36,9 @@ func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
 		t.Error(diff)
 	}
 	got.Checks = nil
-	if diff := cmp.Diff(diagnosis{System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: "best-effort", Integrity: "locked",
-		LockFile: p.path("home", ".local", "state", "thresh", "plugins.lock")}, got); diff != "" {
+	if diff := cmp.Diff(diagnosis{System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: "best-effort",
+		Integrity: "locked",
+		LockFile:  p.path("home", ".local", "state", "thresh", "plugins.lock")}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -47,7 +48,8 @@ func TestDoctorIsReadable(t *testing.T) {
 	p := newPlace(t)
 	r := p.run("doctor", "--set", "plugins.isolation=strict", "--set", "plugins.lockFile=").done(t)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	for i, want := range []string{"system  ", "plugins.isolation  strict", "plugins.integrity  tofu", "plugins.lockFile   -", "", "MEASURE  ", "privileges  ", "files  "} {
+	for i, want := range []string{"system  ", "plugins.isolation  strict", "plugins.integrity  tofu",
+		"plugins.lockFile   -", "", "MEASURE  ", "privileges  ", "files  "} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d does not begin with %q:\n%s", i+1, want, r.stdout)
 			break
@@ -70,11 +72,13 @@ func TestAProjectFileCannotSwitchProtectionOff(t *testing.T) {
 	p := newPlace(t)
 	const text = "compression:\n  threshold: 0.5\nplugins:\n  integrity: off\n"
 	p.file("thresh.yaml", text)
-	p.run("plugins", "list").failed(t, 1, "thresh.yaml:4: plugins.integrity", "stranger", "THRESH_PLUGINS_INTEGRITY", "--config")
+	p.run("plugins", "list").failed(t, 1, "thresh.yaml:4: plugins.integrity", "stranger", "THRESH_PLUGINS_INTEGRITY",
+		"--config")
 	p.run("config", "explain").failed(t, 1, "thresh.yaml:4: plugins.integrity")
 	p.run("plugins", "list", "--config", "thresh.yaml").done(t) // who names it means it
 	p.file("thresh.yaml", "")
-	if r := p.run("config", "explain", "plugins.integrity").done(t); !strings.Contains(r.stdout, "not in:   ./thresh.yaml") {
+	if r := p.run("config", "explain", "plugins.integrity").done(t); !strings.Contains(r.stdout,
+		"not in:   ./thresh.yaml") {
 		t.Errorf("it is not explained:\n%s", r.stdout)
 	}
 	if r := p.run("config", "explain", "compression.threshold").done(t); strings.Contains(r.stdout, "not in:") {

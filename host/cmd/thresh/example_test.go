@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/binaries"
 )
 
-// What people copy first has to be good: the program in the README is the one below sdk, which passes all that is demanded.
+// What people copy first has to be good: the program in the README is the one below sdk, which passes all that is
+// demanded.
 func TestTheExampleInTheREADMEIsVerified(t *testing.T) {
 	t.Parallel()
 	const programs = "../../../sdk/testdata/programs"

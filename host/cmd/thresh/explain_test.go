@@ -44,7 +44,8 @@ func TestExplainSaysWhatBecameOfEachEntry(t *testing.T) {
 		became = append(became, line)
 	}
 	want := []string{
-		`0 on line 2, "look: --- a.ts --- one --- End of content --- thanks": trimmed, turn 3 optimize duplicate-inclusion by 5`,
+		`0 on line 2, "look: --- a.ts --- one --- End of content --- thanks": trimmed, turn 3 optimize ` +
+			`duplicate-inclusion by 5`,
 		`1 on line 3, read_file b.ts: trimmed, turn 3 optimize stale-read by 3`,
 		`2 on line 4, read_file b.ts → "content of b.ts": removed, turn 3 optimize stale-read by 3`,
 		`3 on line 5, write_file /w/b.ts: stands`,

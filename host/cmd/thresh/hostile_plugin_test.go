@@ -29,8 +29,8 @@ type hostile struct {
 	noop []string
 }
 
-// TestHostilePlugins is what an agent goes through with each of them: whatever happens, its history is as it was or as a
-// valid answer made it, other strategies serve on, and when it goes nothing is left.
+// TestHostilePlugins is what an agent goes through with each of them: whatever happens, its history is as it was or as
+// a valid answer made it, other strategies serve on, and when it goes nothing is left.
 func TestHostilePlugins(t *testing.T) {
 	t.Parallel()
 	soon := []string{"plugins.optimizeTimeout=1s", "plugins.compressTimeout=1s"}
@@ -96,8 +96,8 @@ func TestHostilePlugins(t *testing.T) {
 	}
 }
 
-// escaped is how each attempt ends of a plugin that tries to get out: to send something to local ports, to read a file of the
-// system and the host's environment, to signal the host, to write where it has no business.
+// escaped is how each attempt ends of a plugin that tries to get out: to send something to local ports, to read a file
+// of the system and the host's environment, to signal the host, to write where it has no business.
 var escaped = []string{
 	"tcp=permission denied", "udp=permission denied", "passwd=permission denied", "environ=permission denied",
 	"signal=operation not permitted", "write-outside=permission denied", "write-above=permission denied",

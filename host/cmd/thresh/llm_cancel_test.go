@@ -42,7 +42,8 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				calls := make(chan *llmtest.Call, 10)
-				p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return reply }, OnCall: func(c *llmtest.Call) { calls <- c }})
+				p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return reply },
+					OnCall: func(c *llmtest.Call) { calls <- c }})
 				p.file("s.jsonl", workday(60))
 				cmd := p.command("compress", "s.jsonl")
 				var stdout, stderr bytes.Buffer
@@ -64,7 +65,8 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 				if took := time.Since(start); took > 3*atOnce {
 					t.Errorf("it ended after %s", took)
 				}
-				if got := cmd.ProcessState.ExitCode(); got != 1 || stdout.Len() > 0 || stderr.String() != "thresh: interrupted\n" {
+				if got := cmd.ProcessState.ExitCode(); got != 1 || stdout.Len() > 0 ||
+					stderr.String() != "thresh: interrupted\n" {
 					t.Errorf("exit status %d, %q, %q", got, stdout.String(), stderr.String())
 				}
 				p.alone()
@@ -79,8 +81,9 @@ func TestCtrlCEndsTheModelCall(t *testing.T) {
 func TestASignalEndsTheModelCallOfAnAgent(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		calls := make(chan *llmtest.Call, 10)
-		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Fault: llmtest.FaultHang} },
-			OnCall: func(c *llmtest.Call) { calls <- c }})
+		p := newLLMPlace(t, kind,
+			llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Fault: llmtest.FaultHang} },
+				OnCall: func(c *llmtest.Call) { calls <- c }})
 		a := p.serve()
 		s := a.open("s", object{"model.contextLimit": 5000})
 		a.call("history.add", object{"session": s, "entries": entries(t, turns(60))}, nil)
@@ -112,7 +115,8 @@ func TestAPluginThatDiesTakesItsModelCallAlong(t *testing.T) {
 	}
 	gone(t, call)
 	e := a.refusal(a.wait(id), -32000, "middle-out", "process crashed", mayHelp)
-	if e.Data.Kind != "plugin" || !e.Data.Retryable || e.Data.Prepared == nil || cmp.Diff(session, e.Data.Prepared.History) != "" {
+	if e.Data.Kind != "plugin" || !e.Data.Retryable || e.Data.Prepared == nil ||
+		cmp.Diff(session, e.Data.Prepared.History) != "" {
 		t.Errorf("kind %s, retryable %v", e.Data.Kind, e.Data.Retryable)
 	}
 	if c := a.prepare(s).Outcome["compress"].(object); c["kind"] != "applied" {

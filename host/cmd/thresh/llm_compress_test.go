@@ -20,10 +20,13 @@ func TestASummaryTakesThePlaceOfTheRange(t *testing.T) {
 		for _, strategy := range llmNames {
 			calls := len(p.server.Calls())
 			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "--log-level", "trace", "s.jsonl"))
-			if got.Kind != "applied" || got.TokensAfter >= got.TokensBefore || got.Metadata["llmCallMade"] != true || got.Metadata["strategyUsed"] != strategy {
-				t.Errorf("%s: %s, %d tokens to %d, %v", strategy, got.Kind, got.TokensBefore, got.TokensAfter, got.Metadata)
+			if got.Kind != "applied" || got.TokensAfter >= got.TokensBefore || got.Metadata["llmCallMade"] != true ||
+				got.Metadata["strategyUsed"] != strategy {
+				t.Errorf("%s: %s, %d tokens to %d, %v", strategy, got.Kind, got.TokensBefore, got.TokensAfter,
+					got.Metadata)
 			}
-			at := slices.IndexFunc(texts(got.History), func(text string) bool { return strings.HasPrefix(text, snapshot) })
+			at := slices.IndexFunc(texts(got.History),
+				func(text string) bool { return strings.HasPrefix(text, snapshot) })
 			if at < 0 || got.History[at]["speaker"] != "human" || got.History[at+1]["speaker"] != "ai" {
 				t.Fatalf("%s: no snapshot in %.2000q", strategy, texts(got.History))
 			}
@@ -65,7 +68,8 @@ func asksWell(t *testing.T, r llmtest.Request, kind string) {
 func TestReplaySaysWhatTheModelCost(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		p := newLLMPlace(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply {
-			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026", Pace: 5 * time.Millisecond}
+			return llmtest.Reply{Text: snapshot, Usage: llmtest.Usage{Input: 1000, Output: 200}, Model: "writer-1-2026",
+				Pace: 5 * time.Millisecond}
 		}})
 		p.file("s.jsonl", workday(120))
 		for _, strategy := range llmNames {
@@ -83,8 +87,10 @@ func TestReplaySaysWhatTheModelCost(t *testing.T) {
 					continue
 				}
 				calls++
-				if spent == nil || spent.Calls != 1 || spent.Attempts != 1 || spent.InputTokens != 1000 || spent.OutputTokens != 200 ||
-					math.Abs(spent.CostUSD-0.006) > 1e-9 || spent.Profile != "writer" || spent.Model != "writer-1-2026" {
+				if spent == nil || spent.Calls != 1 || spent.Attempts != 1 || spent.InputTokens != 1000 ||
+					spent.OutputTokens != 200 ||
+					math.Abs(spent.CostUSD-0.006) > 1e-9 || spent.Profile != "writer" ||
+					spent.Model != "writer-1-2026" {
 					t.Errorf("%s: turn %d spent %+v", strategy, turn.Turn, spent)
 				} else if spent.Time < 5*time.Millisecond {
 					t.Errorf("%s: turn %d says that the model took %s", strategy, turn.Turn, spent.Time)
@@ -116,7 +122,8 @@ type replayedTurn struct {
 	}
 }
 
-// TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses others.
+// TestARangeFiveTimesTheModelsWindow is folded into one snapshot, in requests of which each fits: the server refuses
+// others.
 func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind string) {
 		const window = 16_000
@@ -125,10 +132,12 @@ func TestARangeFiveTimesTheModelsWindow(t *testing.T) {
 		for _, strategy := range llmNames {
 			calls := len(p.server.Calls())
 			got := decode[compressed](t, p.run("compress", "--strategy", strategy, "s.jsonl",
-				"--set", "profiles.writer.provider.contextLimit=16000", "--set", "profiles.writer.provider.maxOutput=2000",
+				"--set", "profiles.writer.provider.contextLimit=16000",
+				"--set", "profiles.writer.provider.maxOutput=2000",
 				"--set", "compression.preserveThreshold=0.1", "--set", "compression.topPreserveThreshold=0.1"))
 			if got.Kind != "applied" || got.TokensBefore-got.TokensAfter < 5*window {
-				t.Errorf("%s: %s, %d tokens to %d: not five windows", strategy, got.Kind, got.TokensBefore, got.TokensAfter)
+				t.Errorf("%s: %s, %d tokens to %d: not five windows", strategy, got.Kind, got.TokensBefore,
+					got.TokensAfter)
 			}
 			parts := p.asked()[calls:]
 			if len(parts) < 5 {

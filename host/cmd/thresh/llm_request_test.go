@@ -23,9 +23,13 @@ func planned(tool, parameters string) string {
 func TestTasksOfARecordedSessionReachTheModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tool, parameters string }{
-		"Claude Code": {"TodoWrite", `{"todos":[{"content":"Profile the lexer","status":"in_progress","activeForm":"x"},{"content":"Write notes","status":"completed","activeForm":"x"}]}`},
-		"Gemini CLI":  {"write_todos", `{"todos":[{"description":"Profile the lexer","status":"in_progress"},{"description":"Write notes","status":"completed"}]}`},
-		"Codex":       {"update_plan", `{"plan":[{"step":"Profile the lexer","status":"in_progress"},{"step":"Write notes","status":"completed"}]}`},
+		"Claude Code": {"TodoWrite",
+			`{"todos":[{"content":"Profile the lexer","status":"in_progress","activeForm":"x"},` +
+				`{"content":"Write notes","status":"completed","activeForm":"x"}]}`},
+		"Gemini CLI": {"write_todos", `{"todos":[{"description":"Profile the lexer","status":"in_progress"},` +
+			`{"description":"Write notes","status":"completed"}]}`},
+		"Codex": {"update_plan", `{"plan":[{"step":"Profile the lexer","status":"in_progress"},` +
+			`{"step":"Write notes","status":"completed"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

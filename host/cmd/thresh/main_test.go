@@ -20,8 +20,8 @@ import (
 	"github.com/thresh-dev/thresh/internal/testkit/procs"
 )
 
-// bin holds what the tests run, laid out as a build leaves it: thresh with plugins/ next to it; and in addition thresh-race,
-// which is thresh itself where there is no C compiler, and plugins of the tests' own.
+// bin holds what the tests run, laid out as a build leaves it: thresh with plugins/ next to it; and in addition
+// thresh-race, which is thresh itself where there is no C compiler, and plugins of the tests' own.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -74,8 +74,8 @@ type place struct {
 	isolation string
 }
 
-// newPlace makes a place with the given plugins in addition to the two that ship: gate, or a fault of the faulty plugin.
-// When the test is over, nothing may be left running there, and no run directory.
+// newPlace makes a place with the given plugins in addition to the two that ship: gate, or a fault of the faulty
+// plugin. When the test is over, nothing may be left running there, and no run directory.
 func newPlace(t *testing.T, plugins ...string) *place {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "t")
@@ -134,7 +134,8 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(bin, p.program), args...)
 	cmd.Dir = p.path("work")
 	cmd.Env = []string{
-		"HOME=" + p.path("home"), "XDG_CONFIG_HOME=" + p.path("home", "config"), "XDG_DATA_HOME=" + p.path("home", "data"),
+		"HOME=" + p.path("home"), "XDG_CONFIG_HOME=" + p.path("home", "config"), "XDG_DATA_HOME=" +
+			p.path("home", "data"),
 		"TMPDIR=" + p.path("tmp"), "PATH=/usr/bin:/bin", "THRESH_PLUGINS_DIRS=" + p.plugins, "GORACE=halt_on_error=1",
 		"THRESH_PLUGINS_ISOLATION=" + p.isolation,
 		// This vocabulary loads in a fifth of the time of the default one. There are hundreds of processes here.
@@ -232,7 +233,8 @@ func (r result) done(t *testing.T) result {
 	return r
 }
 
-// failed fails the test unless thresh ended with the status, printed nothing, and said all of what is wanted in a few lines.
+// failed fails the test unless thresh ended with the status, printed nothing, and said all of what is wanted in a few
+// lines.
 func (r result) failed(t *testing.T, code int, want ...string) {
 	t.Helper()
 	if r.code != code {

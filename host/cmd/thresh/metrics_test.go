@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// measured starts 'thresh run' with metrics at a port that is free, and returns where they are. Standard error is a file,
-// to be read while it runs.
+// measured starts 'thresh run' with metrics at a port that is free, and returns where they are. Standard error is a
+// file, to be read while it runs.
 func (p *place) measured(args ...string) (a *agent, url string) {
 	p.t.Helper()
 	p.program = "thresh-race"
 	run := p.command()
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@" 2>stderr.txt`, filepath.Join(bin, p.program), "run"}, args...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@" 2>stderr.txt`, filepath.Join(bin, p.program),
+		"run"}, args...)...)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = run.Dir, run.Env, run.SysProcAttr
 	a = p.talk(cmd)
 	if !eventually(patience, func() bool {

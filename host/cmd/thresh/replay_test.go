@@ -97,7 +97,8 @@ func TestReplayBeginsAnewWhereTheRecorderCompacted(t *testing.T) {
 	list := "[" + strings.ReplaceAll(strings.TrimSpace(turns(10)), "\n", ",") + "]"
 	p.file(
 		"s.json",
-		`{"history":`+list+`,"boundaries":[{"index":10,"kind":"compact_boundary"},{"index":14,"kind":"microcompact_boundary"}]}`,
+		`{"history":`+list+`,"boundaries":[{"index":10,"kind":"compact_boundary"},`+
+			`{"index":14,"kind":"microcompact_boundary"}]}`,
 	)
 	got := decode[replayed](t, p.run("replay", "-o", "json", "s.json")).Sessions[0]
 	var at []int

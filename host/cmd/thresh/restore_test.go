@@ -100,7 +100,8 @@ func TestRestoreIsSafeToLookAt(t *testing.T) {
 	p := newPlace(t)
 	p.file(
 		"s.jsonl",
-		`{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},{"type":"tool_call","id":"\u001b[2J","name":"\u001b","parameters":{}}]}`+"\n",
+		`{"speaker":"human","blocks":[{"type":"text","text":"a\u001b]0;owned\u0007\r\nb\u202e"},`+
+			`{"type":"tool_call","id":"\u001b[2J","name":"\u001b","parameters":{}}]}`+"\n",
 	)
 	for _, args := range [][]string{{"restore", "s.jsonl"}, {"restore", "--list", "s.jsonl"},
 		{"restore", "s.jsonl", "[2J"}, {"explain", "s.jsonl"}} {

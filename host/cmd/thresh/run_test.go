@@ -26,9 +26,11 @@ func TestASessionFromOpenToClose(t *testing.T) {
 	}
 	p := a.prepare(s)
 	if len(p.History) != 5 || p.Tokens >= added.Tokens || p.Revision <= added.Revision {
-		t.Errorf("window.prepare: %d entries, %d of %d tokens, revision %d", len(p.History), p.Tokens, added.Tokens, p.Revision)
+		t.Errorf("window.prepare: %d entries, %d of %d tokens, revision %d", len(p.History), p.Tokens, added.Tokens,
+			p.Revision)
 	}
-	if o := p.Outcome["optimize"].(object); p.Outcome["strategy"] != "high-density" || o["ran"] != true || o["removed"] != 1.0 || o["replaced"] != 2.0 {
+	if o := p.Outcome["optimize"].(object); p.Outcome["strategy"] != "high-density" || o["ran"] != true ||
+		o["removed"] != 1.0 || o["replaced"] != 2.0 {
 		t.Errorf("outcome: %v", p.Outcome)
 	}
 	var now prepared
@@ -64,7 +66,8 @@ func TestPipelinedRequestsTakeEffectInOrder(t *testing.T) {
 		open := object{"id": in["session"], "settings": object{"compression.strategy": "gate"}}
 		n := sent{open: a.send("session.open", open)}
 		for k := range 10 {
-			n.add = a.send("history.add", with(in, object{"entries": []object{says("human", fmt.Sprint(i, k)), says("ai", "chaff")}}))
+			n.add = a.send("history.add",
+				with(in, object{"entries": []object{says("human", fmt.Sprint(i, k)), says("ai", "chaff")}}))
 		}
 		n.prepare = a.send("window.prepare", in)
 		n.get = a.send("history.get", in)
@@ -99,10 +102,12 @@ func TestPipelinedRequestsTakeEffectInOrder(t *testing.T) {
 func TestSettingsAreOfTheirSessionOnly(t *testing.T) {
 	t.Parallel()
 	a := newPlace(t).serve()
-	a.open("small", object{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation", "compression.threshold": "0.5"})
+	a.open("small", object{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation",
+		"compression.threshold": "0.5"})
 	a.open("large", nil)
 	for _, s := range []string{"small", "large"} {
-		a.call("history.add", object{"session": s, "entries": parseJSON[any](t, "["+strings.ReplaceAll(strings.TrimSpace(turns(20)), "\n", ",")+"]")}, nil)
+		a.call("history.add", object{"session": s,
+			"entries": parseJSON[any](t, "["+strings.ReplaceAll(strings.TrimSpace(turns(20)), "\n", ",")+"]")}, nil)
 	}
 	if p := a.prepare("small"); p.Tokens > 1000 || p.Outcome["compress"].(object)["kind"] != "applied" {
 		t.Errorf("small: %d tokens, %v", p.Tokens, p.Outcome["compress"])
@@ -123,20 +128,26 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		{`{"jsonrpc":"2.0","id":"m","method":"history.steal","params":{"session":"s"}}`, `"m"`, -32601, "window.prepare"},
+		{`{"jsonrpc":"2.0","id":"m","method":"history.steal","params":{"session":"s"}}`, `"m"`, -32601,
+			"window.prepare"},
 		{`{"jsonrpc":"2.0","id":"n","params":{"session":"s"}}`, `"n"`, -32600, `"method"`},
 		{`{"id":"v","method":"history.get","params":{"session":"s"}}`, `"v"`, -32600, `"jsonrpc"`},
 		{`{"jsonrpc":"2.0","id":"p","method":"history.get"}`, `"p"`, -32602, `"session"`},
 		{`{"jsonrpc":"2.0","id":"q","method":"history.get","params":["s"]}`, `"q"`, -32602, "by name"},
-		{`{"jsonrpc":"2.0","id":"r","method":"history.get","params":{"session":"s","limit":1}}`, `"r"`, -32602, `"limit"`},
-		{`{"jsonrpc":"2.0","id":"e","method":"history.add","params":{"session":"s","entries":"all"}}`, `"e"`, -32602, `"entries" must be a list`},
-		{`{"jsonrpc":"2.0","id":"t","method":"window.prepare","params":{"session":"s","pendingTokens":-1}}`, `"t"`, -32602, "pendingTokens"},
+		{`{"jsonrpc":"2.0","id":"r","method":"history.get","params":{"session":"s","limit":1}}`, `"r"`, -32602,
+			`"limit"`},
+		{`{"jsonrpc":"2.0","id":"e","method":"history.add","params":{"session":"s","entries":"all"}}`, `"e"`, -32602,
+			`"entries" must be a list`},
+		{`{"jsonrpc":"2.0","id":"t","method":"window.prepare","params":{"session":"s","pendingTokens":-1}}`, `"t"`,
+			-32602, "pendingTokens"},
 		{`{"jsonrpc":"2.0","id":"u","method":"usage.report","params":{"session":"s"}}`, `"u"`, -32602, "promptTokens"},
 		{`{"jsonrpc":"2.0","id":"w","method":"session.set","params":{"session":"s"}}`, `"w"`, -32602, `"key"`},
-		{`{"jsonrpc":"2.0","id":"c","method":"session.close","params":{"session":"s","now":true}}`, `"c"`, -32602, `"now"`},
+		{`{"jsonrpc":"2.0","id":"c","method":"session.close","params":{"session":"s","now":true}}`, `"c"`, -32602,
+			`"now"`},
 		{`{"jsonrpc":"2.0","id":"x","method":"history.get","params":{"session":"nosuch"}}`, `"x"`, -32000, `"nosuch"`},
 		{`{"jsonrpc":"2.0","id":"o","method":"session.open","params":{"id":"s"}}`, `"o"`, -32000, "is open"},
-		{`{"jsonrpc":"2.0","id":"d","method":"session.open","params":{"settings":{"compression.treshold":1}}}`, `"d"`, -32000, "compression.threshold"},
+		{`{"jsonrpc":"2.0","id":"d","method":"session.open","params":{"settings":{"compression.treshold":1}}}`, `"d"`,
+			-32000, "compression.threshold"},
 		{`{"jsonrpc":"2.0","id":null,"method":"history.get"}`, "null", -32602, `"session"`},
 	} {
 		a.raw(c.line + "\n")
@@ -178,7 +189,8 @@ func TestANotificationGetsNoReply(t *testing.T) {
 	t.Parallel()
 	a := newPlace(t).serve()
 	a.open("s", nil)
-	a.raw(`{"jsonrpc":"2.0","method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"quiet"}]}]}}` + "\n")
+	a.raw(`{"jsonrpc":"2.0","method":"history.add","params":{"session":"s","entries":[{"speaker":"human",` +
+		`"blocks":[{"type":"text","text":"quiet"}]}]}}` + "\n")
 	a.raw(`{"jsonrpc":"2.0","method":"window.prepare","params":{"session":"s"}}` + "\n")
 	a.raw(`{"jsonrpc":"2.0","method":"nosuch"}` + "\n")
 	var now prepared
@@ -198,16 +210,19 @@ func TestBadEntriesAddNothing(t *testing.T) {
 	a.open("s", nil)
 	good := says("human", "good")
 	for name, bad := range map[string]any{
-		"null":                         nil,
-		"a number":                     7,
-		"an unknown speaker":           says("robot", "x"),
-		"no blocks":                    object{"speaker": "ai"},
-		"a null block":                 object{"speaker": "ai", "blocks": []any{nil}},
-		"blocks that are text":         object{"speaker": "ai", "blocks": "x"},
-		"a text block without text":    object{"speaker": "ai", "blocks": []any{object{"type": "text"}}},
-		"a call without id":            object{"speaker": "ai", "blocks": []any{object{"type": "tool_call", "name": "x"}}},
-		"a call of a person":           object{"speaker": "human", "blocks": []any{object{"type": "tool_call", "id": "1", "name": "x"}}},
-		"a response without call's id": object{"speaker": "tool", "blocks": []any{object{"type": "tool_response", "toolName": "x"}}},
+		"null":                      nil,
+		"a number":                  7,
+		"an unknown speaker":        says("robot", "x"),
+		"no blocks":                 object{"speaker": "ai"},
+		"a null block":              object{"speaker": "ai", "blocks": []any{nil}},
+		"blocks that are text":      object{"speaker": "ai", "blocks": "x"},
+		"a text block without text": object{"speaker": "ai", "blocks": []any{object{"type": "text"}}},
+		"a call without id": object{"speaker": "ai",
+			"blocks": []any{object{"type": "tool_call", "name": "x"}}},
+		"a call of a person": object{"speaker": "human",
+			"blocks": []any{object{"type": "tool_call", "id": "1", "name": "x"}}},
+		"a response without call's id": object{"speaker": "tool",
+			"blocks": []any{object{"type": "tool_response", "toolName": "x"}}},
 	} {
 		e := a.refused(-32000, "history.add", object{"session": "s", "entries": []any{good, bad, good}}, "entry 1")
 		if e.Data.Kind != "entry" {
@@ -230,13 +245,16 @@ func TestForeignBlocksAreRefused(t *testing.T) {
 		block string
 		want  []string
 	}{
-		"Anthropic's call":   {`{"type":"tool_use","id":"1","name":"x","input":{}}`, []string{`"tool_use"`, `"tool_call"`}},
-		"Anthropic's result": {`{"type":"tool_result","tool_use_id":"1","content":"y"}`, []string{`"tool_result"`, `"tool_response"`}},
-		"OpenAI's call":      {`{"type":"function_call","call_id":"1"}`, []string{`"tool_call"`}},
-		"misspelt":           {`{"type":"txt","text":"x"}`, []string{`"txt"`, `"text"`}},
-		"anything else":      {`{"type":"hologram"}`, []string{`"hologram"`, "tool_call", "media"}},
+		"Anthropic's call": {`{"type":"tool_use","id":"1","name":"x","input":{}}`,
+			[]string{`"tool_use"`, `"tool_call"`}},
+		"Anthropic's result": {`{"type":"tool_result","tool_use_id":"1","content":"y"}`,
+			[]string{`"tool_result"`, `"tool_response"`}},
+		"OpenAI's call": {`{"type":"function_call","call_id":"1"}`, []string{`"tool_call"`}},
+		"misspelt":      {`{"type":"txt","text":"x"}`, []string{`"txt"`, `"text"`}},
+		"anything else": {`{"type":"hologram"}`, []string{`"hologram"`, "tool_call", "media"}},
 	} {
-		entry := object{"speaker": "ai", "blocks": []any{says("ai", "x")["blocks"].([]any)[0], parseJSON[any](t, c.block)}}
+		entry := object{"speaker": "ai", "blocks": []any{says("ai", "x")["blocks"].([]any)[0],
+			parseJSON[any](t, c.block)}}
 		params := object{"session": "s", "entries": []object{says("human", "x"), entry}}
 		e := a.refused(-32000, "history.add", params, append(c.want, "entry 1", "block 1", "opaque")...)
 		if e.Data.Kind != "entry" {
@@ -292,7 +310,8 @@ func TestAnOverflowCarriesTheHistoryAsItIs(t *testing.T) {
 	a.open("s", object{"model.contextLimit": 50})
 	a.call("history.add", object{"session": "s", "entries": []object{says("human", strings.Repeat("word ", 200))}}, nil)
 	e := a.refused(-32000, "window.prepare", object{"session": "s", "pendingTokens": 7}, "over the context limit")
-	if e.Data.Kind != "overflow" || e.Data.MissingTokens < 100 || e.Data.Prepared == nil || len(e.Data.Prepared.History) != 1 {
+	if e.Data.Kind != "overflow" || e.Data.MissingTokens < 100 || e.Data.Prepared == nil ||
+		len(e.Data.Prepared.History) != 1 {
 		t.Errorf("data: %+v", e.Data)
 	}
 	a.end()
@@ -409,8 +428,8 @@ func TestStandardOutputHoldsMessagesOnly(t *testing.T) {
 	}
 }
 
-// An agent that says what it has is sent what follows. Whatever the strategy rewrote, what it holds in the end is what a
-// prepare without "since" gives.
+// An agent that says what it has is sent what follows. Whatever the strategy rewrote, what it holds in the end is what
+// a prepare without "since" gives.
 func TestPrepareSinceARevisionSendsWhatFollows(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"", "anthropic", "openai-chat", "openai-responses"} {
@@ -430,7 +449,8 @@ func TestPrepareSinceARevisionSendsWhatFollows(t *testing.T) {
 			var kept []json.RawMessage
 			saved := 0
 			for i, e := range gen.Session(60, 2) {
-				a.call("history.add", object{"session": "s", "entries": []json.RawMessage{e.AppendJSON(nil)}, "opaque": true}, nil)
+				a.call("history.add", object{"session": "s", "entries": []json.RawMessage{e.AppendJSON(nil)},
+					"opaque": true}, nil)
 				if i%3 > 0 || i == 0 {
 					continue
 				}

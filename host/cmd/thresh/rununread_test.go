@@ -31,7 +31,8 @@ func unread(t *testing.T, p *place) (cmd *exec.Cmd, stdin io.WriteCloser, stderr
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	long := strings.Repeat("word ", 40_000)
 	fmt.Fprintln(stdin, `{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`)
-	fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human",`+
+	fmt.Fprintf(stdin, `{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s",`+
+		`"entries":[{"speaker":"human",`+
 		`"blocks":[{"type":"text","text":%q}]}]}}`+"\n", long)
 	lines := bufio.NewReaderSize(stdout, 16)
 	for range 2 {

@@ -63,7 +63,8 @@ func TestOptimizePrintsTheDensityResult(t *testing.T) {
 	}
 	p.file("smaller.json", p.run("optimize", "--apply", "--set", "workspace.root=/w", "s.json").stdout)
 	again := p.run("optimize", "--set", "workspace.root=/w", "smaller.json").done(t)
-	const nothing = `{"removals":[],"replacements":{},"metadata":{"readWritePairsPruned":0,"fileDeduplicationsPruned":0,"recencyPruned":0}}` + "\n"
+	const nothing = `{"removals":[],"replacements":{},` +
+		`"metadata":{"readWritePairsPruned":0,"fileDeduplicationsPruned":0,"recencyPruned":0}}` + "\n"
 	if again.stdout != nothing {
 		t.Errorf("the second time: %s", again.stdout)
 	}
@@ -172,7 +173,8 @@ func TestTokensPrintsCountsByEntryToolAndFile(t *testing.T) {
 func TestTokensKnowsToolsFromTheSettings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.file("s.json", `[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"peek","parameters":{"where":"b.ts"}}]},
+	p.file("s.json",
+		`[{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"peek","parameters":{"where":"b.ts"}}]},
 		{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"peek","result":"x"}]}]`)
 	got := decode[object](t, p.run("tokens", "-o", "json", "s.json",
 		"--set", `compression.density.tools=[{"names":["peek"],"class":"read","paths":["where"]}]`))

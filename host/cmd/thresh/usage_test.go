@@ -9,7 +9,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, command := range []string{
-		"replay", "run", "optimize", "compress", "convert", "tokens", "explain", "restore", "plugins list", "config explain",
+		"replay", "run", "optimize", "compress", "convert", "tokens", "explain", "restore", "plugins list",
+		"config explain",
 	} {
 		r := p.run(append(strings.Fields(command), "--help")...).done(t)
 		for _, want := range []string{"Usage:\n  thresh " + command, "Examples:\n  ", "--set KEY=VALUE"} {
@@ -39,7 +40,8 @@ func TestShellCompletion(t *testing.T) {
 			t.Errorf("no %q among\n%s", want, r.stdout)
 		}
 	}
-	if r := p.run("__complete", "replay", "--set", "").done(t); !strings.Contains(r.stdout, "compression.threshold=\n") {
+	if r := p.run("__complete", "replay", "--set", "").done(t); !strings.Contains(r.stdout,
+		"compression.threshold=\n") {
 		t.Errorf("--set completes to\n%s", r.stdout)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// TestAnAgentsLoop plays recorded sessions as an agent would that embeds the host: it asks before each call of its model,
-// and looks at what it gets as a provider would.
+// TestAnAgentsLoop plays recorded sessions as an agent would that embeds the host: it asks before each call of its
+// model, and looks at what it gets as a provider would.
 func TestAnAgentsLoop(t *testing.T) {
 	samples, err := filepath.Glob("../../../examples/sessions/*.json*")
 	if err != nil || len(samples) == 0 {
@@ -69,7 +69,8 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 	}
 	known := recount{counter: counter, counts: map[string]int{}}
 	s := begin(t, h, map[string]any{
-		"compression.strategy": strategy, "model.contextLimit": max(2000, total/3), "compression.density.recencyPruning": true,
+		"compression.strategy": strategy, "model.contextLimit": max(2000, total/3),
+		"compression.density.recencyPruning": true,
 	})
 	defer s.Close()
 	var said []content.Content
@@ -87,7 +88,8 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 		if err := accepts(p.History, len(p.Outcome.Pending) > 0); err != nil {
 			t.Fatalf("before entry %d: %v", i, err)
 		}
-		if slices.ContainsFunc(p.Outcome.Ladder, func(s outcome.LadderStep) bool { return s.Rung == outcome.RungHuman }) {
+		if slices.ContainsFunc(p.Outcome.Ladder,
+			func(s outcome.LadderStep) bool { return s.Rung == outcome.RungHuman }) {
 			human++ // nothing else was left to make room
 		}
 		if what := lost(said, p.History); strategy == "high-density" && human == 0 && what != "" {
@@ -112,7 +114,8 @@ func play(t *testing.T, h *engine.Host, counter *tokens.Counter, strategy string
 		said = append(said, c)
 	}
 	ask(len(entries))
-	t.Logf("%d entries, %d turns, %d of which made it smaller, %d at the cost of what people said", len(said), turns, shrunk, human)
+	t.Logf("%d entries, %d turns, %d of which made it smaller, %d at the cost of what people said", len(said), turns,
+		shrunk, human)
 }
 
 // recount counts histories again; what has the same text was counted before.

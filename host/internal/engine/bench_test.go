@@ -22,14 +22,16 @@ import (
 func benchPlugins(b *testing.B) string {
 	b.Helper()
 	return strategies(b, map[string]string{
-		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown", "idle": "host/internal/engine/testdata/idle",
+		"high-density": "plugins/highdensity", "top-down-truncation": "plugins/topdown",
+		"idle": "host/internal/engine/testdata/idle",
 	})
 }
 
 func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Host {
 	b.Helper()
 	set := []config.Override{
-		{Key: "plugins.dirs", Value: []string{dir}}, {Key: "model.name", Value: "gpt-4"}, {Key: "model.contextLimit", Value: 4_000_000},
+		{Key: "plugins.dirs", Value: []string{dir}}, {Key: "model.name", Value: "gpt-4"},
+		{Key: "model.contextLimit", Value: 4_000_000},
 	}
 	c, err := config.Load(config.Options{ConfigFile: os.DevNull, Env: []string{}, Overrides: append(set, settings...)})
 	if err != nil {
@@ -43,9 +45,9 @@ func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Hos
 	return h
 }
 
-// BenchmarkWindow is a whole turn over 5,000 entries, about a million tokens: "idle" sends the history to a strategy that
-// does nothing, "high-density" prunes it. The history is made again for each turn, so that there is something to prune;
-// that and counting are not measured.
+// BenchmarkWindow is a whole turn over 5,000 entries, about a million tokens: "idle" sends the history to a strategy
+// that does nothing, "high-density" prunes it. The history is made again for each turn, so that there is something to
+// prune; that and counting are not measured.
 func BenchmarkWindow(b *testing.B) {
 	dir := benchPlugins(b)
 	entries := gen.Session(5000, 1)
@@ -74,7 +76,8 @@ func BenchmarkWindow(b *testing.B) {
 	}
 }
 
-// BenchmarkCompress is one Compress of histories of growing size: twice the entries should take at most 2.3 times as long.
+// BenchmarkCompress is one Compress of histories of growing size: twice the entries should take at most 2.3 times as
+// long.
 func BenchmarkCompress(b *testing.B) {
 	dir := benchPlugins(b)
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
@@ -159,9 +162,9 @@ func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
 	b.ReportMetric(0, "ns/op") // most of it is making the session
 }
 
-// BenchmarkSessionMemory reports what a session of 5,000 entries, about a million tokens, keeps resident in the host, as
-// a multiple of its text, and what the plugin keeps for all sessions. The entries come in as JSON, as from a file or an
-// agent, and the history is prepared once. Run it with -benchtime 200x for a tenth of 2,000 sessions.
+// BenchmarkSessionMemory reports what a session of 5,000 entries, about a million tokens, keeps resident in the host,
+// as a multiple of its text, and what the plugin keeps for all sessions. The entries come in as JSON, as from a file or
+// an agent, and the history is prepared once. Run it with -benchtime 200x for a tenth of 2,000 sessions.
 func BenchmarkSessionMemory(b *testing.B) {
 	h := openHost(b, benchPlugins(b), config.Override{Key: "compression.strategy", Value: "high-density"})
 	var raw [][]byte

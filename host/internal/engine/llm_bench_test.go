@@ -15,10 +15,12 @@ import (
 // instant is a model that answers at once, whatever it is asked.
 func instant(b *testing.B) string {
 	b.Helper()
-	const answer = `data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":` +
+	const answer = `data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,` +
+		`"delta":{"role":"assistant","content":` +
 		`"<state_snapshot>\n<overall_goal>\nA parser.\n</overall_goal>\n</state_snapshot>"},"finish_reason":"stop"}]}` +
 		"\n\n" +
-		`data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}` +
+		`data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[],` +
+		`"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}` +
 		"\n\ndata: [DONE]\n\n"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

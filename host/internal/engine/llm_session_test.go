@@ -89,7 +89,8 @@ func TestTodosAreReadFromToolCalls(t *testing.T) {
 	server := llmtest.New(t, llmtest.Options{Reply: summary})
 	h := writing(t, "openai", server, nil)
 	call := content.ToolCall{ID: "t1", Name: "TodoWrite", Parameters: []byte(
-		`{"todos":[{"id":"1","content":"Profile the lexer","status":"pending"},{"id":"2","content":"Write notes","status":"completed"}]}`)}
+		`{"todos":[{"id":"1","content":"Profile the lexer","status":"pending"},` +
+			`{"id":"2","content":"Write notes","status":"completed"}]}`)}
 	for _, own := range []bool{false, true} {
 		s := begin(t, h, nil)
 		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{call}},

@@ -17,7 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// pluginDir holds the strategies of the tests: those that are shipped, gate, and one that answers what cannot be applied.
+// pluginDir holds the strategies of the tests: those that are shipped, gate, and one that answers what cannot be
+// applied.
 var pluginDir string
 
 func TestMain(m *testing.M) {

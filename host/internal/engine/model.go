@@ -18,7 +18,8 @@ import (
 )
 
 // models are the clients of the profiles that were used. A client is made when it is first needed; the profile's API
-// key is read then, once.
+// key is read then, once. The zero value is ready to use. They live as long as the host, so that connections are reused
+// between turns.
 type models struct {
 	log     hclog.Logger
 	mu      sync.Mutex
@@ -74,7 +75,7 @@ func (m *models) close() {
 
 // Model returns the client of the profile that compression uses: compression.profile or, without it, the profile in
 // force. If there is none, the error wraps [prepare.ErrNoLLM] and says what to configure; if the profile cannot be
-// used, it is an [*llm.Error].
+// used, it is an [*llm.Error]. No request is made.
 func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 	set := c.Settings()
 	name := set.Compression.Profile
@@ -94,7 +95,8 @@ func (h *Host) Model(c *config.Config) (*llm.Client, error) {
 	return h.models.client(name, p)
 }
 
-// model returns the model that a strategy may call, with its budget.
+// model returns the model that a strategy may call, with its budget. The budget is that of the session's settings; the
+// client may be shared with other sessions.
 func (h *Host) model(c *config.Config) (*prepare.LLM, error) {
 	client, err := h.Model(c)
 	if err != nil {

@@ -21,11 +21,13 @@ var kinds = []string{
 func noOpaque(c content.Content) error {
 	for i, b := range c.Blocks {
 		o, opaque := b.(content.Opaque)
+		// Opaque blocks of a known kind are broken ones, for which another check has a better message.
 		if !opaque || !unknown(o.Kind()) {
 			continue
 		}
 		kind := o.Kind()
 		hint := "; want one of: " + strings.Join(kinds, ", ")
+		// First what other formats call it ("tool_use"), then a spelling mistake.
 		if meant := cmp.Or(check.Foreign(kind), nearest.One(kind, kinds)); meant != "" {
 			hint = fmt.Sprintf(", did you mean %q?", meant)
 		}

@@ -12,6 +12,7 @@ import (
 // catalog reads the price lists when they are first needed, once: those that ship and those of a file ("" for none).
 type catalog func() (*pricing.Catalog, error)
 
+// newCatalog reads nothing yet. A file that cannot be read is an error at the first use, and at each one after it.
 func newCatalog(file string) catalog {
 	return sync.OnceValues(func() (*pricing.Catalog, error) {
 		c, err := pricing.Load(file)

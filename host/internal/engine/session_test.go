@@ -40,15 +40,19 @@ func TestTheThresholdOfTheSessionWins(t *testing.T) {
 		settings map[string]any
 		want     outcome.Limits
 	}{
-		"the host's":    {nil, outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 60_000}},
-		"the session's": {map[string]any{"compression.threshold": "0.5"}, outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
-		"with a budget": {map[string]any{"model.completionBudget": 20_000}, outcome.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
+		"the host's": {nil, outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.6, ThresholdFrom: "setting",
+			Trigger: 60_000}},
+		"the session's": {map[string]any{"compression.threshold": "0.5"},
+			outcome.Limits{Context: 100_000, Hard: 100_000, Threshold: 0.5, ThresholdFrom: "setting", Trigger: 50_000}},
+		"with a budget": {map[string]any{"model.completionBudget": 20_000},
+			outcome.Limits{Context: 100_000, Hard: 80_000, Threshold: 0.6, ThresholdFrom: "setting", Trigger: 48_000}},
 	} {
 		if diff := cmp.Diff(c.want, prepareTurn(t, begin(t, h, c.settings)).Outcome.Limits); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
-	own := outcome.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default", Trigger: 170_000}
+	own := outcome.Limits{Context: 200_000, Hard: 200_000, Threshold: 0.85, ThresholdFrom: "strategy default",
+		Trigger: 170_000}
 	if diff := cmp.Diff(own, prepareTurn(t, begin(t, open(t, nil), nil)).Outcome.Limits); diff != "" {
 		t.Errorf("the strategy's:\n%s", diff)
 	}
@@ -71,7 +75,8 @@ func TestSetRefusesWhatIsWrong(t *testing.T) {
 		{"model.priceList", "anthropic-sonet", "anthropic-sonnet"},
 	} {
 		var wrong *config.Error
-		if err := s.Set(c.key, c.value); err == nil || !strings.Contains(err.Error(), c.key) || !strings.Contains(err.Error(), c.want) {
+		if err := s.Set(c.key, c.value); err == nil || !strings.Contains(err.Error(), c.key) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %v: %v", c.key, c.value, err)
 		} else if c.key != "compression.density.tools" && c.key != "model.priceList" && !errors.As(err, &wrong) {
 			t.Errorf("%s = %v: a %T", c.key, c.value, err)
@@ -100,7 +105,8 @@ func TestAddTakesAllOrNothing(t *testing.T) {
 	if n := len(s.History().Entries); n != 0 {
 		t.Errorf("%d entries were added", n)
 	}
-	if revision, total, err := s.Add(t.Context(), says(content.Human, "good")); revision != 1 || total <= 0 || err != nil {
+	if revision, total, err := s.Add(t.Context(), says(content.Human, "good")); revision != 1 || total <= 0 ||
+		err != nil {
 		t.Errorf("revision %d, %d tokens, %v", revision, total, err)
 	}
 	if _, _, err := s.Load(t.Context(), says("robot", "bad")); err != nil {
@@ -127,7 +133,8 @@ func TestABadAnswerLeavesTheHistory(t *testing.T) {
 }
 
 // working is a session whose strategy is at work on a Prepare until release is called; done is closed then.
-func working(t *testing.T, h *engine.Host, entries ...content.Content) (s *engine.Session, done chan error, release func()) {
+func working(t *testing.T, h *engine.Host, entries ...content.Content) (s *engine.Session, done chan error,
+	release func()) {
 	t.Helper()
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
@@ -258,7 +265,8 @@ func TestSessionIDsAreOneAtATime(t *testing.T) {
 }
 
 func TestUsageThatTheProviderReportedCounts(t *testing.T) {
-	s := begin(t, open(t, nil), map[string]any{"model.contextLimit": 10_000, "compression.strategy": "top-down-truncation"})
+	s := begin(t, open(t, nil), map[string]any{"model.contextLimit": 10_000,
+		"compression.strategy": "top-down-truncation"})
 	for i := range 20 {
 		add(t, s, says(content.Human, fmt.Sprint("question ", i)), says(content.AI, strings.Repeat("answer ", 100)))
 	}
@@ -284,10 +292,13 @@ func TestManySessionsAtOnce(t *testing.T) {
 			}
 			defer s.Close()
 			for k := range 20 {
-				call := content.ToolCall{ID: fmt.Sprint(k), Name: "read_file", Parameters: []byte(`{"file_path":"a.go"}`)}
+				call := content.ToolCall{ID: fmt.Sprint(k), Name: "read_file",
+					Parameters: []byte(`{"file_path":"a.go"}`)}
 				_, _, err := s.Add(t.Context(), says(content.Human, fmt.Sprint("question ", k)),
 					content.Content{Speaker: content.AI, Blocks: []content.Block{call}},
-					content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: call.ID, ToolName: call.Name}.WithResultText(strings.Repeat("line\n", 100))}},
+					content.Content{Speaker: content.Tool,
+						Blocks: []content.Block{content.ToolResponse{CallID: call.ID,
+							ToolName: call.Name}.WithResultText(strings.Repeat("line\n", 100))}},
 					says(content.AI, "answer"))
 				if err != nil {
 					t.Error(err)
@@ -339,7 +350,8 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, _, err := s.Add(t.Context(), content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
+		if _, _, err := s.Add(t.Context(), content.Content{Speaker: content.Human,
+			Blocks: []content.Block{content.Text{Text: "hello"}}}); err != nil {
 			t.Error(err)
 		}
 	})

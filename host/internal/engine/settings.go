@@ -16,6 +16,7 @@ import (
 // The encoding is fixed once something was added, because entries are counted when they are added. With another model
 // of the same encoding, what reported usage taught about the previous model is forgotten.
 func (s *Session) Set(key string, value any) error {
+	// Nothing is added while the encoding may change.
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	s.mu.Lock()
@@ -29,6 +30,8 @@ func (s *Session) Set(key string, value any) error {
 		return fmt.Errorf("set %s: %w: a transcript begins with its session; set it for the host or when "+
 			"opening the session", key, ErrFixed)
 	}
+	// Looked for only if it changed: the search reads directories, and other settings must not fail because of a
+	// plugin.
 	if set.Compression.Strategy != old.Compression.Strategy {
 		if err := s.host.checkStrategy(c); err != nil {
 			return fmt.Errorf("set %s: %w", key, err)
@@ -51,6 +54,7 @@ func (s *Session) Set(key string, value any) error {
 		return err
 	}
 	s.config = c
+	// Nothing is counted yet but the system prompt, which is counted again.
 	if empty {
 		s.counter = counter
 		if len(s.system) > 0 {
@@ -61,6 +65,7 @@ func (s *Session) Set(key string, value any) error {
 	if empty || set.Model.Name != old.Model.Name {
 		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
 	}
+	// A cooldown and remembered no-ops were decisions under the old settings.
 	s.pipeline.Reset()
 	return nil
 }

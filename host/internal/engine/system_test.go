@@ -21,7 +21,8 @@ func TestTheSystemPromptStandsBesideTheHistory(t *testing.T) {
 	if err := s.SetSystem(t.Context(), content.Code{Code: "x"}); !errors.Is(err, engine.ErrInvalidEntry) {
 		t.Errorf("got %v", err)
 	}
-	says := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: strings.Repeat("go on ", 60)}}}
+	says := content.Content{Speaker: content.Human,
+		Blocks: []content.Block{content.Text{Text: strings.Repeat("go on ", 60)}}}
 	for range 40 {
 		if _, _, err := s.Add(t.Context(), says); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// What a provider's reports teach holds for later sessions with the same model: how it counts, not what an agent's system
-// prompt counts.
+// What a provider's reports teach holds for later sessions with the same model: how it counts, not what an agent's
+// system prompt counts.
 func TestLaterSessionsCountAsTheProviderDoes(t *testing.T) {
 	h := open(t, map[string]any{"model.name": "claude-x"})
 	first := begin(t, h, nil)
@@ -51,7 +51,8 @@ func TestAnotherModelIsLearnedAnew(t *testing.T) {
 	must(t, s.Set("model.name", "claude-y"), nil)
 	p := prepareTurn(t, s)
 	if p.Outcome.Projected != p.Tokens {
-		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens, p.Outcome.Calibration)
+		t.Errorf("nothing is known of claude-y: %d projected, %d counted (%+v)", p.Outcome.Projected, p.Tokens,
+			p.Outcome.Calibration)
 	}
 	s.ReportUsage(p.Tokens)
 	other := begin(t, h, map[string]any{"model.name": "claude-y"})
@@ -81,10 +82,12 @@ func TestPendingTokensCountAfterAnError(t *testing.T) {
 func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 	var entries []content.Content
 	for range 40 {
-		entries = append(entries, says(content.Human, strings.Repeat("one two three ", 70)), says(content.AI, strings.Repeat("four five ", 100)))
+		entries = append(entries, says(content.Human, strings.Repeat("one two three ", 70)),
+			says(content.AI, strings.Repeat("four five ", 100)))
 	}
 	left := func(overhead int) int {
-		s := begin(t, open(t, map[string]any{"compression.strategy": "top-down-truncation", "model.contextLimit": 20_000}), nil)
+		s := begin(t, open(t, map[string]any{"compression.strategy": "top-down-truncation",
+			"model.contextLimit": 20_000}), nil)
 		add(t, s, entries...)
 		s.Calibrate(s.History().Tokens, s.History().Tokens+overhead)
 		return prepareTurn(t, s).Tokens
@@ -96,17 +99,20 @@ func TestACompressKnowsWhatTheProviderAdds(t *testing.T) {
 
 func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 	h := open(t, nil)
-	entries := []content.Content{says(content.Human, "one two three"), says(content.AI, "four"), says(content.Human, "five six")}
+	entries := []content.Content{says(content.Human, "one two three"), says(content.AI, "four"),
+		says(content.Human, "five six")}
 	counted, err := h.Count(t.Context(), entries)
 	must(t, err, nil)
-	for name, settings := range map[string]map[string]any{"in the same encoding": nil, "in another": {"model.encoding": "r50k_base"}} {
+	for name, settings := range map[string]map[string]any{"in the same encoding": nil,
+		"in another": {"model.encoding": "r50k_base"}} {
 		a, b := begin(t, h, settings), begin(t, h, settings)
 		add(t, a, entries...)
 		for i := range entries {
 			_, _, err := b.AddCounted(t.Context(), counted.Slice(i, i+1))
 			must(t, err, nil)
 		}
-		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" || a.History().Tokens != b.History().Tokens {
+		if diff := cmp.Diff(prepareTurn(t, a).History, prepareTurn(t, b).History); diff != "" ||
+			a.History().Tokens != b.History().Tokens {
 			t.Errorf("%s: %d and %d tokens%s", name, a.History().Tokens, b.History().Tokens, diff)
 		}
 	}
@@ -122,11 +128,15 @@ func TestWhatWasCountedIsNotCountedAgain(t *testing.T) {
 func TestTheHardLimitHolds(t *testing.T) {
 	for _, strategy := range []string{"high-density", "top-down-truncation"} {
 		t.Run(strategy, func(t *testing.T) {
-			s := begin(t, open(t, map[string]any{"compression.strategy": strategy, "model.contextLimit": 4000, "compression.preserveThreshold": 1}), nil)
+			s := begin(t, open(t, map[string]any{"compression.strategy": strategy, "model.contextLimit": 4000,
+				"compression.preserveThreshold": 1}), nil)
 			add(t, s, says(content.Human, "look at both files"))
 			for _, id := range []string{"1", "2", "3"} {
-				add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
-					content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(strings.Repeat("line of output ", 600))}}})
+				add(t, s, content.Content{Speaker: content.AI,
+					Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
+					content.Content{Speaker: content.Tool,
+						Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run",
+							Result: content.String(strings.Repeat("line of output ", 600))}}})
 			}
 			p := prepareTurn(t, s)
 			if p.Tokens > 4000 {
@@ -135,7 +145,8 @@ func TestTheHardLimitHolds(t *testing.T) {
 			if err := accepts(p.History, false); err != nil {
 				t.Error(err)
 			}
-			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder, func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
+			if strategy == "high-density" && !slices.ContainsFunc(p.Outcome.Ladder,
+				func(l outcome.LadderStep) bool { return l.Rung == outcome.RungResults }) {
 				t.Errorf("ladder %+v", p.Outcome.Ladder)
 			}
 			if got := texts(p.History)[0]; strategy == "high-density" && got != "look at both files" {
@@ -147,13 +158,17 @@ func TestTheHardLimitHolds(t *testing.T) {
 
 // With a transcript nothing is gone for good: what the ladder took comes back by the id that stands in its place.
 func TestWhatWasRemovedComesBack(t *testing.T) {
-	s := begin(t, open(t, map[string]any{"transcript.dir": t.TempDir(), "compression.strategy": "high-density", "model.contextLimit": 1600, "compression.preserveThreshold": 1}), nil)
+	s := begin(t, open(t, map[string]any{"transcript.dir": t.TempDir(), "compression.strategy": "high-density",
+		"model.contextLimit": 1600, "compression.preserveThreshold": 1}), nil)
 	result := strings.Repeat("line of output ", 500)
 	// Without the first result the history is under the compress target, so that nothing else has to go.
 	for i, result := range []string{result, strings.Repeat("line of output ", 60)} {
 		id := strconv.Itoa(i + 1)
-		add(t, s, content.Content{Speaker: content.AI, Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
-			content.Content{Speaker: content.Tool, Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run", Result: content.String(result)}}})
+		add(t, s, content.Content{Speaker: content.AI,
+			Blocks: []content.Block{content.ToolCall{ID: id, Name: "run", Parameters: []byte(`{}`)}}},
+			content.Content{Speaker: content.Tool,
+				Blocks: []content.Block{content.ToolResponse{CallID: id, ToolName: "run",
+					Result: content.String(result)}}})
 	}
 	p := prepareTurn(t, s)
 	if left := p.History[1].Blocks[0].(content.ToolResponse).ResultText(); !strings.Contains(left, "entry e2]") {

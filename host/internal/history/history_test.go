@@ -288,7 +288,8 @@ func TestView(t *testing.T) {
 		"answer after a person": {[]content.Content{calls("1"), human("hurry"), answers("1"), says("ok")},
 			[]string{"ai: call 1", "tool: answer 1", "human: hurry", "ai: ok"}, nil, nil},
 		"answer after the ai": {[]content.Content{calls("1"), human("x"), says("ok"), answers("1")},
-			[]string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil, []outcome.ProblemKind{outcome.UnansweredCall,
+			[]string{"ai: call 1", "tool: answer 1!", "human: x", "ai: ok"}, nil,
+			[]outcome.ProblemKind{outcome.UnansweredCall,
 				outcome.OrphanedResponse}},
 		"orphan": {[]content.Content{human("a"), answers("1"), says("b")},
 			[]string{"human: a", "ai: b"}, nil, []outcome.ProblemKind{outcome.OrphanedResponse}},
@@ -347,7 +348,8 @@ func TestView(t *testing.T) {
 				entries, tokens := now.Shared(last)
 				want, wantTokens := beginning(now.Entries, last.Entries)
 				if entries != want || tokens != wantTokens {
-					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, want %d and %d", i,
+					t.Errorf("with entry %d the view shares %d entries and %d tokens with the one before, "+
+						"want %d and %d", i,
 						entries, tokens, want, wantTokens)
 				}
 				last = now
@@ -398,11 +400,13 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 		if diff := cmp.Diff(want.Contents(), got.Contents()); diff != "" {
 			t.Errorf("%s:\n%s", when, diff)
 		}
-		if got.Tokens != want.Tokens || got.Revision != want.Revision || got.Added != want.Added || got.Epoch != want.Epoch {
+		if got.Tokens != want.Tokens || got.Revision != want.Revision || got.Added != want.Added ||
+			got.Epoch != want.Epoch {
 			t.Errorf("%s: %+v, want %+v", when, got, want)
 		}
 		v := h.ViewAt(&mark, count)
-		if diff := cmp.Diff(got.Contents(), v.Contents()); diff != "" || v.Tokens != got.Tokens || v.Revision != got.Revision {
+		if diff := cmp.Diff(got.Contents(), v.Contents()); diff != "" || v.Tokens != got.Tokens ||
+			v.Revision != got.Revision {
 			t.Errorf("%s: the view has %d tokens, revision %d:\n%s", when, v.Tokens, v.Revision, diff)
 		}
 	}
@@ -425,7 +429,8 @@ func TestWhatIsAppendedAfterAMarkIsNotSeen(t *testing.T) {
 	rewritten.Revision++
 	rewritten.Epoch++
 	same("after a rewrite up to the mark", rewritten)
-	if got := h.Snapshot(); len(got.Entries) != 6 || got.Revision != rewritten.Revision+2 || got.Added != before.Added+3 {
+	if got := h.Snapshot(); len(got.Entries) != 6 || got.Revision != rewritten.Revision+2 ||
+		got.Added != before.Added+3 {
 		t.Errorf("all of it: %d entries, %+v", len(got.Entries), got)
 	}
 	add(h, answers("2"))

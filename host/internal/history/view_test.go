@@ -87,7 +87,8 @@ func TestEqualIDsInTheView(t *testing.T) {
 	answer := func(tools ...string) content.Content {
 		c := content.Content{Speaker: content.Tool}
 		for _, tool := range tools {
-			c.Blocks = append(c.Blocks, content.ToolResponse{CallID: "1", ToolName: tool, Result: content.String(tool + "!")})
+			c.Blocks = append(c.Blocks, content.ToolResponse{CallID: "1", ToolName: tool,
+				Result: content.String(tool + "!")})
 		}
 		return c
 	}
@@ -95,13 +96,20 @@ func TestEqualIDsInTheView(t *testing.T) {
 		entries []content.Content
 		want    []string // "tool" for a response, "tool?" for one that was made
 	}{
-		"by name, not by order":      {[]content.Content{call("read", "write"), answer("write", "read")}, []string{"write", "read"}},
-		"the first has no response":  {[]content.Content{call("read", "write"), answer("write")}, []string{"write", "read?"}},
-		"the second has none":        {[]content.Content{call("read", "write"), answer("read")}, []string{"read", "write?"}},
-		"of one tool, by order":      {[]content.Content{call("read", "read"), answer("read")}, []string{"read", "read?"}},
-		"another turn, answered":     {[]content.Content{call("read"), answer("read"), call("write"), answer("write")}, []string{"read", "write"}},
-		"another turn, not answered": {[]content.Content{call("read"), answer("read"), call("write")}, []string{"read", "write?"}},
-		"the turn before has none":   {[]content.Content{call("read"), human("x"), call("write"), answer("write")}, []string{"read?", "write"}},
+		"by name, not by order": {[]content.Content{call("read", "write"), answer("write", "read")},
+			[]string{"write", "read"}},
+		"the first has no response": {[]content.Content{call("read", "write"), answer("write")},
+			[]string{"write", "read?"}},
+		"the second has none": {[]content.Content{call("read", "write"), answer("read")},
+			[]string{"read", "write?"}},
+		"of one tool, by order": {[]content.Content{call("read", "read"), answer("read")},
+			[]string{"read", "read?"}},
+		"another turn, answered": {[]content.Content{call("read"), answer("read"), call("write"), answer("write")},
+			[]string{"read", "write"}},
+		"another turn, not answered": {[]content.Content{call("read"), answer("read"), call("write")},
+			[]string{"read", "write?"}},
+		"the turn before has none": {[]content.Content{call("read"), human("x"), call("write"), answer("write")},
+			[]string{"read?", "write"}},
 	} {
 		view := of(t, append(c.entries, human("and now?"))...).View(count)
 		var got []string

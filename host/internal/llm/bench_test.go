@@ -16,7 +16,8 @@ import (
 // and says one word: what is left is the work of the client, its library and the network of this machine.
 func BenchmarkGenerate(b *testing.B) {
 	answers := map[string]string{
-		config.KindOpenAI: "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		config.KindOpenAI: "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"}," +
+			"\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
 		config.KindAnthropic: "event: content_block_delta\ndata: " +
 			"{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"ok\"}}\n\n" +
 			"event: message_delta\ndata: " +

@@ -21,9 +21,11 @@ func TestGenerate(t *testing.T) {
 		want  map[string]llm.Result
 	}{
 		"text": {
-			reply: llmtest.Reply{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), ChunkBytes: 3, Usage: llmtest.Usage{Input: 100, Output: 7, CacheRead: 30, CacheWrite: 20}},
+			reply: llmtest.Reply{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), ChunkBytes: 3,
+				Usage: llmtest.Usage{Input: 100, Output: 7, CacheRead: 30, CacheWrite: 20}},
 			// 100 at 3 + 30 at 0.3 + 20 at 3 (no price of its own) + 7 at 15 dollars for a million.
-			want: both(llm.Result{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), InputTokens: 150, OutputTokens: 7, CacheRead: 30, CacheWrite: 20, CostUSD: 0.000474}),
+			want: both(llm.Result{Text: "Grüße, 世界! " + strings.Repeat("more ", 50), InputTokens: 150, OutputTokens: 7,
+				CacheRead: 30, CacheWrite: 20, CostUSD: 0.000474}),
 		},
 		"thinking is no text": {
 			reply: llmtest.Reply{Thinking: "hm, let me see", Text: "yes", Usage: llmtest.Usage{Input: 10, Output: 5}},
@@ -38,23 +40,27 @@ func TestGenerate(t *testing.T) {
 			want:  both(llm.Result{InputTokens: 1, CostUSD: 0.000003}),
 		},
 		"cut at the limit": {
-			reply: llmtest.Reply{Text: "and then", FinishReason: "its-word", Model: "m-2026", Usage: llmtest.Usage{Input: 1}},
-			want:  both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 1, CostUSD: 0.000003}),
+			reply: llmtest.Reply{Text: "and then", FinishReason: "its-word", Model: "m-2026",
+				Usage: llmtest.Usage{Input: 1}},
+			want: both(llm.Result{Text: "and then", FinishReason: "its-word", Model: "m-2026", InputTokens: 1,
+				CostUSD: 0.000003}),
 		},
 	}
 	for name, c := range cases {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				b := setUp(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return c.reply }}, func(p *llm.Profile) {
-					p.Prices = config.Prices{Input: 3, Output: 15, CacheRead: new(0.3)}
-				})
+				b := setUp(t, kind, llmtest.Options{Reply: func(llmtest.Request) llmtest.Reply { return c.reply }},
+					func(p *llm.Profile) {
+						p.Prices = config.Prices{Input: 3, Output: 15, CacheRead: new(0.3)}
+					})
 				var heard []string
 				got, err := b.Generate(t.Context(), question(), func(text string) { heard = append(heard, text) })
 				if err != nil {
 					t.Fatal(err)
 				}
 				near := cmpopts.EquateApprox(0, 1e-12)
-				if diff := cmp.Diff(c.want[kind], got, near, cmpopts.IgnoreFields(llm.Result{}, "Duration")); diff != "" {
+				if diff := cmp.Diff(c.want[kind], got, near,
+					cmpopts.IgnoreFields(llm.Result{}, "Duration")); diff != "" {
 					t.Error(diff)
 				}
 				if got.Duration <= 0 {
@@ -99,8 +105,10 @@ func TestWhatIsSent(t *testing.T) {
 				Stream             bool
 			}
 			r := b.server.Calls()[0].Request
-			want := sent{System: req.System, Key: secret, Model: "m", MaxTokens: 77, Stream: true, Messages: []llmtest.Message{
-				{Role: "user", Text: "one\n\ntwo"}, {Role: "assistant", Text: "three\n\nfour"}, {Role: "user", Text: "five\u2028"}}}
+			want := sent{System: req.System, Key: secret, Model: "m", MaxTokens: 77, Stream: true,
+				Messages: []llmtest.Message{
+					{Role: "user", Text: "one\n\ntwo"}, {Role: "assistant", Text: "three\n\nfour"},
+					{Role: "user", Text: "five\u2028"}}}
 			if diff := cmp.Diff(want, sent{r.System, r.Key, r.Model, r.Messages, r.MaxTokens, r.Stream}); diff != "" {
 				t.Error(diff)
 			}
@@ -154,13 +162,18 @@ func TestRequestsThatAreNotSent(t *testing.T) {
 		kind error
 		want string
 	}{
-		"no messages":          {llm.Request{}, llm.ErrRequest, "the request has no messages"},
-		"a blank message":      {llm.Request{Messages: []llm.Message{user, {Role: llm.User, Text: " \n"}}}, llm.ErrRequest, "message 1 is blank"},
-		"an unknown role":      {llm.Request{Messages: []llm.Message{{Role: "tool", Text: "x"}}}, llm.ErrRequest, `message 0 has the role "tool"; want user or assistant`},
-		"the assistant begins": {llm.Request{Messages: []llm.Message{{Role: llm.Assistant, Text: "x"}, user}}, llm.ErrRequest, "message 0 is the assistant's; a conversation begins with the user"},
-		"the assistant ends":   {llm.Request{Messages: []llm.Message{user, {Role: llm.Assistant, Text: "x"}}}, llm.ErrRequest, "message 1, the last, is the assistant's; a completion answers the user"},
+		"no messages": {llm.Request{}, llm.ErrRequest, "the request has no messages"},
+		"a blank message": {llm.Request{Messages: []llm.Message{user, {Role: llm.User, Text: " \n"}}},
+			llm.ErrRequest, "message 1 is blank"},
+		"an unknown role": {llm.Request{Messages: []llm.Message{{Role: "tool", Text: "x"}}}, llm.ErrRequest,
+			`message 0 has the role "tool"; want user or assistant`},
+		"the assistant begins": {llm.Request{Messages: []llm.Message{{Role: llm.Assistant, Text: "x"}, user}},
+			llm.ErrRequest, "message 0 is the assistant's; a conversation begins with the user"},
+		"the assistant ends": {llm.Request{Messages: []llm.Message{user, {Role: llm.Assistant, Text: "x"}}},
+			llm.ErrRequest, "message 1, the last, is the assistant's; a completion answers the user"},
 		"too large": {llm.Request{Messages: []llm.Message{user}, InputTokens: 99_001}, llm.ErrContextExceeded,
-			"the request is larger than the model's context window: 99001 tokens of input and 1000 of output do not fit into 100000; set profiles.p.provider.contextLimit to what the model has"},
+			"the request is larger than the model's context window: 99001 tokens of input and 1000 of output do not " +
+				"fit into 100000; set profiles.p.provider.contextLimit to what the model has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setUp(t, config.KindOpenAI, llmtest.Options{}, nil)
@@ -183,7 +196,8 @@ func TestCancellationReachesTheServer(t *testing.T) {
 		for _, kind := range kinds {
 			t.Run(fmt.Sprintf("%s/%s", fault, kind), func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				b := setUp(t, kind, llmtest.Options{OnCall: func(*llmtest.Call) { cancel() }}, func(p *llm.Profile) { p.MaxOutput = 1 << 20 })
+				b := setUp(t, kind, llmtest.Options{OnCall: func(*llmtest.Call) { cancel() }},
+					func(p *llm.Profile) { p.MaxOutput = 1 << 20 })
 				b.server.Script(llmtest.Reply{Fault: fault, Text: "so far ", Pace: time.Millisecond})
 				_, err := b.Generate(ctx, question(), func(string) { t.Error("text of a call that was cancelled") })
 				if e := failed(t, err); !errors.Is(err, context.Canceled) || e.Retryable || e.Attempts != 1 {

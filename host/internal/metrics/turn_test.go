@@ -43,7 +43,8 @@ func aTurn(change func(*outcome.Outcome)) outcome.Outcome {
 	out := outcome.Outcome{
 		Strategy: "dense", TokensBefore: 900, Tokens: 600, Projected: 1600, HostTime: time.Millisecond,
 		Optimize: outcome.Optimize{
-			Ran: true, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond, Decision: outcome.Decision{Reason: outcome.DecidedPays},
+			Ran: true, Removed: 3, TokensAfter: 600, PluginTime: 2 * time.Millisecond,
+			Decision: outcome.Decision{Reason: outcome.DecidedPays},
 		},
 	}
 	if change != nil {
@@ -53,7 +54,9 @@ func aTurn(change func(*outcome.Outcome)) outcome.Outcome {
 }
 
 func failure(op plugins.Op, err error) error {
-	return fmt.Errorf("compress with dense: %w", &plugins.Error{Plugin: "dense", Path: "/" + secret, Op: op, Err: fmt.Errorf("%w: %s", err, secret), Stderr: secret})
+	return fmt.Errorf("compress with dense: %w",
+		&plugins.Error{Plugin: "dense", Path: "/" + secret, Op: op, Err: fmt.Errorf("%w: %s", err, secret),
+			Stderr: secret})
 }
 
 // TestWhatATurnRecords names the series in which the words of an outcome show.
@@ -82,7 +85,8 @@ func TestWhatATurnRecords(t *testing.T) {
 		"empty": {change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{Ran: true, TokensAfter: 900} },
 			want: []string{"thresh.optimize.runs{result=empty,strategy=dense} 1"}},
 		"held": {change: func(o *outcome.Outcome) {
-			o.Optimize = outcome.Optimize{Ran: true, Held: true, TokensAfter: 900, Decision: outcome.Decision{Reason: outcome.DecidedTooCostly}}
+			o.Optimize = outcome.Optimize{Ran: true, Held: true, TokensAfter: 900,
+				Decision: outcome.Decision{Reason: outcome.DecidedTooCostly}}
 		}, want: []string{"thresh.optimize.runs{reason=does-not-pay,result=held,strategy=dense} 1"}},
 		"skipped": {change: func(o *outcome.Outcome) {
 			o.Optimize = outcome.Optimize{Skipped: outcome.SkippedClean, TokensAfter: 900}
@@ -93,8 +97,10 @@ func TestWhatATurnRecords(t *testing.T) {
 				o.Optimize = outcome.Optimize{PluginTime: time.Second, TokensAfter: 900}
 			},
 			err: failure(plugins.OpOptimize, plugins.ErrTimeout),
-			want: []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.optimize.runs{result=failed,strategy=dense} 1",
-				"thresh.plugin.call.duration{call=optimize,strategy=dense} 1 of 1", "thresh.plugin.failures{call=optimize,reason=timeout,strategy=dense} 1"}},
+			want: []string{"thresh.turns{outcome=error,strategy=dense} 1",
+				"thresh.optimize.runs{result=failed,strategy=dense} 1",
+				"thresh.plugin.call.duration{call=optimize,strategy=dense} 1 of 1",
+				"thresh.plugin.failures{call=optimize,reason=timeout,strategy=dense} 1"}},
 		"an answer that does not fit": {
 			change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{TokensAfter: 900} },
 			err:    fmt.Errorf("optimize: %w", &history.AnswerError{}),
@@ -102,31 +108,38 @@ func TestWhatATurnRecords(t *testing.T) {
 		"given up": {
 			change: func(o *outcome.Outcome) { o.Optimize = outcome.Optimize{TokensAfter: 900} },
 			err:    failure(plugins.OpOptimize, context.Canceled),
-			want:   []string{"thresh.turns{outcome=canceled,strategy=dense} 1", "thresh.optimize.runs{result=canceled,strategy=dense} 1"}},
+			want: []string{"thresh.turns{outcome=canceled,strategy=dense} 1",
+				"thresh.optimize.runs{result=canceled,strategy=dense} 1"}},
 		"no plugin": {
 			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
 			err:    fmt.Errorf("%w: %s", plugins.ErrUnknownStrategy, secret),
 			want:   []string{"thresh.turns{outcome=error,strategy=none} 1", "thresh.tokens.after{strategy=none} 9"}},
 		"a plugin that does not start": {
 			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
-			err:    failure(plugins.OpConfigure, fmt.Errorf("%w, the last: %w", plugins.ErrQuarantined, plugins.ErrPluginCrashed)),
-			want:   []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.plugin.failures{call=start,reason=quarantined,strategy=dense} 1"}},
+			err: failure(plugins.OpConfigure, fmt.Errorf("%w, the last: %w", plugins.ErrQuarantined,
+				plugins.ErrPluginCrashed)),
+			want: []string{"thresh.turns{outcome=error,strategy=dense} 1",
+				"thresh.plugin.failures{call=start,reason=quarantined,strategy=dense} 1"}},
 		"a machine that lacks what a start needs": {
 			change: func(o *outcome.Outcome) { *o = outcome.Outcome{TokensBefore: 9, Tokens: 9} },
 			err:    failure(plugins.OpStart, fmt.Errorf("%w: %s", plugins.ErrHost, secret)),
-			want:   []string{"thresh.turns{outcome=error,strategy=dense} 1", "thresh.plugin.failures{call=start,reason=host,strategy=dense} 1"}},
+			want: []string{"thresh.turns{outcome=error,strategy=dense} 1",
+				"thresh.plugin.failures{call=start,reason=host,strategy=dense} 1"}},
 		"compressed": {
 			change: compressed(func(c *outcome.Compress) {
 				c.Kind, c.TokensBefore, c.TokensAfter = outcome.KindApplied, 600, 200
 			}),
 			want: []string{"thresh.compress.runs{result=applied,strategy=dense,trigger=threshold} 1",
-				"thresh.tokens.saved{step=compress,strategy=dense} 400", "thresh.plugin.call.duration{call=compress,strategy=dense} 1 of 0.001"}},
+				"thresh.tokens.saved{step=compress,strategy=dense} 400",
+				"thresh.plugin.call.duration{call=compress,strategy=dense} 1 of 0.001"}},
 		"compressed for little": {
 			change: compressed(func(c *outcome.Compress) { c.Kind, c.Ineffective = outcome.KindApplied, true }),
-			want:   []string{"thresh.compress.runs{reason=ineffective,result=applied,strategy=dense,trigger=threshold} 1"}},
+			want: []string{"thresh.compress.runs{reason=ineffective,result=applied,strategy=dense," +
+				"trigger=threshold} 1"}},
 		"a reason that is known": {
 			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, sdk.NoOpTooFew }),
-			want:   []string{"thresh.compress.runs{reason=too-few-compressible,result=noop,strategy=dense,trigger=threshold} 1"}},
+			want: []string{"thresh.compress.runs{reason=too-few-compressible,result=noop,strategy=dense," +
+				"trigger=threshold} 1"}},
 		"a reason of the plugin's own": {
 			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, secret }),
 			want:   []string{"thresh.compress.runs{reason=other,result=noop,strategy=dense,trigger=threshold} 1"}},
@@ -134,26 +147,34 @@ func TestWhatATurnRecords(t *testing.T) {
 			change: compressed(func(c *outcome.Compress) {
 				c.Kind, c.NoOp, c.Remembered = outcome.KindNoOp, sdk.NoOpNoGain, true
 			}),
-			want: []string{"thresh.compress.runs{reason=no-gain,result=remembered,strategy=dense,trigger=threshold} 1"}},
+			want: []string{"thresh.compress.runs{reason=no-gain,result=remembered,strategy=dense," +
+				"trigger=threshold} 1"}},
 		"cooling down": {
 			change: compressed(func(c *outcome.Compress) { c.Cooldown = &outcome.Cooldown{Error: secret} }),
-			want:   []string{"thresh.compress.runs{result=cooldown,strategy=dense,trigger=threshold} 1", "thresh.turns{outcome=ok,strategy=dense} 1"}},
+			want: []string{"thresh.compress.runs{result=cooldown,strategy=dense,trigger=threshold} 1",
+				"thresh.turns{outcome=ok,strategy=dense} 1"}},
 		"a compress that failed": {
 			change: compressed(func(*outcome.Compress) {}), err: failure(plugins.OpCompress, plugins.ErrPluginCrashed),
 			want: []string{"thresh.compress.runs{result=failed,strategy=dense,trigger=threshold} 1",
-				"thresh.optimize.runs{reason=pays,result=applied,strategy=dense} 1", "thresh.plugin.failures{call=compress,reason=crashed,strategy=dense} 1"}},
+				"thresh.optimize.runs{reason=pays,result=applied,strategy=dense} 1",
+				"thresh.plugin.failures{call=compress,reason=crashed,strategy=dense} 1"}},
 		"a model that failed": {
 			change: compressed(func(*outcome.Compress) {}),
-			err:    &prepare.CompressError{Strategy: "dense", Profile: "cheap", Model: errors.New(secret), Err: failure(plugins.OpCompress, plugins.ErrStrategy)},
-			want:   []string{"thresh.plugin.failures{call=compress,reason=llm,strategy=dense} 1"}},
+			err: &prepare.CompressError{Strategy: "dense", Profile: "cheap", Model: errors.New(secret),
+				Err: failure(plugins.OpCompress, plugins.ErrStrategy)},
+			want: []string{"thresh.plugin.failures{call=compress,reason=llm,strategy=dense} 1"}},
 		"down the ladder": {
 			change: func(o *outcome.Outcome) {
 				o.Compress = outcome.Compress{Reason: sdk.ReasonHardLimit, Failed: secret}
-				o.Ladder = []outcome.LadderStep{{Rung: outcome.RungCompress, TokensBefore: 600, TokensAfter: 500}, {Rung: outcome.RungResults, TokensBefore: 500, TokensAfter: 100}}
+				o.Ladder = []outcome.LadderStep{{Rung: outcome.RungCompress, TokensBefore: 600, TokensAfter: 500},
+					{Rung: outcome.RungResults, TokensBefore: 500, TokensAfter: 100}}
 			},
-			want: []string{"thresh.turns{outcome=ok,strategy=dense} 1", "thresh.compress.runs{result=failed,strategy=dense,trigger=hard-limit} 1",
-				"thresh.ladder.steps{rung=compress,strategy=dense} 1", "thresh.ladder.steps{rung=tool-results,strategy=dense} 1",
-				"thresh.tokens.saved{step=tool-results,strategy=dense} 400", "thresh.plugin.failures{call=compress,reason=other,strategy=dense} 1"},
+			want: []string{"thresh.turns{outcome=ok,strategy=dense} 1",
+				"thresh.compress.runs{result=failed,strategy=dense,trigger=hard-limit} 1",
+				"thresh.ladder.steps{rung=compress,strategy=dense} 1",
+				"thresh.ladder.steps{rung=tool-results,strategy=dense} 1",
+				"thresh.tokens.saved{step=tool-results,strategy=dense} 400",
+				"thresh.plugin.failures{call=compress,reason=other,strategy=dense} 1"},
 			never: "thresh.tokens.saved{step=compress"}, // the compress step has recorded what it saved
 		"too large": {
 			change: compressed(func(c *outcome.Compress) { c.Kind, c.NoOp = outcome.KindNoOp, sdk.NoOpTailCoversAll }),
@@ -182,7 +203,8 @@ func TestWhatATurnRecords(t *testing.T) {
 			if c.err == nil != got["thresh.turns{outcome=ok,strategy=dense} 1"] {
 				t.Errorf("after the error %v:\n%s", c.err, got)
 			}
-			if faults := strings.Count(got.String(), "thresh.plugin.failures"); faults > strings.Count(strings.Join(c.want, " "), "thresh.plugin.failures") {
+			if faults := strings.Count(got.String(),
+				"thresh.plugin.failures"); faults > strings.Count(strings.Join(c.want, " "), "thresh.plugin.failures") {
 				t.Errorf("a plugin is blamed:\n%s", got)
 			}
 		})
@@ -209,12 +231,15 @@ func TestWhatACompressByHandRecords(t *testing.T) {
 // TestWhatAModelCosts goes under the configured name: the provider's may be anything, and so may its figures.
 func TestWhatAModelCosts(t *testing.T) {
 	r, reader := newRecorder(t, metrics.Sources{})
-	req := prepare.Request{Settings: prepare.Settings{LLM: &prepare.LLM{Profile: "cheap", Model: sdk.Model{Name: "small-1"}}}}
+	req := prepare.Request{Settings: prepare.Settings{LLM: &prepare.LLM{Profile: "cheap",
+		Model: sdk.Model{Name: "small-1"}}}}
 	spent := outcome.Spent{
-		Calls: 2, Attempts: 3, InputTokens: 1000, OutputTokens: 50, CacheReadTokens: 600, CacheWriteTokens: 100, CostUSD: 0.25,
-		Time: 2 * time.Second, Profile: "cheap", Model: secret,
+		Calls: 2, Attempts: 3, InputTokens: 1000, OutputTokens: 50, CacheReadTokens: 600, CacheWriteTokens: 100,
+		CostUSD: 0.25,
+		Time:    2 * time.Second, Profile: "cheap", Model: secret,
 	}
-	absurd := outcome.Spent{Calls: 1, InputTokens: -5, CacheReadTokens: 5, OutputTokens: 1 << 62, CostUSD: -1, Model: secret}
+	absurd := outcome.Spent{Calls: 1, InputTokens: -5, CacheReadTokens: 5, OutputTokens: 1 << 62, CostUSD: -1,
+		Model: secret}
 	for _, s := range []outcome.Spent{spent, absurd} {
 		out := aTurn(func(o *outcome.Outcome) { o.Compress = outcome.Compress{Reason: sdk.ReasonHardLimit, LLM: &s} })
 		r.Turn(t.Context(), req, &out, errors.New(secret))
@@ -240,11 +265,13 @@ func TestWhatAModelCosts(t *testing.T) {
 
 func TestGaugesAreReadWhenSomebodyCollects(t *testing.T) {
 	states, open := map[string]plugins.State{"dense": plugins.StateReady, "other-one": plugins.StateQuarantined}, 3
-	r, reader := newRecorder(t, metrics.Sources{Sessions: func() int { return open }, Plugins: func() map[string]plugins.State { return states },
+	r, reader := newRecorder(t, metrics.Sources{Sessions: func() int { return open },
+		Plugins: func() map[string]plugins.State { return states },
 		Lacking: func() map[string]int { return map[string]int{"dense": 2} }})
 	if diff := cmp.Diff(series{
 		"thresh.sessions{} 3": true, "thresh.plugin.state{state=ready,strategy=dense} 1": true,
-		"thresh.plugin.state{state=quarantined,strategy=other-one} 1": true, "thresh.plugin.isolation.missing{strategy=dense} 2": true,
+		"thresh.plugin.state{state=quarantined,strategy=other-one} 1": true,
+		"thresh.plugin.isolation.missing{strategy=dense} 2":           true,
 	}, collect(t, reader)); diff != "" {
 		t.Error(diff)
 	}

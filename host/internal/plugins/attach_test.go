@@ -47,9 +47,12 @@ func byHand(t *testing.T) (cmd *exec.Cmd, socket string) {
 func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 	cmd, socket := byHand(t)
 	dir := pluginDir(t, "honest")
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict, Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}, Attach: map[string]string{"honest": socket}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Isolation: IsolationStrict,
+		Integrity: IntegrityLocked, LockFile: filepath.Join(t.TempDir(), "plugins.lock")},
+		Attach: map[string]string{"honest": socket}})
 	s := strategy(t, m, "honest")
-	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil || len(got.Edits) != 1 {
+	if got, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil ||
+		len(got.Edits) != 1 {
 		t.Errorf("%v, %v", got.Edits, err)
 	}
 	type row struct {
@@ -81,14 +84,16 @@ func TestAPluginThatWasStartedByHandIsUsed(t *testing.T) {
 
 func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 	cmd, socket := byHand(t)
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{MaxCrashes: 1}, Attach: map[string]string{"honest": socket}}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{MaxCrashes: 1},
+		Attach: map[string]string{"honest": socket}}), "honest")
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	plugintest.Eventually(t, "that is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
 	for range 2 { // it is not put into quarantine
 		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
-		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") || !strings.Contains(err.Error(), "--attach") {
+		if !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") ||
+			!strings.Contains(err.Error(), "--attach") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -97,7 +102,8 @@ func TestAPluginThatWasStartedByHandMayEnd(t *testing.T) {
 // A call waits for an author who stands at a breakpoint.
 func TestAPluginThatWasStartedByHandHasNoDeadline(t *testing.T) {
 	cmd, socket := byHand(t)
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{OptimizeTimeout: time.Millisecond, StartTimeout: time.Minute}, Attach: map[string]string{"honest": socket}}), "honest")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{OptimizeTimeout: time.Millisecond,
+		StartTimeout: time.Minute}, Attach: map[string]string{"honest": socket}}), "honest")
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +133,8 @@ func TestNobodyIsThereToBeAttachedTo(t *testing.T) {
 	deaf := plugintest.Write(t, t.TempDir(), "file", "no socket", 0o600)
 	for _, socket := range []string{"/nowhere", deaf} {
 		m := open(t, Options{Attach: map[string]string{"honest": socket}})
-		if _, err := m.Strategy(t.Context(), "honest"); !errors.Is(err, ErrNotPlugin) || !strings.Contains(err.Error(), "no process answers at this socket") {
+		if _, err := m.Strategy(t.Context(), "honest"); !errors.Is(err, ErrNotPlugin) ||
+			!strings.Contains(err.Error(), "no process answers at this socket") {
 			t.Errorf("%s: %v", socket, err)
 		}
 	}

@@ -71,7 +71,8 @@ func BenchmarkIsolatedCall(b *testing.B) {
 	isolates(b)
 	turns := map[string]func() time.Duration{}
 	for name, mode := range map[string]string{"bare": IsolationOff, "isolated": IsolationStrict} {
-		s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")}, Isolation: mode}}), "honest")
+		s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")},
+			Isolation: mode}}), "honest")
 		in := prepare.OptimizeCall{Call: call("a", "chaff", "b")}
 		turns[name] = func() time.Duration {
 			start := time.Now()
@@ -211,7 +212,8 @@ func versions(b *testing.B, path string, n int) (next func() string) {
 	}
 	dir := b.TempDir()
 	for i := range n {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), append(text, fmt.Sprint("version ", i)...), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), append(text, fmt.Sprint("version ", i)...),
+			0o755); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -105,26 +105,33 @@ func TestCallsThatFail(t *testing.T) {
 		says      string
 		retryable bool
 	}{
-		"threshold-only":             {call: optimize, want: ErrNotContinuous},
-		"fails-in-optimize":          {call: optimize, want: ErrStrategy, says: "the moon is in the wrong phase"},
-		"fails-in-compress":          {call: compress, want: ErrStrategy, says: "the moon is in the wrong phase"},
-		"unavailable-in-optimize":    {call: optimize, want: ErrStrategy, says: "come back tomorrow", retryable: true},
-		"exits-in-optimize":          {call: optimize, want: ErrPluginCrashed, says: "out of paper", retryable: true},
-		"exits-in-compress":          {call: compress, want: ErrPluginCrashed, says: "exit status 5", retryable: true},
-		"panics-in-optimize":         {call: optimize, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
-		"panics-in-compress":         {call: compress, want: ErrPluginCrashed, says: "panic: no idea what to do", retryable: true},
-		"hangs-up-in-optimize":       {call: optimize, want: ErrPluginCrashed, says: "its connection broke", retryable: true},
-		"hangs-up-in-compress":       {call: compress, want: ErrPluginCrashed, says: "its connection broke", retryable: true},
-		"hangs-in-optimize":          {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
-		"waits-in-compress":          {call: compress, want: ErrTimeout, says: "no answer within 300ms"},
-		"stops-in-optimize":          {call: optimize, want: ErrTimeout},
-		"for-another-revision":       {call: optimize, want: ErrBadAnswer, says: "revision 8 of the history, asked for was 7"},
-		"announces-too-much":         {call: optimize, want: ErrBadAnswer, says: "announces 1099511627776 edits for 2 entries"},
-		"huge-answer":                {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
-		"deep-json":                  {call: optimize, want: ErrBadAnswer, says: "nested 5000 deep, at most 1000"},
-		"one-huge-message":           {call: optimize, want: ErrBadAnswer, says: "larger than max"},
-		"one-huge-chunk":             {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
-		"one-gigabyte":               {call: optimize, want: ErrBadAnswer, says: "the stream takes more than 16777216 bytes"},
+		"threshold-only":          {call: optimize, want: ErrNotContinuous},
+		"fails-in-optimize":       {call: optimize, want: ErrStrategy, says: "the moon is in the wrong phase"},
+		"fails-in-compress":       {call: compress, want: ErrStrategy, says: "the moon is in the wrong phase"},
+		"unavailable-in-optimize": {call: optimize, want: ErrStrategy, says: "come back tomorrow", retryable: true},
+		"exits-in-optimize":       {call: optimize, want: ErrPluginCrashed, says: "out of paper", retryable: true},
+		"exits-in-compress":       {call: compress, want: ErrPluginCrashed, says: "exit status 5", retryable: true},
+		"panics-in-optimize": {call: optimize, want: ErrPluginCrashed, says: "panic: no idea what to do",
+			retryable: true},
+		"panics-in-compress": {call: compress, want: ErrPluginCrashed, says: "panic: no idea what to do",
+			retryable: true},
+		"hangs-up-in-optimize": {call: optimize, want: ErrPluginCrashed, says: "its connection broke",
+			retryable: true},
+		"hangs-up-in-compress": {call: compress, want: ErrPluginCrashed, says: "its connection broke",
+			retryable: true},
+		"hangs-in-optimize": {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
+		"waits-in-compress": {call: compress, want: ErrTimeout, says: "no answer within 300ms"},
+		"stops-in-optimize": {call: optimize, want: ErrTimeout},
+		"for-another-revision": {call: optimize, want: ErrBadAnswer,
+			says: "revision 8 of the history, asked for was 7"},
+		"announces-too-much": {call: optimize, want: ErrBadAnswer,
+			says: "announces 1099511627776 edits for 2 entries"},
+		"huge-answer":      {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
+		"deep-json":        {call: optimize, want: ErrBadAnswer, says: "nested 5000 deep, at most 1000"},
+		"one-huge-message": {call: optimize, want: ErrBadAnswer, says: "larger than max"},
+		"one-huge-chunk":   {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
+		"one-gigabyte": {call: optimize, want: ErrBadAnswer,
+			says: "the stream takes more than 16777216 bytes"},
 		"never-ends":                 {call: optimize, want: ErrBadAnswer, says: "more data than announced"},
 		"drips":                      {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
 		"sends-nothing-for-ever":     {call: optimize, want: ErrTimeout, says: "no answer within 300ms"},
@@ -141,7 +148,8 @@ func TestCallsThatFail(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20, OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second}})
+			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxAnswerBytes: 16 << 20,
+				OptimizeTimeout: 10 * time.Second, CompressTimeout: 10 * time.Second}})
 			if test.want == ErrTimeout {
 				m.opts.OptimizeTimeout, m.opts.CompressTimeout = 300*time.Millisecond, 300*time.Millisecond
 			}
@@ -178,7 +186,8 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 
 // What a plugin sends is not collected before it is found to be too much.
 func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "one-gigabyte")}}}), "one-gigabyte")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "one-gigabyte")}}}),
+		"one-gigabyte")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
@@ -204,14 +213,16 @@ func TestAPluginThatIsKilledInTheMiddleOfACompress(t *testing.T) {
 	_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 	err := <-failed
 	var failure *Error
-	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "signal: killed") {
+	if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) ||
+		!strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("got %v", err)
 	}
 	strategy(t, m, s.Name()) // it is started again
 }
 
 func TestACancelledCallSaysSo(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}), "waits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}),
+		"waits-in-optimize")
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := time.AfterFunc(50*time.Millisecond, cancel)
 	defer stop.Stop()
@@ -222,7 +233,8 @@ func TestACancelledCallSaysSo(t *testing.T) {
 }
 
 func TestAStoppedPluginIsReplaced(t *testing.T) {
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "stops-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "stops-in-optimize")},
+		OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "stops-in-optimize")
 	first := pid(t, s)
 	// On a busy machine a call may time out before the plugin has stopped itself, and the probe be answered: then call
@@ -254,7 +266,8 @@ func TestAStrategyUsesTheHostDuringCompress(t *testing.T) {
 	want := content.Content{Speaker: content.Human, Blocks: []content.Block{
 		content.Text{Text: `prompt "<compression>", tokens [4], text "for <compression>", finish "stop"`},
 	}}
-	if diff := cmp.Diff(rewrite.Piece(rewrite.Added{Content: want}), got.Pieces[1], cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+	if diff := cmp.Diff(rewrite.Piece(rewrite.Added{Content: want}), got.Pieces[1],
+		cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -268,7 +281,8 @@ func TestHostServicesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}}), name)
 			got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{})
-			if err != nil || !strings.Contains(string(got.NoOp), want) || !strings.Contains(string(got.NoOp), "FailedPrecondition") {
+			if err != nil || !strings.Contains(string(got.NoOp), want) ||
+				!strings.Contains(string(got.NoOp), "FailedPrecondition") {
 				t.Errorf("got %v, %v; want %s", got.NoOp, err, want)
 			}
 		})
@@ -278,7 +292,10 @@ func TestHostServicesAreRefused(t *testing.T) {
 func TestAnErrorOfTheHostReachesTheStrategyAndComesBack(t *testing.T) {
 	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "needs-llm")}}}), "needs-llm")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{
-		generate: func(context.Context) (sdk.Completion, error) { return sdk.Completion{}, errors.New("no such model") },
+		generate: func(context.Context) (sdk.Completion, error) {
+			return sdk.Completion{},
+				errors.New("no such model")
+		},
 	})
 	if !errors.Is(err, ErrStrategy) || !strings.Contains(err.Error(), "no such model") {
 		t.Errorf("got %v", err)
@@ -309,7 +326,8 @@ func TestWhatAPluginSees(t *testing.T) {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"} {
 		t.Setenv(name, "")
 	}
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "tells-what-it-sees")}}, Settings: settings(t, map[string]any{"strategies.tells-what-it-sees.keep": 7})})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "tells-what-it-sees")}},
+		Settings: settings(t, map[string]any{"strategies.tells-what-it-sees.keep": 7})})
 	s := strategy(t, m, "tells-what-it-sees")
 	config, err := s.Config(settings(t, map[string]any{"strategies.tells-what-it-sees.keep": "8"}))
 	if err != nil {
@@ -321,13 +339,16 @@ func TestWhatAPluginSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "env [GOMEMLIMIT LANG LC_ALL LC_CTYPE LC_MESSAGES PLUGIN_MAX_PORT PLUGIN_MIN_PORT PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
-		"THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR TZ] dir -rwx------ input /dev/null config " + `{"keep":8} {"keep":7}`
+	want := "env [GOMEMLIMIT LANG LC_ALL LC_CTYPE LC_MESSAGES PLUGIN_MAX_PORT PLUGIN_MIN_PORT " +
+		"PLUGIN_PROTOCOL_VERSIONS PLUGIN_UNIX_SOCKET_DIR " +
+		"THRESH_LIFELINE_FD THRESH_STRATEGY_PLUGIN TMPDIR TZ] dir -rwx------ input /dev/null config " +
+		`{"keep":8} {"keep":7}`
 	if diff := cmp.Diff(want, string(got.NoOp)); diff != "" {
 		t.Error(diff)
 	}
 	in.Config = nil
-	if got, err = s.Compress(t.Context(), prepare.CompressCall{Call: in}, services{}); err != nil || !strings.HasSuffix(string(got.NoOp), `config {"keep":7} {"keep":7}`) {
+	if got, err = s.Compress(t.Context(), prepare.CompressCall{Call: in}, services{}); err != nil ||
+		!strings.HasSuffix(string(got.NoOp), `config {"keep":7} {"keep":7}`) {
 		t.Errorf("without settings for the session: %v, %v", got.NoOp, err)
 	}
 }

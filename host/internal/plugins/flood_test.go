@@ -31,8 +31,8 @@ func TestAPluginThatFloodsTheHostIsKilled(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, test.name)}}})
-			s := strategy(t, m, test.name)
+			s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, test.name)}}}),
+				test.name)
 			first, before := pid(t, s), memoryTaken(t)
 			reason := ""
 			if test.call != nil {
@@ -95,17 +95,16 @@ func TestAPluginCannotForgeLogLines(t *testing.T) {
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 		t.Fatal(err)
 	}
-	plugintest.Eventually(t, "all of it is logged", func() bool {
-		return strings.Contains(log.String(), "forged by a panic")
-	})
+	plugintest.Eventually(t, "all of it is logged",
+		func() bool { return strings.Contains(log.String(), "forged by a panic") })
 	lines := 0
 	for line := range strings.Lines(log.String()) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.Contains(line, "forged") {
 			lines++
 		}
-		behindTheTime := line[min(25, len(line)):]
-		if strings.ContainsFunc(line, unicode.IsControl) || strings.HasPrefix(behindTheTime, "[ERROR] thresh: ") {
+		if strings.ContainsFunc(line, unicode.IsControl) ||
+			strings.HasPrefix(line[min(25, len(line)):], "[ERROR] thresh: ") {
 			t.Errorf("logged: %q", line)
 		}
 	}
@@ -160,8 +159,8 @@ func TestAPluginThatClosesItsDirectory(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "closes-its-directory")}}})
-	s := strategy(t, m, "closes-its-directory")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "closes-its-directory")}}}),
+		"closes-its-directory")
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")}); err != nil {
 		t.Fatal(err)
 	}

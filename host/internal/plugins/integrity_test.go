@@ -21,7 +21,8 @@ func try(t *testing.T, o Options, name string) error {
 
 func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	dir := pluginDir(t, "steady")
-	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(t.TempDir(), "state", "plugins.lock")}}
+	o := Options{Plugins: config.Plugins{Dirs: []string{dir},
+		LockFile: filepath.Join(t.TempDir(), "state", "plugins.lock")}}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal("first sight:", err)
 	}
@@ -30,7 +31,8 @@ func TestAChangedFileIsRefusedUntilItIsLocked(t *testing.T) {
 	}
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	err := try(t, o, "steady")
-	if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "the file has changed") || !strings.Contains(err.Error(), "thresh plugins lock steady") {
+	if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "the file has changed") ||
+		!strings.Contains(err.Error(), "thresh plugins lock steady") {
 		t.Fatalf("changed: %v", err)
 	}
 	done, err := open(t, o).Lock(t.Context(), "steady")
@@ -53,7 +55,8 @@ func TestWithoutALockFileAChangeIsNoticedAllTheSame(t *testing.T) {
 }
 
 func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
-	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady", "chatty")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady", "chatty")},
+		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if _, err := open(t, o).Lock(t.Context(), "steady"); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +64,8 @@ func TestOnlyLockedPluginsStartWhereThatIsAsked(t *testing.T) {
 	if err := try(t, o, "steady"); err != nil {
 		t.Error(err)
 	}
-	if err := try(t, o, "chatty"); !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), "not in the lock file") {
+	if err := try(t, o, "chatty"); !errors.Is(err, ErrUntrusted) ||
+		!strings.Contains(err.Error(), "not in the lock file") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -91,7 +95,8 @@ func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := try(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, LockFile: path}}, "steady")
+			err := try(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, LockFile: path}},
+				"steady")
 			if !errors.Is(err, ErrUntrusted) || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v", err)
 			}
@@ -100,7 +105,8 @@ func TestADamagedLockFileLetsNothingRun(t *testing.T) {
 }
 
 func TestTheLockedInfoHoldsForTheSameFile(t *testing.T) {
-	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}, LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
+	o := Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")},
+		LockFile: filepath.Join(t.TempDir(), "plugins.lock")}}
 	if err := try(t, o, "changes-its-info"); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +124,8 @@ func TestWhatCameWithTheHostMayBeRebuilt(t *testing.T) {
 	host := plugintest.Write(t, home, "thresh", "#!/bin/sh\n", 0o755)
 	path := filepath.Join(dir, FilePrefix+"steady")
 	plugintest.Install(t, faulty, path)
-	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(home, "plugins.lock")}, Executable: host}
+	o := Options{Plugins: config.Plugins{Dirs: []string{dir}, LockFile: filepath.Join(home, "plugins.lock")},
+		Executable: host}
 	if err := try(t, o, "steady"); err != nil {
 		t.Fatal(err)
 	}
@@ -153,19 +160,26 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 		change func(t *testing.T, dir string)
 		says   string // "": it is run
 	}{
-		"as it should be":       {func(*testing.T, string) {}, ""},
-		"a file for everybody":  {func(t *testing.T, dir string) { chmod(t, filepath.Join(dir, name), 0o757) }, "written to by everybody (mode 0757): chmod o-w"},
-		"a dir for everybody":   {func(t *testing.T, dir string) { chmod(t, dir, 0o757) }, "the directory can be written to by everybody"},
-		"even if it is sticky":  {func(t *testing.T, dir string) { chmod(t, dir, 0o777|os.ModeSticky) }, "the directory can be written to by everybody"},
-		"a parent for everyone": {func(t *testing.T, dir string) { chmod(t, filepath.Dir(dir), 0o777) }, "the directory above it"},
-		"a sticky parent":       {func(t *testing.T, dir string) { chmod(t, filepath.Dir(dir), 0o777|os.ModeSticky) }, ""},
+		"as it should be": {func(*testing.T, string) {}, ""},
+		"a file for everybody": {func(t *testing.T, dir string) { chmod(t, filepath.Join(dir, name), 0o757) },
+			"written to by everybody (mode 0757): chmod o-w"},
+		"a dir for everybody": {func(t *testing.T, dir string) { chmod(t, dir, 0o757) },
+			"the directory can be written to by everybody"},
+		"even if it is sticky": {func(t *testing.T, dir string) { chmod(t, dir, 0o777|os.ModeSticky) },
+			"the directory can be written to by everybody"},
+		"a parent for everyone": {func(t *testing.T, dir string) { chmod(t, filepath.Dir(dir), 0o777) },
+			"the directory above it"},
+		"a sticky parent": {func(t *testing.T, dir string) { chmod(t, filepath.Dir(dir), 0o777|os.ModeSticky) }, ""},
 		"a file for a group": {func(t *testing.T, dir string) {
 			chown(t, filepath.Join(dir, name), 0, 12345)
 			chmod(t, filepath.Join(dir, name), 0o775)
 		}, "by its group 12345"},
-		"another user's file":   {func(t *testing.T, dir string) { chown(t, filepath.Join(dir, name), 54321, 0) }, "belongs to user 54321"},
-		"another user's dir":    {func(t *testing.T, dir string) { chown(t, dir, 54321, 0) }, "the directory belongs to user 54321"},
-		"a link that leaves it": {func(t *testing.T, dir string) { link(t, dir, faulty) }, "is a symbolic link that leaves the directory, to " + faulty},
+		"another user's file": {func(t *testing.T, dir string) { chown(t, filepath.Join(dir, name), 54321, 0) },
+			"belongs to user 54321"},
+		"another user's dir": {func(t *testing.T, dir string) { chown(t, dir, 54321, 0) },
+			"the directory belongs to user 54321"},
+		"a link that leaves it": {func(t *testing.T, dir string) { link(t, dir, faulty) },
+			"is a symbolic link that leaves the directory, to " + faulty},
 		"a link that stays": {func(t *testing.T, dir string) {
 			plugintest.Install(t, faulty, filepath.Join(dir, "steady-1.2.3"))
 			link(t, dir, "steady-1.2.3")
@@ -180,7 +194,8 @@ func TestFilesThatOthersCanChangeAreNotRun(t *testing.T) {
 			plugintest.Install(t, faulty, filepath.Join(dir, name))
 			test.change(t, dir)
 			err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "steady")
-			if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+			if test.says == "" && err != nil || test.says != "" &&
+				(err == nil || !strings.Contains(err.Error(), test.says)) {
 				t.Errorf("got %v, want %q", err, test.says)
 			}
 		})
@@ -209,7 +224,8 @@ func TestOnlyUseRecordsAPlugin(t *testing.T) {
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
 	strategy(t, m, "steady")
 	recorded, err := os.ReadFile(lock)
-	if sum := m.hashes.OfFile(filepath.Join(dir, FilePrefix+"steady")); err != nil || !strings.Contains(string(recorded), sum) {
+	if sum := m.hashes.OfFile(filepath.Join(dir, FilePrefix+"steady")); err != nil ||
+		!strings.Contains(string(recorded), sum) {
 		t.Errorf("%v: %s is not in %s", err, sum, recorded)
 	}
 }

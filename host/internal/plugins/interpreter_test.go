@@ -31,7 +31,8 @@ func TestAnInterpreterThatIsolationHides(t *testing.T) {
 		"what to do":         {Options{}, "plugins.grants.script.read: [" + tools + "]"},
 		"granted":            {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools}}}}}, `it printed ["it runs"]`},
 		"granted to another": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"other": {Read: []string{tools}}}}}, "isolation keeps"},
-		"a grant that leads nowhere": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools, tools + "/no"}}}}},
+		"a grant that " +
+			"leads nowhere": {Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"script": {Read: []string{tools, tools + "/no"}}}}},
 			"what it was granted to read: " + tools + "/no: no such file or directory"},
 		"not isolated": {Options{Plugins: config.Plugins{Isolation: IsolationOff}}, `it printed ["it runs"`},
 	} {

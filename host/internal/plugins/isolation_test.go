@@ -35,7 +35,8 @@ func escape(t *testing.T, o Options) map[string]string {
 	o.Dirs = []string{pluginDir(t, "tries-to-escape")}
 	port, heard := listen(t)
 	o.Settings = settings(t, map[string]any{"strategies.tries-to-escape.keep": port})
-	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
+	answer, err := strategy(t, open(t, o), "tries-to-escape").Compress(t.Context(),
+		prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,8 @@ func TestAPluginCannotGetOut(t *testing.T) {
 
 func TestAGrantOpensTheNetworkAndNothingElse(t *testing.T) {
 	isolates(t)
-	got := escape(t, Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}}})
+	got := escape(t,
+		Options{Plugins: config.Plugins{Grants: map[string]config.Grant{"tries-to-escape": {Network: true}}}})
 	if got["tcp"] != "done" || got["udp"] != "done" || got["passwd"] != "permission denied" {
 		t.Errorf("got %v", got)
 	}
@@ -135,9 +137,11 @@ func TestWithoutIsolationAPluginIsFree(t *testing.T) {
 }
 
 func TestWhatIsLackingIsListed(t *testing.T) {
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}, Isolation: IsolationBestEffort}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")},
+		Isolation: IsolationBestEffort}})
 	m.checks = func() []isolate.Check {
-		return []isolate.Check{{Measure: isolate.Network, How: "the kernel is too old"}, {Measure: isolate.Limits, Works: true}}
+		return []isolate.Check{{Measure: isolate.Network, How: "the kernel is too old"},
+			{Measure: isolate.Limits, Works: true}}
 	}
 	l := m.List(t.Context())
 	want := []string{"network: the kernel is too old"}
@@ -145,14 +149,16 @@ func TestWhatIsLackingIsListed(t *testing.T) {
 		t.Errorf("%s %s", l[0].State, diff)
 	}
 	m.opts.Isolation = IsolationStrict
-	if _, err := m.Strategy(t.Context(), "steady"); !errors.Is(err, ErrNotIsolated) || !strings.Contains(err.Error(), "the kernel is too old") {
+	if _, err := m.Strategy(t.Context(), "steady"); !errors.Is(err, ErrNotIsolated) ||
+		!strings.Contains(err.Error(), "the kernel is too old") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAPluginThatEatsMemoryEndsAlone(t *testing.T) {
 	isolates(t)
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")}, MaxMemoryBytes: 256 << 20}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "eats-memory")},
+		MaxMemoryBytes: 256 << 20}})
 	_, err := strategy(t, m, "eats-memory").Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
@@ -165,7 +171,8 @@ func TestIsolationNeedsNoRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: the other tests have shown it")
 	}
-	got := plugintest.AsNobody(t, "TestAPluginCannotGetOut", map[string]string{faulty: "faulty", honest: "honest"}, builtEnv+"=%DIR%")
+	got := plugintest.AsNobody(t, "TestAPluginCannotGetOut", map[string]string{faulty: "faulty", honest: "honest"},
+		builtEnv+"=%DIR%")
 	if !strings.Contains(got, "PASS") || strings.Contains(got, "SKIP") {
 		t.Errorf("as user nobody: %s", got)
 	}

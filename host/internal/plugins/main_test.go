@@ -48,7 +48,8 @@ func TestMain(m *testing.M) {
 			locate(built)
 			return m.Run()
 		}
-		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest", "./testdata/mirror").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", dir, "./testdata/faulty", "./testdata/honest",
+			"./testdata/mirror").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "building the plugins in testdata: %v\n%s", err, out)
 			return 1
 		}
@@ -133,9 +134,10 @@ func pid(t testing.TB, s *Strategy) int {
 func entries(texts ...string) []*history.Entry {
 	var out []*history.Entry
 	for i, text := range texts {
-		out = append(out, &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: 1}, Content: content.Content{
-			Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}},
-		}})
+		out = append(out, &history.Entry{ID: fmt.Sprint("e", i), Count: history.Count{Tokens: 1},
+			Content: content.Content{
+				Speaker: content.AI, Blocks: []content.Block{content.Text{Text: text}},
+			}})
 	}
 	return out
 }

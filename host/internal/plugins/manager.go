@@ -90,6 +90,7 @@ func (m *Manager) Check(name string) error {
 	m.mu.Lock()
 	_, known := m.strategies[name]
 	m.mu.Unlock()
+	// A strategy that was used is known, even if its file is gone by now: its process may still run.
 	if known {
 		return nil
 	}
@@ -129,9 +130,11 @@ func (m *Manager) Close() error { return m.close() }
 
 func (m *Manager) shutDown() error {
 	m.mu.Lock()
+	// Before the wait: whatever begins after this sees it and does not start.
 	m.closed = true
 	m.mu.Unlock()
 	m.end(ErrClosed)
+	// Without the lock, which a start that is under way takes.
 	m.running.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,6 +157,8 @@ func (m *Manager) known(name string) (*Strategy, error) {
 	if ok {
 		return s, nil
 	}
+	// Outside of the lock: directories may be on a slow disk. If two callers come at once, both scan, and handle makes
+	// one.
 	found := m.scan()
 	if _, ok := found.Find(name); !ok {
 		return nil, found.Unknown(name)
@@ -205,6 +210,7 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 		return nil, c.HostFailure(OpStart, fmt.Errorf("%w: %w", ErrNotPlugin, err), "")
 	}
 	defer b.Close()
+	// The supervisor asked for another file than the one that runs, and this is the same.
 	if b.Sum == s.Unless {
 		return nil, supervise.ErrSame
 	}
@@ -212,11 +218,13 @@ func (m *Manager) start(name string, s supervise.Start) (*client.Plugin, error) 
 	if err != nil {
 		return nil, c.HostFailure(OpStart, err, "if you trust it: thresh plugins lock "+c.Name)
 	}
+	// What this host itself saw of the file goes before what the lock file says.
 	known := s.Known
 	if known.Sum != b.Sum {
 		known = verdict.Known
 	}
 	s.Reached(supervise.StateVerified, b)
+	// Asked again, as hashing a large file takes a while.
 	if m.ctx.Err() != nil {
 		return nil, ErrClosed
 	}

@@ -34,7 +34,8 @@ func kill(t *testing.T, s *Strategy) int {
 }
 
 func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}), "waits-in-optimize")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}}}),
+		"waits-in-optimize")
 	failed := make(chan error, 1)
 	go func() {
 		_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
@@ -53,12 +54,14 @@ func TestOptimizeIsTriedOnceMoreAfterACrash(t *testing.T) {
 }
 
 func TestCompressIsNotTriedAgain(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}}), "exits-in-compress")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}}),
+		"exits-in-compress")
 	_, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if !errors.Is(err, ErrPluginCrashed) {
 		t.Errorf("got %v", err)
 	}
-	plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+	plugintest.Eventually(t, "it is seen that it crashed",
+		func() bool { state, _ := s.State(); return state == StateCrashed })
 }
 
 func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
@@ -76,7 +79,8 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		}
-		plugintest.Eventually(t, "the quarantine", func() bool { state, _ := s.State(); return state == StateQuarantined })
+		plugintest.Eventually(t, "the quarantine",
+			func() bool { state, _ := s.State(); return state == StateQuarantined })
 		err := compress()
 		if !errors.Is(err, ErrQuarantined) || !strings.Contains(err.Error(), "out of paper") {
 			t.Fatalf("got %v", err)
@@ -84,7 +88,8 @@ func TestAPluginThatCrashesTooOftenIsQuarantined(t *testing.T) {
 	}
 	quarantined()
 	l := m.List(t.Context())
-	if len(l) != 1 || l[0].State != StateQuarantined || l[0].Version != "1.2.3" || !strings.Contains(l[0].Reason, "2 crashes within") {
+	if len(l) != 1 || l[0].State != StateQuarantined || l[0].Version != "1.2.3" ||
+		!strings.Contains(l[0].Reason, "2 crashes within") {
 		t.Errorf("listed as %+v", l)
 	}
 	if !m.Reset("exits-in-compress") {
@@ -106,9 +111,11 @@ func TestAResetServesThoseWhoWait(t *testing.T) {
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "steady")}}})
 	s := strategy(t, m, "steady")
 	answered := make(chan error, 1)
-	for waits := false; !waits; { // on a busy machine the delay may pass before the call waits; the next delay is longer
+	// on a busy machine the delay may pass before the call waits; the next delay is longer
+	for waits := false; !waits; {
 		kill(t, s)
-		plugintest.Eventually(t, "the crash is noticed", func() bool { state, _ := s.State(); return state == StateCrashed })
+		plugintest.Eventually(t, "the crash is noticed",
+			func() bool { state, _ := s.State(); return state == StateCrashed })
 		go func() {
 			_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 			answered <- err
@@ -151,7 +158,8 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 			_ = syscall.Kill(plugintest.Processes(t, dir)[0], syscall.SIGKILL)
 			err := <-failed
 			var failure *Error
-			if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "killed") {
+			if !errors.As(err, &failure) || !failure.Retryable || !errors.Is(err, ErrPluginCrashed) ||
+				!strings.Contains(err.Error(), "killed") {
 				t.Errorf("got %v", err)
 			}
 			if state, _ := m.handle(name).State(); state != StateBroken {
@@ -165,7 +173,8 @@ func TestAPluginThatIsKilledWhileItStarts(t *testing.T) {
 }
 
 func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}}}), "changes-its-info")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "changes-its-info")}}}),
+		"changes-its-info")
 	kill(t, s)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
 	if !errors.Is(err, ErrInfoChanged) || !strings.Contains(err.Error(), "must answer the same") {
@@ -174,18 +183,21 @@ func TestABinaryThatSaysSomethingElseAfterARestartIsRefused(t *testing.T) {
 }
 
 func TestAPluginCannotAskTheHostWithoutEnd(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")}}}), "asks-without-end")
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "asks-without-end")}}}),
+		"asks-without-end")
 	got, err := s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(got.NoOp); !strings.HasPrefix(text, "after 10000: ") || !strings.Contains(text, "plugins.maxHostCalls") {
+	if text := string(got.NoOp); !strings.HasPrefix(text, "after 10000: ") ||
+		!strings.Contains(text, "plugins.maxHostCalls") {
 		t.Errorf("got %q", text)
 	}
 }
 
 func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")}, OptimizeTimeout: 50 * time.Millisecond}})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "waits-in-optimize")},
+		OptimizeTimeout: 50 * time.Millisecond}})
 	s := strategy(t, m, "waits-in-optimize")
 	first := pid(t, s)
 	for range 3 {
@@ -198,7 +210,8 @@ func TestAPluginThatLetsCallAfterCallTimeOutIsReplaced(t *testing.T) {
 
 func TestEveryChangeOfStateIsLogged(t *testing.T) {
 	var log plugintest.Buffer
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}}, Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "exits-in-compress")}},
+		Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})})
 	s := strategy(t, m, "exits-in-compress")
 	_, _ = s.Compress(t.Context(), prepare.CompressCall{Call: call("a")}, services{})
 	strategy(t, m, "exits-in-compress")

@@ -18,7 +18,8 @@ import (
 
 // reloading are options with which changes are noticed soon, and trusted.
 func reloading(dir string) Options {
-	return Options{Plugins: config.Plugins{Dirs: []string{dir}, Integrity: IntegrityOff}, QuietTime: 50 * time.Millisecond}
+	return Options{Plugins: config.Plugins{Dirs: []string{dir}, Integrity: IntegrityOff},
+		QuietTime: 50 * time.Millisecond}
 }
 
 func TestANewVersionIsPickedUp(t *testing.T) {
@@ -50,7 +51,8 @@ func TestCallsGoOnWhileANewVersionStarts(t *testing.T) {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	slow := plugintest.Write(t, t.TempDir(), "slow", fmt.Sprintf("#!/bin/sh\nread -r _ < %s\nexec %s\n", gate, filepath.Join(elsewhere, FilePrefix+"steady")), 0o755)
+	slow := plugintest.Write(t, t.TempDir(), "slow",
+		fmt.Sprintf("#!/bin/sh\nread -r _ < %s\nexec %s\n", gate, filepath.Join(elsewhere, FilePrefix+"steady")), 0o755)
 	plugintest.Install(t, slow, filepath.Join(dir, FilePrefix+"steady"))
 	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
 	if err != nil {
@@ -80,8 +82,10 @@ func held(t *testing.T, dir, then string) (pipe *os.File, ran string) {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("#!/bin/sh\nif (set -C; : > %s) 2>/dev/null; then read -r _ < %s; %s; fi\nexec %s\n", mark, gate, then, filepath.Join(elsewhere, FilePrefix+"steady"))
-	plugintest.Install(t, plugintest.Write(t, t.TempDir(), "held", text, 0o755), filepath.Join(dir, FilePrefix+"steady"))
+	text := fmt.Sprintf("#!/bin/sh\nif (set -C; : > %s) 2>/dev/null; then read -r _ < %s; %s; fi\nexec %s\n", mark,
+		gate, then, filepath.Join(elsewhere, FilePrefix+"steady"))
+	plugintest.Install(t, plugintest.Write(t, t.TempDir(), "held", text, 0o755),
+		filepath.Join(dir, FilePrefix+"steady"))
 	pipe, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the new version to read it
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +104,8 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 			s := strategy(t, m, "steady")
 			pipe, elsewhere := held(t, dir, then)
 			kill(t, s)
-			plugintest.Eventually(t, "it is seen that it crashed", func() bool { state, _ := s.State(); return state == StateCrashed })
+			plugintest.Eventually(t, "it is seen that it crashed",
+				func() bool { state, _ := s.State(); return state == StateCrashed })
 			answered := make(chan error, 1)
 			go func() {
 				_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")})
@@ -118,7 +123,8 @@ func TestTheOldVersionCrashesWhileANewOneStarts(t *testing.T) {
 			if err := <-answered; err != nil {
 				t.Error(err)
 			}
-			plugintest.Eventually(t, "one process is left", func() bool { return len(plugintest.Processes(t, elsewhere)) == 1 })
+			plugintest.Eventually(t, "one process is left",
+				func() bool { return len(plugintest.Processes(t, elsewhere)) == 1 })
 		})
 	}
 }
@@ -148,8 +154,10 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 		change  func(t testing.TB, path string)
 		says    string
 	}{
-		"it does not work": {func(*Options) {}, func(t testing.TB, path string) { plugintest.Install(t, "/bin/false", path) }, "before the handshake"},
-		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, plugintest.Variant, "the file has changed"},
+		"it does not work": {func(*Options) {},
+			func(t testing.TB, path string) { plugintest.Install(t, "/bin/false", path) }, "before the handshake"},
+		"it is not locked": {func(o *Options) { o.Integrity = IntegrityTOFU }, plugintest.Variant,
+			"the file has changed"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := pluginDir(t, "steady")
@@ -163,8 +171,10 @@ func TestABadVersionLeavesTheOldOneRunning(t *testing.T) {
 			}
 			defer p.Release()
 			test.change(t, filepath.Join(dir, FilePrefix+"steady"))
-			plugintest.Eventually(t, "it says why", func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
-			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil || !p.Plugin().Alive() {
+			plugintest.Eventually(t, "it says why",
+				func() bool { _, reason := s.State(); return strings.Contains(reason, test.says) })
+			if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a")}); err != nil ||
+				!p.Plugin().Alive() {
 				t.Errorf("the old version does not go on: %v", err)
 			}
 			if l := m.List(t.Context()); l[0].State != StateReady || !strings.Contains(l[0].Reason, test.says) {
@@ -181,7 +191,8 @@ func TestLockingANewVersionStartsIt(t *testing.T) {
 	s := strategy(t, open(t, o), "steady")
 	old := pid(t, s)
 	plugintest.Variant(t, filepath.Join(dir, FilePrefix+"steady"))
-	plugintest.Eventually(t, "it is refused", func() bool { _, reason := s.State(); return strings.Contains(reason, "has changed") })
+	plugintest.Eventually(t, "it is refused",
+		func() bool { _, reason := s.State(); return strings.Contains(reason, "has changed") })
 	if _, err := open(t, o).Lock(t.Context()); err != nil { // as 'thresh plugins lock' does, elsewhere
 		t.Fatal(err)
 	}

@@ -51,12 +51,15 @@ func TestAPluginOfTheSDK(t *testing.T) {
 	}
 	want := prepare.CompressAnswer{
 		Pieces: []rewrite.Piece{
-			rewrite.Added{Content: content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
+			rewrite.Added{Content: content.Content{Speaker: content.Human,
+				Blocks: []content.Block{content.Text{Text: "for <compression>"}}}},
 			rewrite.Keep{From: 2, To: 3},
 		},
-		Metadata: sdk.CompressMetadata{LLMCallMade: true, Counts: map[string]int64{"summaryTokens": int64(len("for <compression>"))}},
+		Metadata: sdk.CompressMetadata{LLMCallMade: true,
+			Counts: map[string]int64{"summaryTokens": int64(len("for <compression>"))}},
 	}
-	if diff := cmp.Diff(want, compressed, cmpopts.IgnoreFields(prepare.CompressAnswer{}, "Duration"), cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
+	if diff := cmp.Diff(want, compressed, cmpopts.IgnoreFields(prepare.CompressAnswer{}, "Duration"),
+		cmpopts.IgnoreUnexported(content.Content{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -75,7 +78,8 @@ func TestAPanicInAStrategyIsAnErrorOfThatCallOnly(t *testing.T) {
 
 func TestAPluginsLogKeepsItsLevelAndNamesThePlugin(t *testing.T) {
 	var log plugintest.Buffer
-	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest")}},
+		Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})})
 	s := strategy(t, m, "honest")
 	id := pid(t, s)
 	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("chaff")}); err != nil {
@@ -169,7 +173,8 @@ func startStrategy(b *testing.B) {
 func BenchmarkOptimize(b *testing.B) {
 	for _, n := range []int{1, 1250, 2500, 5000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")}}}), "honest")
+			s := strategy(b, open(b, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(b, "honest")}}}),
+				"honest")
 			texts := make([]string, n)
 			for i := range texts {
 				texts[i] = strings.Repeat("grain and ", 88)

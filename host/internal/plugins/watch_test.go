@@ -53,7 +53,8 @@ func TestADirectoryThatComesLaterIsWatchedFromThenOn(t *testing.T) {
 	plugintest.Eventually(t, "the one in the directory that came back runs", runs(t, s, later))
 }
 
-// filled makes a directory next to later's grandparent that holds what is to come under it, to be put there in one step.
+// filled makes a directory next to later's grandparent that holds what is to come under it, to be put there in one
+// step.
 func filled(t *testing.T, later string) string {
 	t.Helper()
 	coming := filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(later))), "coming")
@@ -107,8 +108,14 @@ func TestADirectoryThatIsExchangedIsNoticed(t *testing.T) {
 		exchange func(t *testing.T, root string)
 		late     bool // it is only noticed when it is looked for
 	}{
-		"a link to it":      {"current", func(t *testing.T, root string) { relink(t, filepath.Join(root, "current"), "v2/plugins") }, false},
-		"a link on the way": {"way/plugins", func(t *testing.T, root string) { relink(t, filepath.Join(root, "way"), "v2") }, false},
+		"a link to it": {"current", func(t *testing.T,
+			root string) {
+			relink(t, filepath.Join(root, "current"), "v2/plugins")
+		}, false},
+		"a link on the way": {"way/plugins", func(t *testing.T,
+			root string) {
+			relink(t, filepath.Join(root, "way"), "v2")
+		}, false},
 		"the one above": {"v1/plugins", func(t *testing.T, root string) {
 			rename(t, filepath.Join(root, "v1"), filepath.Join(root, "old"))
 			rename(t, filepath.Join(root, "v2"), filepath.Join(root, "v1"))

@@ -11,7 +11,8 @@ import (
 )
 
 // modelBudget runs the model calls of one Compress and keeps them within their limits. A strategy may call
-// concurrently.
+// concurrently. The budget is for one Compress: no strategy can spend more than that, however often it fails. The zero
+// value allows no call.
 type modelBudget struct {
 	llm *LLM // nil: the strategy may not call a model
 
@@ -44,6 +45,7 @@ func (b *modelBudget) generate(
 	defer b.mu.Unlock()
 	b.spent.Add(spent) // a failed call may have cost something too
 	if err != nil {
+		// Also kept if the strategy goes on without the model: the outcome should say why its summary is missing.
 		b.failed = err
 		return contract.Completion{}, err
 	}
@@ -55,6 +57,7 @@ func (b *modelBudget) generate(
 func (b *modelBudget) reserve() (tokens int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	// Calls that failed count too: a provider that is down is not asked for ever.
 	if b.reserved >= b.llm.MaxCalls {
 		return 0, fmt.Errorf("%w: this compression made %d model calls (compression.llm.maxCalls)",
 			contract.ErrBudgetSpent, b.reserved)

@@ -21,12 +21,15 @@ func (t *turn) makeFit(ctx context.Context) error {
 	if t.req.Settings.Ladder && !t.roomy() {
 		usual := len(t.outcome.Ladder)
 		t.recordUsualRungs()
+		// The request may fit already, but so barely that the next turn would be over the limit again: then one try is
+		// made.
 		made := false
 		for tries := 0; !t.fits() || tries == 0; tries++ {
 			applied, err := t.makeRoom(ctx)
 			if err != nil {
 				return err
 			}
+			// More tries would find the same: every rung has given what it has.
 			if !applied {
 				break
 			}
@@ -54,6 +57,7 @@ func (t *turn) roomy() bool {
 func (t *turn) warnLadder() {
 	var took []string
 	human := false
+	// All tries of the turn together; the outcome has each of them.
 	for _, s := range t.outcome.Ladder {
 		switch s.Rung {
 		case outcome.RungOptimize, outcome.RungCompress: // the strategy's own work
@@ -114,6 +118,7 @@ func (t *turn) makeRoom(ctx context.Context) (applied bool, err error) {
 		{outcome.RungResults, l.results, target},
 		{outcome.RungExchanges, l.exchanges, target},
 	}
+	// The last rung, as nothing else in the conversation says what people asked for.
 	if !t.req.Settings.KeepHuman {
 		rungs = append(rungs, rung{outcome.RungHuman, l.human, most(humanRoom * float64(limits.Hard))})
 	}
@@ -149,6 +154,8 @@ type rung struct {
 
 // applyLadder rewrites the history. Each change is recorded under the last rung that touched the entry.
 func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
+	// Through the same check as a strategy's answer, so that a fault of the ladder cannot break a call from its
+	// response.
 	plan, err := l.base.PlanCompress(ctx, l.base.Entries, "", l.pieces(), t.counter.All)
 	if err == nil {
 		err = t.apply(plan, "")
@@ -157,6 +164,7 @@ func (t *turn) applyLadder(ctx context.Context, l *ladder) error {
 		return fmt.Errorf("make room under the context limit: %w", err)
 	}
 	for i, c := range t.outcome.Changes {
+		// Changes of earlier steps of the turn have theirs.
 		if c.Step == "" {
 			t.outcome.Changes[i].Step = string(l.rung[c.EntryID])
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // ladder is a rewrite in progress: which entries and blocks are left, and what they count. The rungs work on it; the
-// history itself changes only when all of them together are enough.
+// history itself changes only when all of them together are enough. Slices by position have an element for each entry
+// of base. It is used by one goroutine, for one request.
 type ladder struct {
 	base    history.Snapshot
 	counter Counter
@@ -64,6 +65,7 @@ func sentTokens(view history.View) map[string]int {
 	sent := make(map[string]int, len(view.Entries))
 	caller := ""
 	for _, e := range view.Entries {
+		// The host made it up, so that the call has a response. It goes when the call goes.
 		if e.ID == "" {
 			sent[caller] += e.Tokens
 			continue
@@ -86,6 +88,7 @@ func lastExchange(entries []content.Content) int {
 			break
 		}
 	}
+	// Parallel calls may be in several entries; their responses follow the last of them.
 	for last > 0 && entries[last-1].Speaker == content.AI {
 		last--
 	}
@@ -102,6 +105,7 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 	if err != nil {
 		return false, err
 	}
+	// In the tokens of the block alone; what an entry costs around its blocks stays.
 	saved := int(old.Blocks[block] - counts[0].Blocks[0])
 	if saved <= 0 {
 		return false, nil
@@ -122,6 +126,7 @@ func (l *ladder) replace(ctx context.Context, entry, block int, b content.Block)
 
 // drop removes an entry.
 func (l *ladder) drop(i int) {
+	// Its replaced blocks, if it has any, no longer matter: pieces looks at gone first.
 	l.gone[i] = true
 	l.total -= l.tokens[i]
 	l.tokens[i] = 0

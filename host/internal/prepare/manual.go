@@ -18,6 +18,7 @@ var ErrNotContinuous = errors.New("the strategy has no optimize step: its trigge
 // ignores the cadence and whether anything was added. The errors are [ErrNotContinuous], the strategy's, and those of
 // [history.Snapshot.PlanOptimize].
 func (p *Pipeline) PlanOptimize(ctx context.Context, req Request) (*history.Plan, outcome.Optimize, error) {
+	// One turn at a time: the plan is of the history as it is, and a Prepare may change that.
 	p.running.Lock()
 	defer p.running.Unlock()
 	t := p.newTurn(req)
@@ -44,6 +45,7 @@ func (p *Pipeline) Compress(ctx context.Context, req Request) (outcome.Outcome, 
 	start := time.Now()
 	p.running.Lock()
 	defer p.running.Unlock()
+	// A user who asks for it wants it tried, whatever an earlier turn remembered.
 	p.Reset()
 	req.SettingsVersion = 0 // the current one, after the Reset
 	t := p.newTurn(req)

@@ -26,7 +26,8 @@ type services struct {
 	counted []*history.Entry // what the strategy was sent, with its counts
 }
 
-// newServices returns the services for a Compress of the entries sent.
+// newServices returns the services for a Compress of the entries sent. Nothing is hashed yet: many strategies ask for
+// no count.
 func newServices(c Counter, s Settings, sent []*history.Entry) *services {
 	return &services{
 		counter: c, frame: c.Entry(content.Content{}), budget: modelBudget{llm: s.LLM}, prompt: s.Prompt,
@@ -72,6 +73,7 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 			counts[i].Tokens += int(n)
 		}
 	}
+	// Counting takes longer than everything else here. Two requests may count the same block; they get the same number.
 	s.mu.Unlock()
 	if len(fresh) == 0 {
 		return counts, nil
@@ -83,6 +85,7 @@ func (s *services) counts(ctx context.Context, entries []content.Content) ([]his
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, p := range places {
+		// The counter counts whole entries, so that the frame around the block is taken off again.
 		n := int32(counted[k].Tokens - s.frame)
 		s.known[p.key] = n
 		counts[p.entry].Blocks[p.block] = n
@@ -108,6 +111,7 @@ func (s *services) recall() {
 }
 
 // key identifies a block by a hash of its JSON, 64 bits with a random seed. buf is overwritten, and returned for reuse.
+// A collision would give a wrong count, with a chance that does not matter; the seed keeps a plugin from making one.
 func (s *services) key(b content.Block, buf []byte) (uint64, []byte) {
 	buf = content.AppendBlock(buf[:0], b)
 	return maphash.Bytes(s.seed, buf), buf
@@ -122,6 +126,7 @@ func (s *services) Generate(
 
 // ResolvePrompt returns the text of the prompt in force under a name.
 func (s *services) ResolvePrompt(ctx context.Context, name string) (string, error) {
+	// For tests and hosts that have no prompts.
 	if s.prompt == nil {
 		return "", contract.ErrNotFound
 	}

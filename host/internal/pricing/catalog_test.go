@@ -187,7 +187,8 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"a list is none": {"lists: [3]",
 			`own.yaml:1: "3": want a price list, a table with name, input, output, asOf and source`},
 		"an unknown key": {list("    inptu: 3\n"),
-			`own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, output, cacheTTL, cacheMinimum, asOf, source or note`},
+			`own.yaml:7: price list "mine": "inptu" is not known; want name, models, input, cacheRead, cacheWrite, ` +
+				`output, cacheTTL, cacheMinimum, asOf, source or note`},
 		"a key twice":  {list("    input: 3\n"), `own.yaml:7: price list "mine": "input" is already on line 3`},
 		"a key on top": {list("prices: 3\n"), `own.yaml:7: "prices" is not known; want lists`},
 		"a name twice": {list("  - {name: mine, input: 1, output: 2, asOf: 2026-01-01, source: x}\n"),
@@ -211,13 +212,16 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"models": {list("    models: gpt-5\n"),
 			`own.yaml:7: price list "mine": models: "gpt-5": want a list of model names, such as ["gpt-5*"]`},
 		"a pattern": {list("    models: [\"[\"]\n"),
-			`own.yaml:7: price list "mine": models: "[": want a model's name without its provider; * stands for any characters`},
+			`own.yaml:7: price list "mine": models: "[": want a model's name without its provider; * stands for ` +
+				`any characters`},
 		"an alias": {list("    note: &a x\n    models: *a\n"),
 			`own.yaml:8: price list "mine": models: an alias: want a list of model names, such as ["gpt-5*"]`},
 		"a name of ours": {"lists: [{name: auto, input: 1, output: 1, asOf: 2026-01-01, source: x}]",
-			`own.yaml:1: price list "auto": name: "auto" is reserved in the setting model.priceList; want another name`},
+			`own.yaml:1: price list "auto": name: "auto" is reserved in the setting model.priceList; want ` +
+				`another name`},
 		"a date": {"lists: [{name: a, input: 1, output: 1, asOf: yesterday, source: x}]",
-			`own.yaml:1: price list "a": asOf: "yesterday": want the day on which the prices were looked up, such as 2026-11-20`},
+			`own.yaml:1: price list "a": asOf: "yesterday": want the day on which the prices were looked up, such ` +
+				`as 2026-11-20`},
 		"nothing in it": {"lists:\n  - {}", "own.yaml:2: name is missing\nown.yaml:2: input is missing\nown.yaml:2: " +
 			"output is missing\n" +
 			"own.yaml:2: asOf is missing\nown.yaml:2: source is missing"},

@@ -56,7 +56,8 @@ func TestMeter(t *testing.T) {
 			{CacheRead: 4_000, CacheWrite: 4_000, USD: 0.0162}, // 4000 × 0.3 + 4000 × 3.75 = 1200 + 15000
 		}},
 		"cold: after more than the time to live nothing is left": {claude, []pricing.Request{
-			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000, At: after(5)}, {Stable: 10_000, Tokens: 10_000,
+			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000, At: after(5)},
+			{Stable: 10_000, Tokens: 10_000,
 				At: after(10.1)},
 		}, []pricing.Cost{
 			{CacheWrite: 10_000, USD: 0.0375},
@@ -64,7 +65,8 @@ func TestMeter(t *testing.T) {
 			{CacheWrite: 10_000, USD: 0.0375}, // 5.1 minutes after the last use
 		}},
 		"times that are not known: the cache is warm": {claude, []pricing.Request{
-			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000}, {Stable: 10_000, Tokens: 10_000, At: after(99)},
+			{Tokens: 10_000, At: after(0)}, {Stable: 10_000, Tokens: 10_000},
+			{Stable: 10_000, Tokens: 10_000, At: after(99)},
 		}, []pricing.Cost{
 			{CacheWrite: 10_000, USD: 0.0375}, {CacheRead: 10_000, USD: 0.003}, {CacheRead: 10_000, USD: 0.003},
 		}},

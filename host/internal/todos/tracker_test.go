@@ -25,7 +25,8 @@ func track(turns ...turn) *todos.Tracker {
 	for _, u := range turns {
 		if u.tool != "" {
 			t.Observe(content.Content{Speaker: content.AI, Blocks: []content.Block{
-				content.Text{Text: "now"}, content.ToolCall{ID: u.id, Name: u.tool, Parameters: json.RawMessage(u.parameters)},
+				content.Text{Text: "now"}, content.ToolCall{ID: u.id, Name: u.tool,
+					Parameters: json.RawMessage(u.parameters)},
 			}})
 		}
 		if u.answer != "" || u.failure != "" {
@@ -64,52 +65,72 @@ func TestTheListFollowsTheCalls(t *testing.T) {
 		want  string
 	}{
 		"Claude Code's list": {
-			[]turn{set(`{"todos":[{"content":"a","status":"completed"},{"id":"x","content":"b","status":"in_progress"},{"content":"c","status":"pending"}]}`)},
+			[]turn{set(`{"todos":[{"content":"a","status":"completed"},` +
+				`{"id":"x","content":"b","status":"in_progress"},{"content":"c","status":"pending"}]}`)},
 			"1 completed a\nx in_progress b\n3 pending c\n",
 		},
 		"Gemini CLI's list": {
-			[]turn{{"1", "write_todos", `{"todos":[{"description":"a","status":"in_progress"},{"status":"blocked","description":"b"}]}`, `{"output":"ok"}`, ""}},
+			[]turn{{"1", "write_todos", `{"todos":[{"description":"a","status":"in_progress"},` +
+				`{"status":"blocked","description":"b"}]}`, `{"output":"ok"}`, ""}},
 			"1 in_progress a\n2 pending b\n",
 		},
 		"Codex's plan": {
-			[]turn{{"1", "update_plan", `{"explanation":"e","plan":[{"step":"a","status":"completed"},{"step":"b","status":"in_progress"}]}`, `"Plan updated"`, ""}},
+			[]turn{{"1", "update_plan", `{"explanation":"e","plan":[{"step":"a","status":"completed"},` +
+				`{"step":"b","status":"in_progress"}]}`, `"Plan updated"`, ""}},
 			"1 completed a\n2 in_progress b\n",
 		},
 		"subtasks, of which those without status have that of their task": {
-			[]turn{{"1", "todo_write", `{"todos":[{"id":"1","content":"a","status":"in_progress","subtasks":[{"id":"1-1","content":"b"},{"content":"c","status":"completed"}]}]}`, `"ok"`, ""}},
+			[]turn{{"1", "todo_write",
+				`{"todos":[{"id":"1","content":"a","status":"in_progress","subtasks":[{"id":"1-1","content":"b"},` +
+					`{"content":"c","status":"completed"}]}]}`, `"ok"`, ""}},
 			"1 in_progress a\n  1-1 in_progress b\n  2 completed c\n",
 		},
-		"the latest list counts":        {[]turn{start, set(`{"todos":[{"content":"b","status":"pending"}]}`)}, "1 pending b\n"},
-		"an empty list clears":          {[]turn{start, set(`{"todos":[]}`)}, ""},
-		"a list in a string":            {[]turn{set(`{"todos":"[{\"content\":\"a\",\"status\":\"done\"}]"}`)}, "1 completed a\n"},
-		"numbers as ids, bare contents": {[]turn{set(`{"todos":[{"id":7,"content":" a "},"b"]}`)}, "7 pending a\n2 pending b\n"},
-		"words for a status":            {[]turn{set(`{"todos":[{"content":"a","status":"Done"},{"content":"b","status":"in-progress"},{"content":"c","status":"whatever"},{"content":"d","status":5}]}`)}, "1 completed a\n2 in_progress b\n3 pending c\n4 pending d\n"},
-		"a cancelled task is gone":      {[]turn{set(`{"todos":[{"content":"a","status":"cancelled"},{"content":"b","status":"pending"}]}`)}, "2 pending b\n"},
-		"a list of cancelled tasks":     {[]turn{start, set(`{"todos":[{"content":"a","status":"cancelled"}]}`)}, ""},
-		"a failed call":                 {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, `"<tool_use_error>"`, "bad"}}, "1 pending a\n"},
-		"a call that is not answered":   {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, "", ""}}, "1 pending a\n"},
-		"no list":                       {[]turn{start, set(`{"todos":{"content":"b"}}`), set(`{"todo":[]}`), set(`[]`), set(`"x"`), set(`{"todos":"[{"}`), set(``)}, "1 pending a\n"},
-		"a list with nothing to do":     {[]turn{start, set(`{"todos":[{"content":" "},5,null,{"status":"pending"}]}`)}, "1 pending a\n"},
-		"another tool":                  {[]turn{start, {"1", "todo_read", `{"todos":[]}`, `"ok"`, ""}}, "1 pending a\n"},
+		"the latest list counts": {[]turn{start, set(`{"todos":[{"content":"b","status":"pending"}]}`)},
+			"1 pending b\n"},
+		"an empty list clears": {[]turn{start, set(`{"todos":[]}`)}, ""},
+		"a list in a string": {[]turn{set(`{"todos":"[{\"content\":\"a\",\"status\":\"done\"}]"}`)},
+			"1 completed a\n"},
+		"numbers as ids, bare contents": {[]turn{set(`{"todos":[{"id":7,"content":" a "},"b"]}`)},
+			"7 pending a\n2 pending b\n"},
+		"words for a status": {[]turn{set(`{"todos":[{"content":"a","status":"Done"},` +
+			`{"content":"b","status":"in-progress"},{"content":"c","status":"whatever"},{"content":"d","status":5}]}`)},
+			"1 completed a\n2 in_progress b\n3 pending c\n4 pending d\n"},
+		"a cancelled task is gone": {[]turn{set(`{"todos":[{"content":"a","status":"cancelled"},` +
+			`{"content":"b","status":"pending"}]}`)}, "2 pending b\n"},
+		"a list of cancelled tasks": {[]turn{start, set(`{"todos":[{"content":"a","status":"cancelled"}]}`)}, ""},
+		"a failed call": {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, `"<tool_use_error>"`, "bad"}},
+			"1 pending a\n"},
+		"a call that is not answered": {[]turn{start, {"1", "TodoWrite", `{"todos":[]}`, "", ""}}, "1 pending a\n"},
+		"no list": {[]turn{start, set(`{"todos":{"content":"b"}}`), set(`{"todo":[]}`), set(`[]`),
+			set(`"x"`), set(`{"todos":"[{"}`), set(``)}, "1 pending a\n"},
+		"a list with nothing to do": {[]turn{start, set(`{"todos":[{"content":" "},5,null,{"status":"pending"}]}`)},
+			"1 pending a\n"},
+		"another tool": {[]turn{start, {"1", "todo_read", `{"todos":[]}`, `"ok"`, ""}}, "1 pending a\n"},
 		"an answer is the nearest call's, whatever tool it called": {
 			[]turn{start, {"2", "TodoWrite", `{"todos":[]}`, "", ""}, {"2", "Bash", `{}`, `"ok"`, ""}},
 			"1 pending a\n",
 		},
 		"an answer to the call before that": {
-			[]turn{start, {"2", "TodoWrite", `{"todos":[]}`, "", ""}, {"2", "Bash", `{}`, `"ok"`, ""}, {"2", "", "", `"ok"`, ""}},
+			[]turn{start, {"2", "TodoWrite", `{"todos":[]}`, "", ""}, {"2", "Bash", `{}`, `"ok"`, ""},
+				{"2", "", "", `"ok"`, ""}},
 			"",
 		},
 		"tasks are created and change": {
 			[]turn{
-				create("a", `"Task #1 created successfully: a #9"`), create("b", `{"task":{"id":"2","subject":"b"}}`), create("c", `"created"`), create("d", `"Task #4 created"`),
-				update(`{"taskId":"1","status":"in_progress"}`), update(`{"taskId":2,"status":"completed"}`), update(`{"taskId":"3","subject":"C","status":"odd"}`),
-				update(`{"taskId":"4","status":"deleted"}`), update(`{"taskId":"9","status":"completed"}`), update(`{"status":"completed"}`),
+				create("a", `"Task #1 created successfully: a #9"`), create("b", `{"task":{"id":"2","subject":"b"}}`),
+				create("c", `"created"`), create("d", `"Task #4 created"`),
+				update(`{"taskId":"1","status":"in_progress"}`), update(`{"taskId":2,"status":"completed"}`),
+				update(`{"taskId":"3","subject":"C","status":"odd"}`),
+				update(`{"taskId":"4","status":"deleted"}`), update(`{"taskId":"9","status":"completed"}`),
+				update(`{"status":"completed"}`),
 			},
 			"1 in_progress a\n2 completed b\n3 pending C\n",
 		},
-		"a task that could not be created": {[]turn{{"1", "TaskCreate", `{"subject":"a"}`, `""`, "no"}, create("", `"Task #1 created"`)}, "1 pending d\n"},
+		"a task that could not be created": {[]turn{{"1", "TaskCreate", `{"subject":"a"}`, `""`, "no"},
+			create("", `"Task #1 created"`)}, "1 pending d\n"},
 		"counting starts over with a new list": {
-			[]turn{create("a", `"Task #1 created"`), create("b", `"Task #2 created"`), create("c", `"Task #1 created"`)},
+			[]turn{create("a", `"Task #1 created"`), create("b", `"Task #2 created"`),
+				create("c", `"Task #1 created"`)},
 			"1 pending c\n",
 		},
 	}
@@ -158,7 +179,8 @@ func TestTooMuchIsCutSoThatOpenTasksStay(t *testing.T) {
 		if i%10 == 0 {
 			status = "pending"
 		}
-		list = append(list, map[string]any{"content": fmt.Sprint(i) + strings.Repeat("é", todos.MaxContent/2), "status": status})
+		list = append(list, map[string]any{"content": fmt.Sprint(i) + strings.Repeat("é", todos.MaxContent/2),
+			"status": status})
 	}
 	parameters, err := json.Marshal(map[string]any{"todos": list})
 	if err != nil {
@@ -191,7 +213,8 @@ func TestTooMuchIsCutSoThatOpenTasksStay(t *testing.T) {
 func TestOneIDForTwoCallsOfOneMessage(t *testing.T) {
 	var tracker todos.Tracker
 	tracker.Observe(content.Content{Speaker: content.AI, Blocks: []content.Block{
-		content.ToolCall{ID: "1", Name: "TodoWrite", Parameters: []byte(`{"todos":[{"content":"a","status":"pending"}]}`)},
+		content.ToolCall{ID: "1", Name: "TodoWrite",
+			Parameters: []byte(`{"todos":[{"content":"a","status":"pending"}]}`)},
 		content.ToolCall{ID: "1", Name: "bash", Parameters: []byte(`{"command":"false"}`)},
 	}})
 	tracker.Observe(content.Content{Speaker: content.Tool, Blocks: []content.Block{

@@ -2,10 +2,10 @@ package tokens
 
 import (
 	"fmt"
+	"go/build"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -55,11 +55,11 @@ func corpora(tb testing.TB) []corpus {
 	tb.Helper()
 	const size = 1 << 20
 	var code, prose strings.Builder
-	files, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/net/http/*.go"))
+	files, err := filepath.Glob(filepath.Join(build.Default.GOROOT, "src/net/http/*.go"))
 	if err != nil || len(files) == 0 {
 		tb.Skipf("the standard library's sources are not here: %v", err)
 	}
-	more, _ := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/*/*.go"))
+	more, _ := filepath.Glob(filepath.Join(build.Default.GOROOT, "src/*/*.go"))
 	for _, name := range append(files, more...) {
 		text, err := os.ReadFile(name)
 		if err != nil {

@@ -35,7 +35,8 @@ func TestEntryCountsWhatAModelSees(t *testing.T) {
 		"nothing":          {},
 		"metadata and ids": {entry: content.Content{Metadata: metadata, Extra: extra}},
 		"text":             {entry: of(content.Text{Text: long, Extra: extra}), texts: []string{long}},
-		"two texts":        {entry: of(content.Text{Text: "hel"}, content.Text{Text: "lo"}), texts: []string{"hel", "lo"}},
+		"two texts": {entry: of(content.Text{Text: "hel"}, content.Text{Text: "lo"}),
+			texts: []string{"hel", "lo"}},
 		"code":             {entry: of(content.Code{Code: long, Language: "go"}), texts: []string{long}},
 		"thinking":         {entry: of(content.Thinking{Thought: long, Signature: unknown}), texts: []string{long}},
 		"only a signature": {entry: of(content.Thinking{Signature: unknown})},
@@ -56,7 +57,8 @@ func TestEntryCountsWhatAModelSees(t *testing.T) {
 		"picture in result": {entry: of(result(`[{"type":"image","data":"` + picture + `"},"b"]`)),
 			texts: []string{`[{"type":"image","data":""},"b"]`}, more: 100},
 		"picture as a URL in result": {
-			entry: of(result(`{"url":"data:image/png;base64,` + picture + `"}`)), texts: []string{`{"url":""}`}, more: 100,
+			entry: of(result(`{"url":"data:image/png;base64,` + picture + `"}`)), texts: []string{`{"url":""}`},
+			more: 100,
 		},
 		"base64 in result": {entry: of(result(`{"a":"` + unknown + `"}`)), texts: []string{`{"a":"` + unknown + `"}`}},
 		"unknown block": {entry: of(content.Opaque{JSON: json.RawMessage(`{"type":"x","s":"` + long + `"}`)}),
@@ -140,7 +142,8 @@ func TestBrokenJSONIsCountedAsItStands(t *testing.T) {
 	pad := strings.Repeat(" ", longBase64) // long enough to be searched for media
 	for _, broken := range []string{`"`, `{"a`, `["a\`, `"""`, "\"\xff", `[\"]`} {
 		broken := broken + pad
-		if got, want := c.Entry(of(content.Opaque{JSON: json.RawMessage(broken)})), entryFrame+c.Text(broken); got != want {
+		if got, want := c.Entry(of(content.Opaque{JSON: json.RawMessage(broken)})),
+			entryFrame+c.Text(broken); got != want {
 			t.Errorf("%.10q: %d tokens, want %d", broken, got, want)
 		}
 	}

@@ -46,7 +46,8 @@ const (
 		"We'll see (they said) — 1,250 tests, 37 of them red…\n\n\tWhat now?  Naïve façade, Straße, Ελληνικά, " +
 		"Привет!\r\n"
 	chinese  = "我们昨天讨论了这个问题，结果发现：缓存没有更新。请检查第１２行的代码，然后重新运行测试！日本語のテキストもあります。한국어도 있습니다.\n"
-	someJSON = `{"id":"toolu_01","ok":true,"n":-12.50e3,"path":"/src/a-b/c_d.go","lines":[1,22,333,4444],"s":"a\n\tb \"q\" é"}`
+	someJSON = `{"id":"toolu_01","ok":true,"n":-12.50e3,"path":"/src/a-b/c_d.go","lines":[1,22,333,4444],` +
+		`"s":"a\n\tb \"q\" é"}`
 )
 
 func ordinaryTexts(tb testing.TB) map[string]string {

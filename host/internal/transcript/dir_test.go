@@ -12,10 +12,12 @@ func TestTheAgentsDirectory(t *testing.T) {
 		"claude code, the first counts": {`{"type":"user","uuid":"1","cwd":"/w/p/","message":{"content":"a"}}
 {"type":"user","uuid":"2","cwd":"/w/p/sub","message":{"content":"b"}}`, "/w/p"},
 		"codex": {`{"type":"session_meta","payload":{"id":"s","cwd":"/w/p"}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}`, "/w/p"},
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}`,
+			"/w/p"},
 		"codex, in the turn": {`{"type":"session_meta","payload":{"id":"s"}}
 {"type":"turn_context","payload":{"cwd":"/w/p"}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}`, "/w/p"},
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}}`,
+			"/w/p"},
 		"native":            {`{"cwd":"/w/p","history":[]}`, "/w/p"},
 		"native, no text":   {`{"cwd":7,"history":[]}`, ""},
 		"native, relative":  {`{"cwd":"p","history":[]}`, ""},

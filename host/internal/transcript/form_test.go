@@ -36,7 +36,8 @@ func there(t testing.TB, f transcript.Format, messages []json.RawMessage) []json
 	stored := make([]content.Content, len(parsed.Entries))
 	for i, c := range parsed.Entries {
 		if err := check.Content(c); err != nil {
-			t.Fatalf("%s: message %d became an entry that is refused: %v\n%s", f, parsed.From[i], err, c.AppendJSON(nil))
+			t.Fatalf("%s: message %d became an entry that is refused: %v\n%s", f, parsed.From[i], err,
+				c.AppendJSON(nil))
 		}
 		if err := stored[i].UnmarshalJSON(c.AppendJSON(nil)); err != nil {
 			t.Fatal(err)
@@ -181,8 +182,10 @@ func TestMessagesComeBackAsTheyWereAdded(t *testing.T) {
 	for f, text := range formSamples {
 		comesBack(t, f, lines(text))
 	}
-	comesBack(t, transcript.AnthropicMessages, append(lines(`{"role":"system","content":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]}`),
-		lines(formSamples[transcript.AnthropicMessages])...))
+	comesBack(t, transcript.AnthropicMessages,
+		append(lines(`{"role":"system","content":[{"type":"text","text":"be brief",`+
+			`"cache_control":{"type":"ephemeral"}}]}`),
+			lines(formSamples[transcript.AnthropicMessages])...))
 	comesBack(t, transcript.OpenAIChat, append(lines(`
 		{"role":"system","content":"be brief","name":"n"}
 		{"role":"system","content":"very"}
@@ -255,7 +258,8 @@ func sentMessages(t *testing.T, file string) (out []json.RawMessage) {
 		case "response_item":
 			out = append(out, line.Payload)
 		case "user", "assistant":
-			m, err := json.Marshal(map[string]json.RawMessage{"role": line.Message["role"], "content": line.Message["content"]})
+			m, err := json.Marshal(map[string]json.RawMessage{"role": line.Message["role"],
+				"content": line.Message["content"]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,19 +276,28 @@ func TestWrongMessagesAreNamedWithTheirPart(t *testing.T) {
 		want    string
 	}{
 		{transcript.AnthropicMessages, `7`, "message 1: it is 7, not an object"},
-		{transcript.AnthropicMessages, `{"speaker":"human","blocks":[]}`, "message 1: it is an entry of the native form"},
+		{transcript.AnthropicMessages, `{"speaker":"human","blocks":[]}`,
+			"message 1: it is an entry of the native form"},
 		{transcript.AnthropicMessages, `{"role":"tool","content":"x"}`, `message 1: unknown role "tool"`},
 		{transcript.AnthropicMessages, `{"role":"user"}`, `message 1: "content" is missing`},
-		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text"}]}`, `message 1, part 1: a text part needs "text"`},
-		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"tool_use","id":"1","name":"f"}]}`, "message 1, part 0: a tool_use in a message of the role user"},
-		{transcript.AnthropicMessages, `{"role":"assistant","content":"","tool_calls":[]}`, `message 1: "tool_calls" is of the form openai-chat`},
-		{transcript.OpenAIChat, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}`, `message 1, part 0: "tool_result" is of the form anthropic`},
-		{transcript.OpenAIChat, `{"role":"tool","content":"x"}`, "message 1: a message of the role tool needs tool_call_id"},
-		{transcript.OpenAIChat, `{"role":"assistant","tool_calls":[{"id":"1"}]}`, "message 1: call 0 of tool_calls needs id"},
+		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text"}]}`,
+			`message 1, part 1: a text part needs "text"`},
+		{transcript.AnthropicMessages, `{"role":"user","content":[{"type":"tool_use","id":"1","name":"f"}]}`,
+			"message 1, part 0: a tool_use in a message of the role user"},
+		{transcript.AnthropicMessages, `{"role":"assistant","content":"","tool_calls":[]}`,
+			`message 1: "tool_calls" is of the form openai-chat`},
+		{transcript.OpenAIChat, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}`,
+			`message 1, part 0: "tool_result" is of the form anthropic`},
+		{transcript.OpenAIChat, `{"role":"tool","content":"x"}`,
+			"message 1: a message of the role tool needs tool_call_id"},
+		{transcript.OpenAIChat, `{"role":"assistant","tool_calls":[{"id":"1"}]}`,
+			"message 1: call 0 of tool_calls needs id"},
 		{transcript.OpenAIResponses, `{"type":"function_call","name":"f"}`, "message 1: a function_call needs call_id"},
-		{transcript.OpenAIResponses, `{"role":"user","content":[{"type":"text","text":"x"}]}`, `message 1, part 0: "text" is no part of the form openai-responses`},
+		{transcript.OpenAIResponses, `{"role":"user","content":[{"type":"text","text":"x"}]}`,
+			`message 1, part 0: "text" is no part of the form openai-responses`},
 	} {
-		_, err := transcript.Parse(c.form, transcript.Before{}, []json.RawMessage{[]byte(`{"role":"user","content":"hi"}`), []byte(c.message)})
+		_, err := transcript.Parse(c.form, transcript.Before{},
+			[]json.RawMessage{[]byte(`{"role":"user","content":"hi"}`), []byte(c.message)})
 		var wrong *transcript.MessageError
 		if !errors.As(err, &wrong) || wrong.Message != 1 || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.message, err)
@@ -321,11 +334,13 @@ func TestAPrunedResultIsSentAsItIsNow(t *testing.T) {
 // A response that arrives later than its call is known by the tool that was called.
 func TestAResponseGetsTheNameOfACallThatWasAddedBefore(t *testing.T) {
 	for f, message := range map[transcript.Format]string{
-		transcript.AnthropicMessages: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"7","content":"x"}]}`,
-		transcript.OpenAIChat:        `{"role":"tool","tool_call_id":"7","content":"x"}`,
-		transcript.OpenAIResponses:   `{"type":"function_call_output","call_id":"7","output":"x"}`,
+		transcript.AnthropicMessages: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"7",` +
+			`"content":"x"}]}`,
+		transcript.OpenAIChat:      `{"role":"tool","tool_call_id":"7","content":"x"}`,
+		transcript.OpenAIResponses: `{"type":"function_call_output","call_id":"7","output":"x"}`,
 	} {
-		parsed, err := transcript.Parse(f, transcript.Before{Begun: true, Called: func(id string) string { return "tool" + id }}, lines(message))
+		parsed, err := transcript.Parse(f, transcript.Before{Begun: true,
+			Called: func(id string) string { return "tool" + id }}, lines(message))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,13 +46,18 @@ func BenchmarkHostile(b *testing.B) {
 		"calls with one id": func(n int) string {
 			return `[{"speaker":"ai","blocks":[` + repeat(n, ",", same(`{"type":"tool_call","id":"1","name":"n"}`)) +
 				`]},` +
-				repeat(n, ",", same(`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":1}]}`)) + `]`
+				repeat(n, ",", same(`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n",`+
+					`"result":1}]}`)) + `]`
 		},
 		"orphans": func(n int) string {
-			return `[` + repeat(n, ",", same(`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":1}]}`)) + `]`
+			return `[` + repeat(n, ",",
+				same(`{"speaker":"tool","blocks":[{"type":"tool_response","callId":"1","toolName":"n","result":1}]}`)) +
+				`]`
 		},
 		"lines of one message": func(n int) string {
-			return repeat(n, "\n", same(`{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"x"}],"usage":{"n":1}}}`))
+			return repeat(n, "\n",
+				same(`{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"x"}],`+
+					`"usage":{"n":1}}}`))
 		},
 		"kinds of record": func(n int) string {
 			return `{"type":"user","message":{"content":"x"}}` + "\n" +

@@ -17,16 +17,23 @@ func TestIDsBeforeEntries(t *testing.T) {
 		ids   []string
 		entry string // the first, as it is written
 	}{
-		"none":                      {"{" + rest + "}\n{" + rest + "}\n", nil, "{" + rest + "}"},
-		"in each line":              {`{"threshId":"e1",` + rest + "}\n" + `{"threshId":"e7",` + rest + "}\n", []string{"e1", "e7"}, "{" + rest + "}"},
-		"in one line":               {"{" + rest + "}\n" + `{"threshId":"e7",` + rest + "}\n{" + rest + "}\n", []string{"", "e7", ""}, "{" + rest + "}"},
-		"in the only line":          {`{"threshId":"e1",` + rest + "}\n", []string{"e1"}, "{" + rest + "}"},
-		"with white space":          {` { "threshId" : "e1" , ` + rest + " }\n{" + rest + "}\n", []string{"e1", ""}, "{" + rest + "}"},
-		"in a list":                 {`[{"threshId":"e1",` + rest + "},{" + rest + "}]", []string{"e1", ""}, "{" + rest + "}"},
-		"escaped":                   {`{"threshId":"\u0065\"",` + rest + "}\n{" + rest + "}\n", []string{`e"`, ""}, "{" + rest + "}"},
-		"a field of the entry":      {"{" + rest + `,"threshId":"e1"}` + "\n{" + rest + "}\n", nil, "{" + rest + `,"threshId":"e1"}`},
-		"next to the entry's field": {`{"threshId":"e1",` + rest + `,"threshId":"own"}` + "\n{" + rest + "}\n", []string{"e1", ""}, "{" + rest + `,"threshId":"own"}`},
-		"no string":                 {`{"threshId":7,` + rest + "}\n{" + rest + "}\n", nil, "{" + rest + `,"threshId":7}`},
+		"none": {"{" + rest + "}\n{" + rest + "}\n", nil, "{" + rest + "}"},
+		"in each line": {`{"threshId":"e1",` + rest + "}\n" + `{"threshId":"e7",` + rest + "}\n",
+			[]string{"e1", "e7"}, "{" + rest + "}"},
+		"in one line": {"{" + rest + "}\n" + `{"threshId":"e7",` + rest + "}\n{" + rest + "}\n",
+			[]string{"", "e7", ""}, "{" + rest + "}"},
+		"in the only line": {`{"threshId":"e1",` + rest + "}\n", []string{"e1"}, "{" + rest + "}"},
+		"with white space": {` { "threshId" : "e1" , ` + rest + " }\n{" + rest + "}\n", []string{"e1", ""},
+			"{" + rest + "}"},
+		"in a list": {`[{"threshId":"e1",` + rest + "},{" + rest + "}]", []string{"e1", ""},
+			"{" + rest + "}"},
+		"escaped": {`{"threshId":"\u0065\"",` + rest + "}\n{" + rest + "}\n", []string{`e"`, ""},
+			"{" + rest + "}"},
+		"a field of the entry": {"{" + rest + `,"threshId":"e1"}` + "\n{" + rest + "}\n", nil, "{" + rest +
+			`,"threshId":"e1"}`},
+		"next to the entry's field": {`{"threshId":"e1",` + rest + `,"threshId":"own"}` + "\n{" + rest + "}\n",
+			[]string{"e1", ""}, "{" + rest + `,"threshId":"own"}`},
+		"no string": {`{"threshId":7,` + rest + "}\n{" + rest + "}\n", nil, "{" + rest + `,"threshId":7}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := transcript.Read(strings.NewReader(test.file), transcript.Options{})

@@ -60,7 +60,8 @@ func TestNativeFormsComeBackInTheFormInWhichTheyStood(t *testing.T) {
 	const (
 		a = `{"speaker":"human","blocks":[{"type":"text","text":"a` + "\u2028" +
 			`b"}],"metadata":{"n":1.50},"x":[1, 2]}`
-		b = `{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":{"z":1,"a":12345678901234567890}}]}`
+		b = `{"speaker":"ai","blocks":[{"type":"tool_call","id":"1","name":"n","parameters":{"z":1,` +
+			`"a":12345678901234567890}}]}`
 	)
 	for name, tt := range map[string]struct{ in, out string }{
 		"list":             {"[" + a + ", " + b + "]", "[\n" + a + ",\n" + b + "\n]\n"},
@@ -278,7 +279,8 @@ func TestManyOdditiesAreCounted(t *testing.T) {
 func TestBytesThatAreNotUTF8AreReplacedAndNoted(t *testing.T) {
 	tr := read(
 		t,
-		"{\"speaker\":\"human\",\"blocks\":[]}\n{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\",\"text\":\"a\xffb\"}]}\n",
+		"{\"speaker\":\"human\",\"blocks\":[]}\n{\"speaker\":\"tool\",\"blocks\":[{\"type\":\"text\","+
+			"\"text\":\"a\xffb\"}]}\n",
 	)
 	if got := tr.Entries[1].Blocks[0].(content.Text).Text; got != "a\ufffdb" {
 		t.Errorf("got %q", got)
@@ -309,10 +311,15 @@ func TestFormats(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`{"history":[{"speaker":"ai","blocks":[null]}],"boundaries":[{"index":1}]}`,
-		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"1\",\"content\":[{\"type\":\"image\"}]},{\"type\":\"text\",\"text\":\"x\"}]}}\n{\"type\":\"assistant\",\"message\":{\"id\":\"1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"1\",\"input\":7}]}}\n",
-		"{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"arguments\":\"{\"}}\n{\"type\":\"compacted\",\"payload\":{\"replacement_history\":[{}]}}\n",
+		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"1\"," +
+			"\"content\":[{\"type\":\"image\"}]},{\"type\":\"text\",\"text\":\"x\"}]}}\n" +
+			"{\"type\":\"assistant\",\"message\":{\"id\":\"1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"1\"," +
+			"\"input\":7}]}}\n",
+		"{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"arguments\":\"{\"}}\n" +
+			"{\"type\":\"compacted\",\"payload\":{\"replacement_history\":[{}]}}\n",
 		`{"sessionId":"1","messages":[{"type":"gemini","toolCalls":[{"result":[{}],"status":"x"}],"thoughts":[1]}]}`,
-		`[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"n","arguments":"x"}}]},{"role":"tool","tool_call_id":"1"},{"role":"exit"}]`,
+		`[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"n","arguments":"x"}}]},` +
+			`{"role":"tool","tool_call_id":"1"},{"role":"exit"}]`,
 		"[1,", "{}\n{}", "\xef\xbb\xbf[]", "{\"speaker\":\"\xff\"}\n{",
 	} {
 		f.Add([]byte(seed))

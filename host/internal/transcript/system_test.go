@@ -14,55 +14,70 @@ import (
 // The system prompt comes through the native form into every format that can be written, and never into the history.
 func TestTheSystemPromptSurvivesEveryConversion(t *testing.T) {
 	codex := `{"type":"session_meta","payload":{"base_instructions":{"text":"be brief"}}}` + "\n" +
-		`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}}` + "\n" +
+		`{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text",` +
+		`"text":"rules"}]}}` + "\n" +
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}` + "\n" +
-		`{"type":"compacted","payload":{"replacement_history":[{"type":"message","role":"developer","content":"rules"},{"type":"message","role":"user","content":"hi"}]}}`
+		`{"type":"compacted","payload":{"replacement_history":[{"type":"message","role":"developer",` +
+		`"content":"rules"},{"type":"message","role":"user","content":"hi"}]}}`
 	for name, c := range map[string]struct {
 		in      string
 		entries int
 		want    map[transcript.Format]string // how the request begins
 	}{
 		"openai chat": {
-			in: `{"messages":[{"role":"system","content":"be brief"},{"role":"developer","content":[{"type":"text","text":"rules"},{"type":"text","text":"more"}]},` +
+			in: `{"messages":[{"role":"system","content":"be brief"},{"role":"developer","content":[{"type":"text",` +
+				`"text":"rules"},{"type":"text","text":"more"}]},` +
 				`{"role":"user","content":"hi"},{"role":"system","content":"now be long"}]}`,
 			entries: 2,
 			want: map[transcript.Format]string{
 				transcript.OpenAIChat: `{"messages":[` + "\n" + `{"role":"system","content":"be brief"},` + "\n" +
-					`{"role":"developer","content":[{"type":"text","text":"rules"},{"type":"text","text":"more"}]},` + "\n" + `{"role":"user"`,
-				transcript.AnthropicMessages: `{"system":[{"type":"text","text":"be brief"},{"type":"text","text":"rules"},{"type":"text","text":"more"}],`,
+					`{"role":"developer","content":[{"type":"text","text":"rules"},{"type":"text","text":"more"}]},` +
+					"\n" + `{"role":"user"`,
+				transcript.AnthropicMessages: `{"system":[{"type":"text","text":"be brief"},` +
+					`{"type":"text","text":"rules"},{"type":"text","text":"more"}],`,
 				transcript.OpenAIResponses: `{"instructions":"be brief",` + "\n" + `"input":[` + "\n" +
-					`{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"},{"type":"input_text","text":"more"}]},`,
+					`{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"},` +
+					`{"type":"input_text","text":"more"}]},`,
 				transcript.Native: `{"format":"openai-chat",` + "\n" + `"system":[{"type":"text","text":"be brief"},` +
-					`{"type":"text","text":"rules","role":"developer"},{"type":"text","text":"more"}],` + "\n" + `"history":[` + "\n" + `{"speaker":"human","blocks":[{"type":"text","text":"hi"}]},`,
+					`{"type":"text","text":"rules","role":"developer"},{"type":"text","text":"more"}],` + "\n" +
+					`"history":[` + "\n" + `{"speaker":"human","blocks":[{"type":"text","text":"hi"}]},`,
 			},
 		},
 		"anthropic": {
-			in:      `{"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"hi","citations":{}}]}]}`,
+			in: `{"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],` +
+				`"messages":[{"role":"user","content":[{"type":"text","text":"hi","citations":{}}]}]}`,
 			entries: 1,
 			want: map[transcript.Format]string{
-				transcript.AnthropicMessages: `{"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],`,
-				transcript.OpenAIChat:        `{"messages":[` + "\n" + `{"role":"system","content":"be brief"},`,
+				transcript.AnthropicMessages: `{"system":[{"type":"text","text":"be brief",` +
+					`"cache_control":{"type":"ephemeral"}}],`,
+				transcript.OpenAIChat: `{"messages":[` + "\n" + `{"role":"system","content":"be brief"},`,
 			},
 		},
 		"codex": {
 			in: codex, entries: 2, // the developer's message is not in the history a second time
 			want: map[transcript.Format]string{
-				transcript.OpenAIResponses: `{"instructions":"be brief",` + "\n" + `"input":[` + "\n" + `{"type":"message","role":"developer","content":"rules"},`,
-				transcript.OpenAIChat:      `{"messages":[` + "\n" + `{"role":"system","content":"be brief"},` + "\n" + `{"role":"developer","content":"rules"},`,
+				transcript.OpenAIResponses: `{"instructions":"be brief",` + "\n" + `"input":[` + "\n" +
+					`{"type":"message","role":"developer","content":"rules"},`,
+				transcript.OpenAIChat: `{"messages":[` + "\n" + `{"role":"system","content":"be brief"},` + "\n" +
+					`{"role":"developer","content":"rules"},`,
 			},
 		},
 		"responses": {
-			in:      `{"instructions":"be brief","input":[{"role":"developer","content":"rules"},{"role":"user","content":"hi"}]}`,
+			in: `{"instructions":"be brief","input":[{"role":"developer","content":"rules"},` +
+				`{"role":"user","content":"hi"}]}`,
 			entries: 1,
 			want: map[transcript.Format]string{
-				transcript.OpenAIResponses: `{"instructions":"be brief",` + "\n" + `"input":[` + "\n" + `{"type":"message","role":"developer","content":"rules"},`,
+				transcript.OpenAIResponses: `{"instructions":"be brief",` + "\n" + `"input":[` + "\n" +
+					`{"type":"message","role":"developer","content":"rules"},`,
 			},
 		},
 		"native": {
-			in:      `{"system":[{"type":"text","text":"be brief"}],"history":[{"speaker":"human","blocks":[{"type":"text","text":"hi"}]}]}`,
+			in: `{"system":[{"type":"text","text":"be brief"}],` +
+				`"history":[{"speaker":"human","blocks":[{"type":"text","text":"hi"}]}]}`,
 			entries: 1,
 			want: map[transcript.Format]string{
-				transcript.Native: `{"system":[{"type":"text","text":"be brief"}],` + "\n" + `"history":[` + "\n" + `{"speaker":"human"`,
+				transcript.Native: `{"system":[{"type":"text","text":"be brief"}],` + "\n" + `"history":[` + "\n" +
+					`{"speaker":"human"`,
 			},
 		},
 	} {

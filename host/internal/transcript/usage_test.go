@@ -19,14 +19,21 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 		"claude code: once for a message, at its first entry, final output, also over a compaction": {
 			in: []string{
 				`{"type":"user","message":{"content":"go"}}`,
-				`{"type":"assistant","message":{"id":"m1","model":"M","content":[{"type":"tool_use","id":"1","name":"f","input":{}}],"usage":{"input_tokens":3,"cache_creation_input_tokens":100,"cache_read_input_tokens":20,"output_tokens":1}}}`,
+				`{"type":"assistant","message":{"id":"m1","model":"M","content":[{"type":"tool_use","id":"1",` +
+					`"name":"f","input":{}}],"usage":{"input_tokens":3,"cache_creation_input_tokens":100,` +
+					`"cache_read_input_tokens":20,"output_tokens":1}}}`,
 				`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"x"}]}}`,
 				`{"type":"assistant","isSidechain":true,"message":{"id":"s1","content":[],"usage":{"input_tokens":9}}}`,
-				`{"type":"assistant","message":{"id":"m1","model":"M","content":[],"usage":{"input_tokens":3,"cache_creation_input_tokens":100,"cache_read_input_tokens":20,"output_tokens":8}}}`,
-				`{"type":"assistant","message":{"id":"m2","model":"<synthetic>","content":[],"usage":{"input_tokens":0,"output_tokens":0}}}`,
+				`{"type":"assistant","message":{"id":"m1","model":"M","content":[],` +
+					`"usage":{"input_tokens":3,"cache_creation_input_tokens":100,"cache_read_input_tokens":20,` +
+					`"output_tokens":8}}}`,
+				`{"type":"assistant","message":{"id":"m2","model":"<synthetic>","content":[],` +
+					`"usage":{"input_tokens":0,"output_tokens":0}}}`,
 				`{"type":"system","subtype":"compact_boundary"}`,
-				`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"late"}],"usage":{"input_tokens":3,"cache_creation_input_tokens":100}}}`,
-				`{"type":"assistant","message":{"id":"m3","content":[],"usage":{"input_tokens":5,"cache_read_input_tokens":null}}}`,
+				`{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"late"}],` +
+					`"usage":{"input_tokens":3,"cache_creation_input_tokens":100}}}`,
+				`{"type":"assistant","message":{"id":"m3","content":[],` +
+					`"usage":{"input_tokens":5,"cache_read_input_tokens":null}}}`,
 			},
 			want: []transcript.Usage{
 				{Entry: 1, Model: "M", PromptTokens: 123, CacheRead: 20, CacheWrite: 100, Output: 8},
@@ -47,17 +54,23 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 				`{"type":"response_item","payload":{"type":"web_search_call","action":{"query":"q"}}}`,
 				`{"type":"response_item","payload":{"type":"function_call","name":"f","arguments":"{}","call_id":"1"}}`,
 				`{"type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"x"}}`,
-				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":100,"cached_input_tokens":80,"output_tokens":9,"total_tokens":109}}}}`,
-				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":100,"cached_input_tokens":80,"output_tokens":9,"total_tokens":109}}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":100,` +
+					`"cached_input_tokens":80,"output_tokens":9,"total_tokens":109}}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":100,` +
+					`"cached_input_tokens":80,"output_tokens":9,"total_tokens":109}}}}`,
 				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"aborted"}}`,
 				`{"type":"response_item","payload":{"type":"message","role":"user","content":"again"}}`,
 				`{"type":"event_msg","payload":{"type":"token_count","info":null}}`,
 				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"yes"}}`,
-				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":120}}}}`,
-				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"and on, in the same entry"}}`,
-				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":130}}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count",` +
+					`"info":{"last_token_usage":{"input_tokens":120}}}}`,
+				`{"type":"response_item","payload":{"type":"message","role":"assistant",` +
+					`"content":"and on, in the same entry"}}`,
+				`{"type":"event_msg","payload":{"type":"token_count",` +
+					`"info":{"last_token_usage":{"input_tokens":130}}}}`,
 				`{"type":"compacted","payload":{"message":"in short"}}`,
-				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":140}}}}`,
+				`{"type":"event_msg","payload":{"type":"token_count",` +
+					`"info":{"last_token_usage":{"input_tokens":140}}}}`,
 				`{"type":"response_item","payload":{"type":"message","role":"assistant","content":"so"}}`,
 				`{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":40}}}}`,
 			},
@@ -69,16 +82,21 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 		},
 		"gemini cli: the cached part is within the input, thoughts are output": {
 			in: []string{`{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"do"},` +
-				`{"type":"gemini","content":"a","model":"G","tokens":{"input":30,"output":2,"cached":10,"thoughts":5,"tool":0,"total":37}},` +
-				`{"type":"gemini","content":"b","tokens":{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,"total":0}}]}`},
+				`{"type":"gemini","content":"a","model":"G","tokens":{"input":30,"output":2,"cached":10,"thoughts":5,` +
+				`"tool":0,"total":37}},` +
+				`{"type":"gemini","content":"b","tokens":{"input":0,"output":0,"cached":0,"thoughts":0,"tool":0,` +
+				`"total":0}}]}`},
 			want: []transcript.Usage{{Entry: 1, Model: "G", PromptTokens: 30, CacheRead: 10, Output: 7}},
 		},
 		"openai chat": {
 			in: []string{
 				`{"role":"user","content":"a"}`,
-				`{"role":"assistant","content":"b","usage":{"prompt_tokens":50,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":40}}}`,
-				`{"role":"assistant","content":"c","extra":{"response":{"usage":{"prompt_tokens":60.0,"prompt_cache_hit_tokens":50,"prompt_tokens_details":null}}}}`,
-				`{"role":"assistant","content":"d","usage":{"input_tokens":70,"output_tokens":1,"input_tokens_details":{"cached_tokens":60}}}`,
+				`{"role":"assistant","content":"b","usage":{"prompt_tokens":50,"completion_tokens":4,` +
+					`"prompt_tokens_details":{"cached_tokens":40}}}`,
+				`{"role":"assistant","content":"c","extra":{"response":{"usage":{"prompt_tokens":60.0,` +
+					`"prompt_cache_hit_tokens":50,"prompt_tokens_details":null}}}}`,
+				`{"role":"assistant","content":"d","usage":{"input_tokens":70,"output_tokens":1,` +
+					`"input_tokens_details":{"cached_tokens":60}}}`,
 				`{"role":"assistant","content":"e","usage":{"output_tokens":1}}`,
 				`{"role":"user","content":"f","usage":{"prompt_tokens":80}}`,
 			},
@@ -89,17 +107,25 @@ func TestUsageIsReadFromEveryFormatThatHasIt(t *testing.T) {
 			},
 		},
 		"a log of one call, by a proxy that counts the cached parts apart from the prompt": {
-			in:   []string{`{"messages":[{"role":"user","content":"a"}],"response":{"choices":[{"message":{"content":"b"}}],"usage":{"prompt_tokens":6,"completion_tokens":1,"cache_creation_input_tokens":30,"cache_read_input_tokens":4}}}`},
+			in: []string{`{"messages":[{"role":"user","content":"a"}],` +
+				`"response":{"choices":[{"message":{"content":"b"}}],` +
+				`"usage":{"prompt_tokens":6,"completion_tokens":1,"cache_creation_input_tokens":30,` +
+				`"cache_read_input_tokens":4}}}`},
 			want: []transcript.Usage{{Entry: 1, PromptTokens: 40, CacheRead: 4, CacheWrite: 30, Output: 1}},
 		},
 		"anthropic messages, as cline keeps them": {
-			in:   []string{`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}],"modelInfo":{"id":"C"},"metrics":{"inputTokens":90,"outputTokens":3,"cacheReadTokens":70,"cacheWriteTokens":10}}]}`},
-			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 90, CacheRead: 70, CacheWrite: 10, Output: 3}},
+			in: []string{`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}],` +
+				`"modelInfo":{"id":"C"},"metrics":{"inputTokens":90,"outputTokens":3,"cacheReadTokens":70,` +
+				`"cacheWriteTokens":10}}]}`},
+			want: []transcript.Usage{{Entry: 0, Model: "C", PromptTokens: 90, CacheRead: 70, CacheWrite: 10,
+				Output: 3}},
 		},
 		"native": {
 			in: []string{
-				`{"speaker":"ai","blocks":[],"metadata":{"model":"N","usage":{"promptTokens":10,"completionTokens":2,"totalTokens":12,"cachedTokens":6}}}`,
-				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cacheRead":30,"cacheWrite":4}}}`,
+				`{"speaker":"ai","blocks":[],"metadata":{"model":"N","usage":{"promptTokens":10,"completionTokens":2,` +
+					`"totalTokens":12,"cachedTokens":6}}}`,
+				`{"speaker":"ai","blocks":[],"metadata":{"usage":{"input":1,"output":2,"cacheRead":30,` +
+					`"cacheWrite":4}}}`,
 				`{"speaker":"tool","blocks":[],"metadata":{"usage":{"promptTokens":11}}}`,
 				`{"speaker":"ai","blocks":[],"metadata":{"usage":null}}`,
 			},

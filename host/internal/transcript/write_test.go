@@ -38,7 +38,8 @@ func TestWritingOpenAIChat(t *testing.T) {
 {"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]},
 {"role":"user","content":"meanwhile"},
 {"role":"user","content":"[result of x]\nlost"},
-{"role":"assistant","content":"` + "```go\\nx := 1\\n```" + `","tool_calls":[{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},
+{"role":"assistant","content":"` + "```go\\nx := 1\\n```" +
+		`","tool_calls":[{"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},
 {"role":"tool","tool_call_id":"2","content":"late"}
 ]}
 `
@@ -67,7 +68,8 @@ func TestWritingAnthropicMessages(t *testing.T) {
 {"role":"user","content":[{"type":"text","text":"see"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]},
 {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"ok"},{"type":"tool_use","id":"a_1","name":"f","input":{"z":1.0,"a":2}},{"type":"tool_use","id":"2","name":"g","input":{"input":"raw text"}},{"type":"tool_use","id":"3","name":"h","input":{}}]},
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"a_1","content":[{"type":"text","text":"{\"n\":1.50}"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]},{"type":"tool_result","tool_use_id":"2","content":"broke","is_error":true},{"type":"tool_result","tool_use_id":"3","content":"[no result was recorded]","is_error":true},{"type":"text","text":"meanwhile"},{"type":"text","text":"[result of x]\nlost"}]},
-{"role":"assistant","content":[{"type":"text","text":"` + "```go\\nx := 1\\n```" + `"},{"type":"tool_use","id":"2_2","name":"g","input":{}}]},
+{"role":"assistant","content":[{"type":"text","text":"` + "```go\\nx := 1\\n```" +
+		`"},{"type":"tool_use","id":"2_2","name":"g","input":{}}]},
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"2_2","content":"late"}]}
 ]}
 `

@@ -8,14 +8,16 @@ import (
 )
 
 func TestFindReadsAroundWhatCannotBeRead(t *testing.T) {
-	call := `{"threshId":"e2","speaker":"ai","blocks":[{"type":"tool_call","id":"c\u00e91","name":"run","parameters":{}}]}`
+	call := `{"threshId":"e2","speaker":"ai","blocks":[{"type":"tool_call","id":"c\u00e91","name":"run",` +
+		`"parameters":{}}]}`
 	call = strings.ReplaceAll(call, `\u00e9`, "é") // as the host writes it
 	file := strings.Join([]string{
 		`{"threshId":"e1","speaker":"human","blocks":[{"type":"text","text":"e2"}]}`,
 		"\x00\x00\x00", // what a crash of the machine leaves
 		call,
 		`{"threshId":"e3","speaker":"human","blocks":[{"type":"text","text":"` + strings.Repeat("x", 400) + `"}]}`,
-		`{"threshId":"e4","speaker":"tool","blocks":[{"type":"tool_response","callId":"cé1","toolName":"run","result":"y"}]}`,
+		`{"threshId":"e4","speaker":"tool","blocks":[{"type":"tool_response","callId":"cé1","toolName":"run",` +
+			`"result":"y"}]}`,
 		`{"threshId":"e5","speaker":"human","blocks":[{"type":"te`,
 	}, "\n")
 	for id, want := range map[string][]content.Speaker{

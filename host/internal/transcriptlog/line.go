@@ -12,7 +12,7 @@ import (
 const idField = "threshId"
 
 // AppendEntry appends an entry in the native form to dst, with its id in the session's history and without a line
-// end.
+// end. The entry itself is byte for byte as it was added, so that it can be given back so.
 func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	dst = append(dst, `{"`+idField+`":`...)
 	dst = append(dst, content.String(id)...)
@@ -40,6 +40,7 @@ func CutID(raw []byte) (id string, entry []byte) {
 		end = s.Offset()
 		return stop
 	})
+	// Also if the field is empty or no text: then it is the entry's own.
 	if id == "" {
 		return "", raw
 	}

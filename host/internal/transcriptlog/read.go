@@ -31,6 +31,7 @@ func Find(ctx context.Context, path, id string) (found []content.Content, unread
 	return find(ctx, f, id, maxRecord)
 }
 
+// find is Find on an open file; tests set a lower bound for lines.
 func find(ctx context.Context, in io.Reader, id string, longest int) (found []content.Content, unread int, err error) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	quoted := content.String(id) // how the line of a call with this id holds it
@@ -49,6 +50,7 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 			return nil, unread, fmt.Errorf("read the transcript: %w", err)
 		}
 		own, raw := CutID(line)
+		// The text is searched before it is decoded: almost no line has the id, and lines can be megabytes.
 		mayHold := own == id || bytes.Contains(raw, quoted)
 		if !mayHold { // almost all lines, so they are not decoded
 			if own == "" {
@@ -61,7 +63,9 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 		case err != nil:
 			unread++
 		case own == id:
+			// Ids of entries are unique, so that nothing behind it can have the same one.
 			return []content.Content{c}, unread, nil
+		// The id may also stand in a text, which makes the entry no part of the call.
 		case slices.Contains(calls(c), id):
 			found = append(found, c)
 		}
@@ -77,6 +81,7 @@ func record(r *bufio.Reader, longest int) ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := r.ReadSlice('\n')
+		// What was read of it is dropped at once, so that the bound also holds for memory.
 		if tooLong = tooLong || len(line)+len(part) > longest; tooLong {
 			line = nil
 		} else {

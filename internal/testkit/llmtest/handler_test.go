@@ -44,9 +44,12 @@ const (
 func TestRequestsAreJudged(t *testing.T) {
 	cases := map[string]struct{ path, body, want string }{
 		"openai, right": {openAIPath,
-			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"x"}]}]}`, ""},
+			`{"model":"m","messages":[{"role":"system","content":"s"},` +
+				`{"role":"user","content":[{"type":"text","text":"x"}]}]}`, ""},
 		"openai, tools": {openAIPath,
-			`{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"y"}]}`, ""},
+			`{"model":"m","messages":[{"role":"user","content":"x"},` +
+				`{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},` +
+				`{"role":"tool","tool_call_id":"1","content":"y"}]}`, ""},
 		"openai, no JSON":     {openAIPath, `{`, "could not parse the JSON body"},
 		"openai, no model":    {openAIPath, `{"messages":[]}`, "you must provide a model"},
 		"openai, no messages": {openAIPath, `{"model":"m","messages":[]}`, "empty array"},
@@ -73,7 +76,9 @@ func TestRequestsAreJudged(t *testing.T) {
 		"anthropic, right": {anthropicPath,
 			`{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"x"}]}`, ""},
 		"anthropic, tools": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}]}`, ""},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}]}`, ""},
 		"anthropic, no limit": {anthropicPath, `{"model":"m","messages":[{"role":"user","content":"x"}]}`,
 			"max_tokens: Field required"},
 		"anthropic, assistant first": {anthropicPath,
@@ -90,12 +95,16 @@ func TestRequestsAreJudged(t *testing.T) {
 			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":" "}]}`,
 			"must contain non-whitespace text"},
 		"anthropic, trailing space": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y "}]}`,
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},` +
+				`{"role":"assistant","content":"y "}]}`,
 			"cannot end with trailing whitespace"},
 		"anthropic, unanswered call": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},{"role":"user","content":"y"}]}`, "without `tool_result` blocks immediately after: 1"},
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},` +
+				`{"role":"assistant","content":[{"type":"tool_use","id":"1"}]},{"role":"user","content":"y"}]}`,
+			"without `tool_result` blocks immediately after: 1"},
 		"anthropic, orphan": {anthropicPath,
-			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}]}`,
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result",` +
+				`"tool_use_id":"1"}]}]}`,
 			"unexpected `tool_use_id`"},
 	}
 	for name, c := range cases {
@@ -145,7 +154,8 @@ func TestAnswersInOnePiece(t *testing.T) {
 		Content []struct{ Type, Text string }
 		Stop    string `json:"stop_reason"`
 	}
-	_, text = post(t, s.URL+anthropicPath, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}`)
+	_, text = post(t, s.URL+anthropicPath,
+		`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}`)
 	if err := json.Unmarshal([]byte(text), &anthropic); err != nil || len(anthropic.Content) != 2 {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -177,7 +187,8 @@ func TestTheEventsOfAStream(t *testing.T) {
 		t.Error(diff)
 	}
 	_, text = post(t, s.URL+openAIPath,
-		`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"x"}]}`)
+		`{"model":"m","stream":true,"stream_options":{"include_usage":true},`+
+			`"messages":[{"role":"user","content":"x"}]}`)
 	events := strings.Split(strings.TrimSpace(text), "\n\n")
 	if n := len(events); n != 8 || events[n-1] != "data: [DONE]" || !strings.Contains(events[n-2], `"choices":[]`) {
 		t.Errorf("%d events: %s", len(events), text)

@@ -62,29 +62,39 @@ func same(t *testing.T, name string, want, got string) {
 func TestMessagesInTheFormOfAProvider(t *testing.T) {
 	for format, c := range map[string]struct{ first, later, system, want string }{
 		"anthropic": {
-			first: `"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":"hi"}]`,
-			later: `"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
-				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"cache_control":{"type":"ephemeral"}}]}]`,
+			first: `"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],` +
+				`"messages":[{"role":"user","content":"hi"}]`,
+			later: `"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},` +
+				`{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text",` +
+				`"text":"a"},{"type":"text","text":"b"}],"cache_control":{"type":"ephemeral"}}]}]`,
 			system: `"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],`,
 			want: `[{"role":"user","content":[{"type":"text","text":"hi"}]},` +
-				`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
-				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"cache_control":{"type":"ephemeral"}}]}]`,
+				`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},` +
+				`{"type":"tool_use","id":"1","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text",` +
+				`"text":"a"},{"type":"text","text":"b"}],"cache_control":{"type":"ephemeral"}}]}]`,
 		},
 		"openai-chat": {
 			first: `"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]`,
-			later: `"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{ }"}}]},` +
+			later: `"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function",` +
+				`"function":{"name":"f","arguments":"{ }"}}]},` +
 				`{"role":"tool","tool_call_id":"1","content":"a"},{"role":"system","content":"be long"}]`,
 			want: `[{"role":"system","content":"be brief"},{"role":"user","content":"hi"},` +
-				`{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{ }"}}]},` +
+				`{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f",` +
+				`"arguments":"{ }"}}]},` +
 				`{"role":"tool","tool_call_id":"1","content":"a"},{"role":"system","content":"be long"}]`,
 		},
 		"openai-responses": {
 			first: `"instructions":"be brief","messages":[{"type":"message","role":"user","content":"hi"}]`,
-			later: `"messages":[{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"},{"type":"function_call","id":"i","call_id":"1","name":"f","arguments":"{}"},` +
+			later: `"messages":[{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"},` +
+				`{"type":"function_call","id":"i","call_id":"1","name":"f","arguments":"{}"},` +
 				`{"type":"function_call_output","call_id":"1","output":"a"}]`,
 			system: `"instructions":"be brief",`,
-			want: `[{"type":"message","role":"user","content":"hi"},{"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"},` +
-				`{"type":"function_call","id":"i","call_id":"1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":"a"}]`,
+			want: `[{"type":"message","role":"user","content":"hi"},{"type":"reasoning","id":"r","summary":[],` +
+				`"encrypted_content":"e"},` +
+				`{"type":"function_call","id":"i","call_id":"1","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"1","output":"a"}]`,
 		},
 	} {
 		form := fmt.Sprintf(`,"format":%q`, format)
@@ -106,7 +116,8 @@ func TestMessagesInTheFormOfAProvider(t *testing.T) {
 		if c.system != "" && !strings.Contains(string(got[3].Error.Data.Prepared), c.system) {
 			t.Errorf("%s: %s", format, got[3].Error.Data.Prepared)
 		}
-		if get := string(got[4].Result); !strings.Contains(get, "be brief") || !strings.Contains(get, fmt.Sprintf(`"systemTokens":%d`, p.SystemTokens)) {
+		if get := string(got[4].Result); !strings.Contains(get, "be brief") ||
+			!strings.Contains(get, fmt.Sprintf(`"systemTokens":%d`, p.SystemTokens)) {
 			t.Errorf("%s: %s", format, get)
 		}
 	}
@@ -115,7 +126,8 @@ func TestMessagesInTheFormOfAProvider(t *testing.T) {
 func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 	const add = "history.add"
 	got := replies(t,
-		call(1, add, `"format":"anthropic","messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"b"},{"type":"tool_result"}]}]`),
+		call(1, add, `"format":"anthropic","messages":[{"role":"user","content":"a"},`+
+			`{"role":"user","content":[{"type":"text","text":"b"},{"type":"tool_result"}]}]`),
 		call(2, add, `"format":"openai","messages":[]`),
 		call(3, add, `"messages":[{"role":"user","content":"a"}]`),
 		call(4, add, `"format":"openai-chat","entries":[]`),
@@ -128,7 +140,8 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	for id, want := range map[int]string{
-		2: "want anthropic, openai-chat or openai-responses", 3: `"format" is missing`, 4: `"entries" are in the native form`,
+		2: "want anthropic, openai-chat or openai-responses", 3: `"format" is missing`,
+		4: `"entries" are in the native form`,
 		5: `"system" and "instructions" are the same`, 6: "unknown form of messages",
 	} {
 		if e := got[id].Error; e.Code != CodeParams || !strings.Contains(e.Message, want) {
@@ -159,11 +172,13 @@ func TestTheSystemPromptOfASession(t *testing.T) {
 			t.Errorf("%d: %s", id, p)
 		}
 	}
-	if !strings.Contains(string(got[1].Result), `{"tokens":`) || !strings.Contains(got[5].Error.Message, "is no text part") ||
+	if !strings.Contains(string(got[1].Result), `{"tokens":`) ||
+		!strings.Contains(got[5].Error.Message, "is no text part") ||
 		!strings.Contains(string(got[7].Result), `"system":[],"systemTokens":0`) {
 		t.Errorf("%+v", got)
 	}
-	opened := lines(t, maxLine, `{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s","system":"be brief"}}
+	opened := lines(t, maxLine,
+		`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s","system":"be brief"}}
 {"jsonrpc":"2.0","id":2,"method":"session.get","params":{"session":"s"}}
 {"jsonrpc":"2.0","id":3,"method":"session.open","params":{"id":"t","system":7}}
 {"jsonrpc":"2.0","id":4,"method":"session.get","params":{"session":"t"}}`)

@@ -48,9 +48,11 @@ func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	got := lines(t, 1000, long+"\n"+`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}`+"\n"+long)
 	want := []string{
-		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,` +
+			`"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"session":"s"}}`,
-		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,` +
+			`"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(got))); diff != "" {
@@ -63,7 +65,8 @@ func TestMoreRequestsThanMayWait(t *testing.T) {
 	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"session.open","params":{"id":"s"}}` + "\n")
 	const n = 3 * maxUnanswered
 	for i := range n {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}}`+"\n", i+1)
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"history.add","params":{"session":"s",`+
+			`"entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}}`+"\n", i+1)
 	}
 	got := lines(t, maxLine, in.String())
 	if len(got) != n+1 {
@@ -175,7 +178,8 @@ func TestTheKindOfAFailure(t *testing.T) {
 // FuzzServe feeds any bytes: each reply is one line of JSON, and Serve ends well.
 func FuzzServe(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"id":"s"}}` + "\n" +
-		`{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human","blocks":[{"type":"text","text":"x"}]}]}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"history.add","params":{"session":"s","entries":[{"speaker":"human",` +
+		`"blocks":[{"type":"text","text":"x"}]}]}}` + "\n" +
 		`{"jsonrpc":"2.0","id":3,"method":"window.prepare","params":{"session":"s"}}` + "\n" +
 		`{"jsonrpc":"2.0","id":4,"method":"session.close","params":{"session":"s"}}`))
 	f.Add([]byte("[]\n{}\nnull\n\"\"\n{\"id\":[]}\n{\"jsonrpc\":\"2.0\",\"method\":\"\"}"))

@@ -277,8 +277,10 @@ func TestModelCallsOfTheStrategyCost(t *testing.T) {
 				}
 			}})
 			h := open(t, map[string]any{
-				"compression.profile": "writer", "model.contextLimit": 20_000, "profiles.writer.provider.kind": "openai",
-				"profiles.writer.provider.model": "writer-1", "profiles.writer.provider.baseURL": server.BaseURL("openai"),
+				"compression.profile": "writer", "model.contextLimit": 20_000,
+				"profiles.writer.provider.kind":         "openai",
+				"profiles.writer.provider.model":        "writer-1",
+				"profiles.writer.provider.baseURL":      server.BaseURL("openai"),
 				"profiles.writer.provider.prices.input": input,
 			})
 			r := run(t, h, compare.Options{
@@ -413,13 +415,15 @@ func TestRequestsThatNobodyCanSendCostNothing(t *testing.T) {
 		Sessions: []compare.Session{s}, Prices: []*pricing.List{&cheap},
 		Variants: []compare.Variant{{Strategy: "top-down-truncation"}, {Strategy: "high-density"}},
 	})
-	n := counts(t, h, append(s.Transcript.Entries, content.Content{Speaker: content.Human, Blocks: s.Transcript.System})...)
+	n := counts(t, h, append(s.Transcript.Entries,
+		content.Content{Speaker: content.Human, Blocks: s.Transcript.System})...)
 	system := n[8] // it is in every request, and in the cache after the first
 	want := usd(0, system+n[0], system, n[6])
 	for _, got := range append(r.Totals.Variants, r.Totals.Nothing) {
 		c := got.Costs[0]
 		if got.OverLimit != 2 || got.Rewrites != 0 || math.Abs(c.USD-want) > 1e-12 || math.Abs(c.Nothing-want) > 1e-12 {
-			t.Errorf("%s: %d over the limit, %d rewrites, %+v, want %g USD", got.Variant, got.OverLimit, got.Rewrites, c, want)
+			t.Errorf("%s: %d over the limit, %d rewrites, %+v, want %g USD", got.Variant, got.OverLimit, got.Rewrites,
+				c, want)
 		}
 	}
 }
@@ -436,7 +440,8 @@ func TestWhatCannotBeRunIsAnErrorInItsPlace(t *testing.T) {
 		Variants: []compare.Variant{
 			{
 				Strategy: "no-such",
-			}, {Strategy: "one-shot"}, {Strategy: "forgetful", Settings: map[string]string{"compression.density.cadenze": "x"}},
+			}, {Strategy: "one-shot"}, {Strategy: "forgetful",
+				Settings: map[string]string{"compression.density.cadenze": "x"}},
 			{Strategy: "forgetful"},
 		},
 	})

@@ -34,6 +34,7 @@ var csvHead = []string{
 // Text that a spreadsheet would take for a formula ("=", "+", "-" or "@" at its beginning) has an apostrophe before it.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
+	// As the standard has it; spreadsheets of all systems take it.
 	out.UseCRLF = true
 	if err := out.Write(csvHead); err != nil {
 		return fmt.Errorf("csv: %w", err)
@@ -85,6 +86,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		s.Name, string(s.Format), v.Name, v.Strategy, settingsCell(v.Settings), list, strconv.FormatBool(res.Done),
 		res.Error,
 	}
+	// All of these may hold text of a file or of a command line.
 	for i := range row {
 		row[i] = harmless(row[i])
 	}
@@ -92,11 +94,13 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		// All rows have as many cells as the head, as RFC 4180 demands.
 		return append(row, make([]string, len(csvHead)-len(row))...)
 	}
+	// The number of the cost columns in csvHead.
 	cost := make([]string, 7)
 	if c != nil {
 		cost = append([]string{decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative)},
 			counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
 	}
+	// Zeros if no model was called: it cost nothing, which is a figure and not a gap.
 	var llm outcome.Spent
 	if res.LLM != nil {
 		llm = *res.LLM

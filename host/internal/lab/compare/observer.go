@@ -39,6 +39,7 @@ func (o *observer) turn(t replay.Turn) {
 		OverLimit: overLimit, USD: o.bill.request(t, !overLimit || o.sendable[t.Turn]),
 	}
 	if o.held != nil {
+		// Those of the last turn stay: settings do not change within a replay.
 		limits := t.Prepared.Outcome.Limits
 		o.limits = &limits
 		if t.Boundary {
@@ -57,6 +58,7 @@ func (o *observer) turn(t replay.Turn) {
 		o.tally.rewrites++
 	}
 	o.points = append(o.points, point)
+	// What the recorded answer used is compared with what this request still held.
 	used := o.rec.uses[t.Turn-1]
 	o.recall(used.words, t.Turn)
 	o.reread(used.repeats)
@@ -90,6 +92,7 @@ func (o *observer) recall(words []usedWord, turn int) {
 
 // reread counts the repeated calls whose earlier results were no longer in the request.
 func (o *observer) reread(calls []repeatedCall) {
+	// A call that the recorded agent made again although it had the result is no loss of the strategy's.
 	for _, c := range calls {
 		if !o.held.holds(c.group) {
 			o.tally.rereads.Calls++

@@ -11,6 +11,7 @@ type prunings struct {
 	byTool, byFile  map[string]*Share
 }
 
+// newPrunings returns empty sums. The zero value has no maps and cannot be added to.
 func newPrunings() *prunings {
 	return &prunings{byTool: map[string]*Share{}, byFile: map[string]*Share{}}
 }
@@ -59,5 +60,6 @@ func ranked(m map[string]*Share) []Share {
 		rest.Count += s.Count
 		rest.Tokens += s.Tokens
 	}
+	// The rest stands last whatever it sums up to, since it is no single tool or file.
 	return append(out[:MaxShares:MaxShares], rest)
 }

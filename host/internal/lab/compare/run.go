@@ -36,8 +36,10 @@ func Run(ctx context.Context, h *engine.Host, o Options) (*Report, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	// Once the options are known to be good: it may start plugins to ask for their trigger.
 	c.plan(ctx)
 	err := c.replayAll(ctx)
+	// Also after an error, as replays that were done are worth showing.
 	r := c.report()
 	r.Took = time.Since(start)
 	return r, err
@@ -130,6 +132,7 @@ func (c *comparison) plan(ctx context.Context) {
 		}
 		for _, l := range c.options.Prices {
 			name := v.name()
+			// With one list the name would only be longer.
 			if len(c.options.Prices) > 1 {
 				name += " (" + l.Name + ")"
 			}
@@ -178,6 +181,7 @@ func (c *comparison) byPrice(ctx context.Context, v variant) bool {
 	default:
 		return false
 	}
+	// A strategy that is not found decides by nothing; its replay says what is wrong.
 	for _, p := range c.host.Plugins(ctx) {
 		if p.Name == v.Strategy {
 			return p.Trigger == sdk.ModeContinuous
@@ -193,6 +197,7 @@ func (c *comparison) replayAll(ctx context.Context) error {
 	n := len(c.options.Sessions)
 	c.recordings, c.slots = make([]*recording, n), make([][]slot, n)
 	g, run := errgroup.WithContext(ctx)
+	// Each analysis holds a session's words in memory.
 	g.SetLimit(c.parallel)
 	for i, s := range c.options.Sessions {
 		c.slots[i] = make([]slot, len(c.variants))
@@ -245,6 +250,7 @@ func (c *comparison) progress(of int) {
 // replay runs one session with one variant and folds its turns. A replay that fails keeps the turns before the
 // failure; one that was interrupted is dropped, as a partial session cannot be compared with whole ones.
 func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slot {
+	// Without a valid configuration of its own the host's will do: the replay fails before it matters.
 	set := c.host.Config().Settings()
 	if v.config != nil {
 		set = v.config.Settings()

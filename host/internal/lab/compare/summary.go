@@ -19,6 +19,7 @@ func (c *comparison) report() *Report {
 		session := SessionReport{Name: s.Name, Format: s.Transcript.Format, Entries: len(s.Transcript.Entries)}
 		session.Results = Results{Variants: []Result{}}
 		var untouched slot
+		// Nil for a session that was not analysed before the comparison was stopped.
 		if rec := c.recordings[i]; rec != nil {
 			session.Tokens, session.Timed, session.Boundaries = rec.tokens(), rec.Timed(), rec.boundaries()
 			untouched = c.untouched(rec, c.slots[i])
@@ -30,6 +31,7 @@ func (c *comparison) report() *Report {
 			found := c.slots[i][j]
 			session.Variants = append(session.Variants, found.result(v.Name, newTally(v.lists)))
 			summaries[j].add(found)
+			// A replay that failed has an error to show. One without either was not run.
 			r.Incomplete = r.Incomplete || !found.done && found.err == nil
 		}
 		r.Sessions = append(r.Sessions, session)

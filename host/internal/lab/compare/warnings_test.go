@@ -20,7 +20,8 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		"nothing to say": {compare.Report{Sessions: []compare.SessionReport{{Entries: 3}}}, nil},
 		"doing nothing would have failed": {
 			compare.Report{Totals: compare.Results{Nothing: compare.Result{Turns: 9, OverLimit: 4}}},
-			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a larger window"},
+			[]string{"nothing: 4 of 9 requests are over the context limit and would have failed; priced as in a " +
+				"larger window"},
 		},
 		"a variant": {
 			compare.Report{
@@ -33,7 +34,8 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 				Prices: lists,
 			},
 			[]string{
-				"one-shot: 1 of 9 requests are still over the context limit; they cost nothing, here and in what it is compared with",
+				"one-shot: 1 of 9 requests are still over the context limit; they cost nothing, here and in what it " +
+					"is compared with",
 				"one-shot: the figures are those of 1 of 2 sessions; compare shares, not sums",
 				"one-shot: its cost includes its own model calls, 2 with 1000 tokens (0.2500 USD by late)",
 				"1 of 2 sessions have no times: the prompt cache is assumed to stay warm in them",
@@ -42,7 +44,8 @@ func TestWarningsAreWhatWouldBeReadWrongly(t *testing.T) {
 		},
 		"a comparison that was stopped": {
 			compare.Report{Incomplete: true, Prices: lists[:1]},
-			[]string{"the comparison was stopped before its end: variants have figures of different sessions", "prices as of 2026-11-20"},
+			[]string{"the comparison was stopped before its end: variants have figures of different sessions",
+				"prices as of 2026-11-20"},
 		},
 	} {
 		if diff := cmp.Diff(c.want, c.report.Warnings()); diff != "" {

@@ -57,11 +57,13 @@ func TestIdentifiersOfEachKindOfBlock(t *testing.T) {
 		block content.Block
 		want  []string
 	}{
-		"parameters": {content.ToolCall{Name: "read_file", ID: "call_1", Parameters: json.RawMessage(`{"file_path":"/w/a.go","old\u005fname" : ["fooBar",
+		"parameters": {content.ToolCall{Name: "read_file", ID: "call_1",
+			Parameters: json.RawMessage(`{"file_path":"/w/a.go","old\u005fname" : ["fooBar",
 			"two words", {"line_no":1234}], "n":7}`)}, []string{"/w/a.go", "1234", "fooBar", "two words"}},
 		"a result that is text": {content.ToolResponse{ToolName: "read_file",
 			Result: content.String("a\nfunc doIt() {\"x y\"}")}, []string{"doIt", "x y"}},
-		"a result that is JSON": {content.ToolResponse{Result: json.RawMessage(`{"reservation_id":"ZFA04Y","total":1500}`)}, []string{"1500", "ZFA04Y", "reservation_id"}},
+		"a result that is JSON": {content.ToolResponse{Result: json.RawMessage(`{"reservation_id":"ZFA04Y",` +
+			`"total":1500}`)}, []string{"1500", "ZFA04Y", "reservation_id"}},
 		"an error": {content.ToolResponse{Error: "ENOENT: no such file /w/b.go"},
 			[]string{"/w/b.go", "ENOENT"}},
 		"a thought": {content.Thinking{Thought: "look at fooBar"}, []string{"fooBar"}},

@@ -87,12 +87,15 @@ func TestATurnIsEachTimeTheModelWasCalled(t *testing.T) {
 		entries []content.Content
 		want    []int
 	}{
-		"nothing":                    {nil, nil},
-		"a question":                 {[]content.Content{says("human", "q")}, []int{1}},
-		"a question and its answer":  {[]content.Content{says("human", "q"), says("ai", "a")}, []int{1}},
-		"an answer in two entries":   {[]content.Content{says("human", "q"), says("ai", "a"), says("ai", "b")}, []int{1}},
-		"it begins with the model":   {[]content.Content{says("ai", "a"), says("human", "q"), says("ai", "b")}, []int{0, 2}},
-		"a tool":                     {[]content.Content{says("human", "q"), calls("1"), answers("1"), says("ai", "a")}, []int{1, 3}},
+		"nothing":                   {nil, nil},
+		"a question":                {[]content.Content{says("human", "q")}, []int{1}},
+		"a question and its answer": {[]content.Content{says("human", "q"), says("ai", "a")}, []int{1}},
+		"an answer in two entries": {[]content.Content{says("human", "q"), says("ai", "a"), says("ai", "b")},
+			[]int{1}},
+		"it begins with the model": {[]content.Content{says("ai", "a"), says("human", "q"), says("ai", "b")},
+			[]int{0, 2}},
+		"a tool": {[]content.Content{says("human", "q"), calls("1"), answers("1"), says("ai", "a")},
+			[]int{1, 3}},
 		"interrupted before the end": {[]content.Content{says("human", "q"), calls("1"), answers("1")}, []int{1, 3}},
 	} {
 		seen := 0
@@ -234,8 +237,9 @@ func TestADirectoryThatWasSetIsKept(t *testing.T) {
 		given     map[string]any
 		want      any
 	}{
-		"none is set":          {want: "/recorded"},
-		"the user did":         {overrides: []config.Override{{Key: "workspace.root", Value: "/mine", Source: "--set"}}},
+		"none is set": {want: "/recorded"},
+		"the user did": {overrides: []config.Override{{Key: "workspace.root", Value: "/mine",
+			Source: "--set"}}},
 		"a setting of the run": {given: map[string]any{"workspace.root": "/given"}, want: "/given"},
 	} {
 		t.Run(name, func(t *testing.T) {

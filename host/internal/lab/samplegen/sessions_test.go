@@ -174,7 +174,8 @@ func TestSessionsShowWhatStrategiesWorkOn(t *testing.T) {
 				}
 			}
 			if stale < 5 || again < 2 || failedEdits < 1 {
-				t.Errorf("%d edits of files that were read, want 5; %d files read again, want 2; %d failed edits, want 1", stale,
+				t.Errorf("%d edits of files that were read, want 5; %d files read again, want 2; %d failed "+
+					"edits, want 1", stale,
 					again, failedEdits)
 			}
 		})
@@ -203,7 +204,8 @@ func TestClaudeChainHasNoGaps(t *testing.T) {
 		}
 	}
 	if boundaries != 1 || branches == 0 {
-		t.Errorf("%d compactions, want 1; %d lines with several children, want some: parallel calls make them", boundaries,
+		t.Errorf("%d compactions, want 1; %d lines with several children, want some: parallel calls make them",
+			boundaries,
 			branches)
 	}
 }

@@ -65,7 +65,8 @@ func build(dir string) error {
 	return errors.Join(binaries.Plugins(dir, packages), binaries.Copy(programs[0], filepath.Join(dir, "bad")))
 }
 
-// bad returns a binary with one fault. It is a hard link: hosts refuse symbolic links that lead out of a plugin directory.
+// bad returns a binary with one fault. It is a hard link: hosts refuse symbolic links that lead out of a plugin
+// directory.
 func bad(t *testing.T, fault string) string {
 	t.Helper()
 	dir := filepath.Join(bin, "bad-"+fault)

@@ -145,11 +145,12 @@ func TestWhatIsNoPluginIsRefusedBeforeItIsStarted(t *testing.T) {
 		err  error
 		text string
 	}{
-		"no such file":    {filepath.Join(dir, "none"), Options{}, ErrBadBinary, "no such file"},
-		"a directory":     {dir, Options{}, ErrBadBinary, "not a regular file"},
-		"another name":    {write("mine", 0o755), Options{}, ErrBadBinary, "must be named thresh-strategy-<name>"},
-		"not executable":  {write("thresh-strategy-a", 0o644), Options{}, ErrBadBinary, "chmod +x"},
-		"an unknown line": {write("thresh-strategy-b", 0o755), Options{Only: []string{"lifelines"}}, ErrUnknownCheck, "lifeline,"},
+		"no such file":   {filepath.Join(dir, "none"), Options{}, ErrBadBinary, "no such file"},
+		"a directory":    {dir, Options{}, ErrBadBinary, "not a regular file"},
+		"another name":   {write("mine", 0o755), Options{}, ErrBadBinary, "must be named thresh-strategy-<name>"},
+		"not executable": {write("thresh-strategy-a", 0o644), Options{}, ErrBadBinary, "chmod +x"},
+		"an unknown line": {write("thresh-strategy-b", 0o755), Options{Only: []string{"lifelines"}}, ErrUnknownCheck,
+			"lifeline,"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Run(t.Context(), tc.path, tc.o)
@@ -208,7 +209,8 @@ func TestReportsSayTheSameInEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	suite := suites.Suites[0]
-	if suite.Tests != 3 || suite.Failures != 1 || suite.Skipped != 1 || suite.Cases[1].Failure.Message != r.Results[1].Detail {
+	if suite.Tests != 3 || suite.Failures != 1 || suite.Skipped != 1 ||
+		suite.Cases[1].Failure.Message != r.Results[1].Detail {
 		t.Errorf("JUnit: %+v", suite)
 	}
 	raw, err := json.Marshal(r)
@@ -216,7 +218,8 @@ func TestReportsSayTheSameInEveryForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	var counts struct{ Passed, Failed, Skipped int }
-	if err := json.Unmarshal(raw, &counts); err != nil || counts.Passed != 1 || counts.Failed != 1 || counts.Skipped != 1 {
+	if err := json.Unmarshal(raw, &counts); err != nil || counts.Passed != 1 || counts.Failed != 1 ||
+		counts.Skipped != 1 {
 		t.Errorf("JSON: %+v, %v", counts, err)
 	}
 }

@@ -50,7 +50,8 @@ func TestWhatIsMeasuredIsServed(t *testing.T) {
 	c.Add(t.Context(), 1.5)
 	c.Add(t.Context(), 0.25)
 	status, body := get(t, e.URL())
-	if status != http.StatusOK || !strings.Contains(body, "\nthresh_llm_cost_total 1.75\n") || !strings.Contains(body, `target_info{service_name="thresh",service_version="1.2.3"} 1`) {
+	if status != http.StatusOK || !strings.Contains(body, "\nthresh_llm_cost_total 1.75\n") ||
+		!strings.Contains(body, `target_info{service_name="thresh",service_version="1.2.3"} 1`) {
 		t.Errorf("%d\n%s", status, body)
 	}
 	if status, _ := get(t, strings.TrimSuffix(e.URL(), endpoint.Path)); status != http.StatusNotFound {
@@ -59,7 +60,8 @@ func TestWhatIsMeasuredIsServed(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	if conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.URL(), "http://"), endpoint.Path)); err == nil {
+	if conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(e.URL(), "http://"),
+		endpoint.Path)); err == nil {
 		_ = conn.Close()
 		t.Error("it is still there after Close")
 	}

@@ -37,7 +37,8 @@ func pieceDepth(p rewrite.Piece) int {
 	}
 }
 
-// piecesDepth returns the deepest nesting in the new blocks among pieces.
+// piecesDepth returns the deepest nesting in the new blocks among pieces. Blocks that are kept came from the host,
+// which has accepted them before.
 func piecesDepth(pieces []rewrite.BlockPiece) int {
 	deep := 0
 	for _, p := range pieces {
@@ -70,6 +71,8 @@ func blockDepth(b content.Block) int {
 	}
 }
 
+// fieldsDepth returns the deepest nesting in fields that this version does not know. They are carried to other programs
+// like all others.
 func fieldsDepth(fields content.Fields) int {
 	deep := 0
 	for _, f := range fields {
@@ -81,6 +84,7 @@ func fieldsDepth(fields content.Fields) int {
 // jsonDepth returns how deeply arrays and objects are nested. It only counts brackets outside of strings, so invalid
 // JSON does no harm; the check of answers validates it.
 func jsonDepth(raw []byte) int {
+	// Brackets of the two kinds are counted together: only how deep a reader recurses matters.
 	depth, deepest := 0, 0
 	inText := false
 	for i := 0; i < len(raw); i++ {

@@ -29,6 +29,8 @@ const (
 // checkInfo checks what a plugin reports about itself and returns it in a form that is safe to print: a description
 // could contain terminal escape sequences. name is the one in the file's name; both must agree, because users refer to
 // strategies by it in settings and grants.
+//
+// The error is a [fault.ErrBadInfo], for which a restart is useless: the same file will say the same again.
 func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	// Clipped, not refused: a description is for people, and too long a one does no harm.
 	info.Description = text.Printable(info.Description, maxDescription)
@@ -40,6 +42,7 @@ func checkInfo(name string, info contract.Info) (contract.Info, error) {
 	case info.Name != name:
 		return contract.Info{}, badInfo("it reports the name %q, but the file's name is %q: rename the file to %s%s",
 			info.Name, name, discover.FilePrefix, info.Name)
+	// The version is compared and written to the lock file, so that it is refused rather than cut.
 	case v == "" || len(v) > maxVersion || text.Printable(v, maxVersion) != v:
 		return contract.Info{}, badInfo(
 			"its version %q is empty, too long or not printable", text.Printable(v, maxVersion),
@@ -69,6 +72,7 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 	if len(declared) > maxConfigFields {
 		return nil, badInfo("it declares %d settings, at most %d are allowed", len(declared), maxConfigFields)
 	}
+	// Defaults are replaced below; what the plugin sent stays as it was sent.
 	fields := slices.Clone(declared)
 	seen := make(map[string]bool, len(fields))
 	for i := range fields {
@@ -101,6 +105,7 @@ func checkConfigFields(declared []contract.ConfigField) ([]contract.ConfigField,
 				return nil, badInfo("setting %q: its default takes %d bytes, at most %d are allowed", f.Key, len(raw),
 					maxDefault)
 			}
+			// In the form that a user's value has after its check.
 			value, err := checkDefault(*f)
 			if err != nil {
 				return nil, badInfo("setting %q: its default %s %w", f.Key, text.Printable(string(raw), 100), err)

@@ -17,7 +17,8 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := remote{server: grpc.NewServer(grpc.ConnectionTimeout(time.Hour)), accepted: newConnections(listener, newBounds(func(error) {}))}
+	r := remote{server: grpc.NewServer(grpc.ConnectionTimeout(time.Hour)),
+		accepted: newConnections(listener, newBounds(func(error) {}))}
 	served := make(chan error, 1)
 	go func() { served <- r.server.Serve(r.accepted) }()
 

@@ -26,7 +26,8 @@ type hostServices struct {
 	calls  map[string]*serviceCall
 }
 
-// serviceCall is one Compress that is going on.
+// serviceCall is one Compress that is going on. It is shared by all requests of the call, which may run at the same
+// time.
 type serviceCall struct {
 	ctx  context.Context // ends with the Compress
 	host contract.Host
@@ -81,12 +82,15 @@ func (h *hostServices) enter(
 		)
 	}
 	h.bounds.admitted()
+	// gRPC's context ends with the request alone. Without the other, a request would go on after its Compress timed
+	// out.
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(call.ctx, cancel)
 	return call, ctx, func() { stop(); cancel() }, nil
 }
 
-// EstimateTokens counts the tokens of entries. gRPC calls it on a goroutine per request.
+// EstimateTokens counts the tokens of entries. gRPC calls it on a goroutine per request. The error is a status of gRPC,
+// as are those of the other two; the plugin's library turns it back.
 func (h *hostServices) EstimateTokens(stream wire.EstimateStream) error {
 	return wire.ToStatus(h.estimate(stream))
 }
@@ -103,6 +107,7 @@ func (h *hostServices) estimate(stream wire.EstimateStream) error {
 	defer leave()
 	taken := account{of: h.bounds}
 	defer taken.close()
+	// Only now are the entries read: a request that was refused costs no memory.
 	entries, err := receive(taken.limits())
 	if err != nil {
 		return err
@@ -170,5 +175,6 @@ func (h *hostServices) resolve(ctx context.Context, id, name string) (string, er
 		return "", err
 	}
 	defer leave()
+	// Nothing is accounted for: a name is small, and the answer is the host's own text.
 	return call.host.ResolvePrompt(ctx, name)
 }

@@ -62,7 +62,8 @@ func TestADirectoryThatCannotBeWatchedIsSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log plugintest.Buffer
-	w, err := newDirWatch(hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: &log}), []string{closed, filepath.Join(t.TempDir(), "open")})
+	w, err := newDirWatch(hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: &log}),
+		[]string{closed, filepath.Join(t.TempDir(), "open")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ func TestWhatIsRecordedForAFile(t *testing.T) {
 
 func TestAGroupOfOnesOwnIsNobodyElse(t *testing.T) {
 	g := &guard{user: 1000, groups: filepath.Join(t.TempDir(), "group")}
-	if err := os.WriteFile(g.groups, []byte("alice:x:1000:\nbob:x:1001:bob\ncarol:x:1002:carol,mallory\n"), 0o644); err != nil {
+	if err := os.WriteFile(g.groups, []byte("alice:x:1000:\nbob:x:1001:bob\ncarol:x:1002:carol,mallory\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
