@@ -41,6 +41,7 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 		return fail(bad)
 	}
 	if root != nil {
+		// All problems of a file are collected, so that one run shows them all.
 		w := &walker{layer: l, file: path, places: pl, problems: p, seen: map[string]int{}}
 		w.table("", root)
 	}
@@ -48,6 +49,8 @@ func loadFile(path string, name Layer, optional bool, pl places, p *problems) (l
 }
 
 // readFile returns the text of a small regular file.
+//
+// The errors do not name the path: the caller's error does.
 func readFile(path string) ([]byte, error) {
 	if path == os.DevNull {
 		return nil, nil // The way to say "no file" where a file must be named.
@@ -68,6 +71,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, cause(err)
 	}
 	defer f.Close()
+	// One byte more than allowed, by which a larger file is known. Its size alone would not do: it may grow meanwhile.
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	switch {
 	case err != nil:

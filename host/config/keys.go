@@ -52,6 +52,7 @@ var registry = sync.OnceValue(func() *index {
 		x.keys = append(x.keys, s.Key)
 		x.specs[s.Key] = s
 		x.env[envName(s.Key)] = s.Key
+		// Each prefix before a dot is a group.
 		for i, c := range s.Key {
 			if c == '.' {
 				x.groups[s.Key[:i]] = true

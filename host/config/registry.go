@@ -184,11 +184,13 @@ func behavior(s Spec) Spec {
 	return s
 }
 
+// model settings describe the agent's model, of which a profile usually has its own.
 func model(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryModel, true
 	return s
 }
 
+// host settings are about the program that runs sessions, and not about what a strategy does.
 func host(s Spec) Spec {
 	s.Category, s.PersistToProfile = categoryHost, true
 	return s

@@ -22,6 +22,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 			values[s.Key] = s.Default
 		}
 	}
+	// Sorted for the errors, which list them.
 	known := slices.Sorted(maps.Keys(specs))
 	own := c.merged.Cut(groupStrategies + "." + name)
 	for _, key := range own.Keys() {
@@ -45,6 +46,7 @@ func (c *Config) Strategy(name string, declared []Spec) (map[string]any, error) 
 	return values, nil
 }
 
+// unknownOwn returns the error for a setting that a strategy does not declare, with the nearest one that it does.
 func unknownOwn(at Origin, strategy, full, key string, known []string) *Error {
 	e := &Error{Origin: at, Key: full, Problem: "is not a setting of " + strategy, Nearest: nearest.One(key, known)}
 	if len(known) == 0 {

@@ -34,14 +34,16 @@ func TestMissingIsolationIsSaid(t *testing.T) {
 		{"optimize", session}, {"compress", session}, {"replay", session},
 	} {
 		r := without(args...).done(t)
-		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) || !strings.Contains(r.stderr, "landlock") {
+		if n := strings.Count(r.stderr, warning); n != 1 || !strings.Contains(r.stderr, could) ||
+			!strings.Contains(r.stderr, "landlock") {
 			t.Errorf("%v says it %d times:\n%s", args, n, r.stderr)
 		}
 	}
 	if r := without("plugins", "list"); !strings.Contains(r.stdout, "not isolated: files: ") {
 		t.Errorf("the listing does not say it:\n%s", r.stdout)
 	}
-	if r := without("optimize", "--set", "plugins.isolation=strict", session); r.code == 0 || !strings.Contains(r.stderr, "cannot be isolated") {
+	r := without("optimize", "--set", "plugins.isolation=strict", session)
+	if r.code == 0 || !strings.Contains(r.stderr, "cannot be isolated") {
 		t.Errorf("strict: exit status %d:\n%s", r.code, r.stderr)
 	}
 
@@ -137,7 +139,9 @@ func TestMetricsForEveryoneAreSaid(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	const warning = "served to everyone who can reach this address"
-	for address, want := range map[string]bool{"0.0.0.0:0": true, ":0": true, "[::]:0": true, "127.0.0.1:0": false, "localhost:0": false} {
+	for address, want := range map[string]bool{
+		"0.0.0.0:0": true, ":0": true, "[::]:0": true, "127.0.0.1:0": false, "localhost:0": false,
+	} {
 		r := p.run("run", "--metrics", address) // its input ends at once
 		if got := strings.Contains(r.stderr, warning); got != want && r.code == 0 {
 			t.Errorf("%s: %s", address, r.stderr)

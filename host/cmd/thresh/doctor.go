@@ -24,13 +24,17 @@ type doctorReport struct {
 
 // keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
 var keptFrom = map[isolate.Measure]string{
-	isolate.Privileges: "gaining privileges",
-	isolate.Files:      "your files",
-	isolate.Network:    "the network",
-	isolate.Processes:  "starting other programs",
-	isolate.Signals:    "signals, abstract sockets",
-	isolate.Memory:     "unlimited private memory",
-	isolate.Limits:     "open files, core dumps",
+	isolate.Privileges:  "gaining privileges",
+	isolate.Files:       "your files",
+	isolate.Network:     "the network",
+	isolate.Sockets:     "others' sockets",
+	isolate.Processes:   "starting other programs",
+	isolate.Calls:       "other system calls",
+	isolate.Signals:     "signals, abstract sockets",
+	isolate.Ending:      "outliving the host",
+	isolate.Descriptors: "inherited open files",
+	isolate.Memory:      "unlimited private memory",
+	isolate.Limits:      "open files, core dumps",
 }
 
 // doctorCommand shows which isolation measures work on this machine. It asks the kernel for each of them instead of
@@ -40,11 +44,11 @@ func doctorCommand(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate plugins",
 		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation.
-It starts no plugin.
+It starts no plugin, but tries whether namespaces work.
 
-Not limited on any system: CPU time, the number of threads (except by the memory that they take), shared memory (the
-limit is on private memory), and connections to Unix sockets in the file system that your user may open. Run thresh as
-a user without access to any that matter.
+Not limited on any system: CPU time, the number of threads (except by the memory that they take), and shared memory
+(the limit is on private memory). Where the measure "sockets" does not work, a plugin can connect to any Unix socket in
+the file system that your user may open: run thresh as a user without access to any that matter.
 
 A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
 temporary directory (TMPDIR), not in the host's private one.

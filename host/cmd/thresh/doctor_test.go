@@ -31,7 +31,8 @@ func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
 			t.Errorf("thresh cannot be its own launcher: %s", c.How)
 		}
 	}
-	want := []string{"privileges", "files", "network", "processes", "signals", "memory", "limits"}
+	want := []string{"privileges", "files", "network", "sockets", "processes", "calls", "signals", "ending", "descriptors",
+		"memory", "limits"}
 	if diff := cmp.Diff(want, measures); diff != "" {
 		t.Error(diff)
 	}

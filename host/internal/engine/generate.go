@@ -71,6 +71,7 @@ func textOnly(entries []content.Content) ([]llm.Message, error) {
 		case content.Human:
 		case content.AI:
 			m.Role = llm.Assistant
+		// Results of tools belong to the session of the agent; a summary's request has no tools.
 		default:
 			return nil, fmt.Errorf("entry %d of the request is from %q: only human and ai speak to a model", i,
 				c.Speaker)

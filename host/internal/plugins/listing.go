@@ -8,6 +8,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/internal/text"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
@@ -28,6 +29,8 @@ type Listing struct {
 	State  State  `json:"state"`
 	// Reason is a sentence for any state but ready; for ready, it says why a newer version of the file is not used.
 	Reason string `json:"reason,omitempty"`
+	// Isolation are the measures of isolation that its process runs under.
+	Isolation []isolate.Measure `json:"isolation,omitempty"`
 	// Lacking are the measures of isolation that its process does without, with the reason.
 	Lacking []string `json:"lacking,omitempty"`
 	// Stderr is the end of what a broken plugin wrote to its standard error, at most 8 KiB; Explanation shows a part.
@@ -91,7 +94,7 @@ func (m *Manager) list(ctx context.Context, c discover.Candidate) Listing {
 	p, err := strategy.Ask(ctx)
 	if p != nil {
 		l.describe(p.Info())
-		l.Lacking = p.Lacking()
+		l.Isolation, l.Lacking = p.Isolation(), p.Lacking()
 	}
 	if err == nil {
 		l.State = StateReady

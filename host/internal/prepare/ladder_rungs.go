@@ -135,7 +135,7 @@ func (l *ladder) oldMessages() []int {
 	return old
 }
 
-// headBytes is how much of a long message is kept.
+// headBytes is how much of a long message is kept. In bytes; about a hundred tokens.
 const headBytes = 400
 
 // head returns the first headBytes of a longer text, cut between two characters.

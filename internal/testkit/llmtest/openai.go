@@ -24,7 +24,8 @@ type openAIRequest struct {
 	} `json:"stream_options"`
 }
 
-// Roles are system, developer, user, assistant and tool; a tool's message answers one call.
+// Roles are system, developer, user, assistant and tool; a tool's message answers one call. Content is a string or a
+// list of parts; other fields are not looked at.
 type openAIMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`

@@ -144,11 +144,13 @@ func (s *Scanner) escape(i int) (int, error) {
 	}
 }
 
+// isHex accepts both cases, as JSON does.
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// literal steps over true, false or null.
+// literal steps over true, false or null. The word is compared byte by byte, so that an error names the byte that is
+// wrong.
 func (s *Scanner) literal(word string) error {
 	for i := range len(word) {
 		if s.pos+i >= len(s.data) {
@@ -162,7 +164,8 @@ func (s *Scanner) literal(word string) error {
 	return nil
 }
 
-// number steps over a number of any size. Digits are never converted, so large ids and long fractions stay exact.
+// number steps over a number of any size. Digits are never converted, so large ids and long fractions stay exact. What
+// follows the number is looked at by the caller.
 func (s *Scanner) number() error {
 	i := s.pos
 	if s.data[i] == '-' {
@@ -192,7 +195,8 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-// digits reads one or more digits from *i on.
+// digits reads one or more digits from *i on. The error is that of truncated text if the text ends where a digit is
+// needed.
 func (s *Scanner) digits(i *int) error {
 	start := *i
 	for *i < len(s.data) && '0' <= s.data[*i] && s.data[*i] <= '9' {

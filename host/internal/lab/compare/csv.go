@@ -100,6 +100,7 @@ func csvRow(s *SessionReport, v VariantInfo, res *Result, c *Cost) []string {
 		cost = append([]string{decimal(c.USD), decimal(c.Model), decimal(c.Nothing), decimal(c.Relative)},
 			counts(c.CacheRead, c.CacheWrite, c.Uncached)...)
 	}
+	// Zeros if no model was called: it cost nothing, which is a figure and not a gap.
 	var llm outcome.Spent
 	if res.LLM != nil {
 		llm = *res.LLM

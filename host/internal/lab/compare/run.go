@@ -250,6 +250,7 @@ func (c *comparison) progress(of int) {
 // replay runs one session with one variant and folds its turns. A replay that fails keeps the turns before the
 // failure; one that was interrupted is dropped, as a partial session cannot be compared with whole ones.
 func (c *comparison) replay(ctx context.Context, rec *recording, v *variant) slot {
+	// Without a valid configuration of its own the host's will do: the replay fails before it matters.
 	set := c.host.Config().Settings()
 	if v.config != nil {
 		set = v.config.Settings()

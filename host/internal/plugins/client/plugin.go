@@ -14,6 +14,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/plugins/process"
 	"github.com/thresh-dev/thresh/host/internal/plugins/trust"
 	"github.com/thresh-dev/thresh/sdk/contract"
@@ -86,6 +87,9 @@ func (p *Plugin) Info() contract.Info { return Clone(p.reported.info) }
 
 // Binary returns the file that runs.
 func (p *Plugin) Binary() *discover.Binary { return p.binary }
+
+// Isolation returns the measures that the process runs under.
+func (p *Plugin) Isolation() []isolate.Measure { return p.sandbox.Apply }
 
 // Lacking returns the isolation measures that the process runs without, each with the reason.
 func (p *Plugin) Lacking() []string { return p.sandbox.Lacking }

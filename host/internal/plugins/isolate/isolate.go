@@ -21,9 +21,22 @@ const (
 	Signals Measure = "signals"
 	// Memory: a hard limit on private memory. No limit that works without root counts shared memory.
 	Memory Measure = "memory"
+	// Calls: no system calls but those of an allow list, and some of these on the process itself only.
+	Calls Measure = "calls"
+	// Descriptors: none that the host's own parent left open.
+	Descriptors Measure = "descriptors"
+	// Ending: dead with the host, however that ended.
+	Ending Measure = "ending"
+	// Sockets: none but those in its run directory, and nothing outside can reach those that it makes.
+	Sockets Measure = "sockets"
 	// Limits: open files, the size of a written file, no core dumps.
 	Limits Measure = "limits"
 )
+
+// measures are all of them, in the order in which they are shown.
+var measures = []Measure{
+	Privileges, Files, Network, Sockets, Processes, Calls, Signals, Ending, Descriptors, Memory, Limits,
+}
 
 // Check reports whether this machine can enforce a measure.
 type Check struct {
@@ -41,6 +54,9 @@ type Spec struct {
 	Args       []string `json:"args"`
 	Binary     int      `json:"binary"`
 	KeepBinary bool     `json:"keepBinary"`
+	// Keep are the descriptors from 3 on that stay open in the program, if Descriptors is applied. Binary is kept if
+	// KeepBinary is set.
+	Keep []int `json:"keep"`
 	// Status is the launcher's descriptor for reporting a failure. It closes when the program begins, which is the sign
 	// of success.
 	Status int `json:"status"`
@@ -51,6 +67,8 @@ type Spec struct {
 	Processes bool `json:"processes"`
 	// Read holds absolute paths of files and directories that it may read and run programs from. Each must exist.
 	Read []string `json:"read"`
+	// Trial makes the launcher end where it would become the program.
+	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.

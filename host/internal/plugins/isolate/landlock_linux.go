@@ -49,6 +49,11 @@ func handled(abi int) uint64 {
 // signalsABI is the first Landlock version that can restrict signals and abstract sockets.
 const signalsABI = 6
 
+// landlockGuardsSignals reports whether [limitFiles] keeps signals from processes outside.
+func landlockGuardsSignals(spec Spec) bool {
+	return landlockABI() >= signalsABI && slices.Contains(spec.Apply, Signals) && slices.Contains(spec.Apply, Files)
+}
+
 // systemFiles are what any program may read, or run. Those that are not there are left out.
 var (
 	systemTrees = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"}

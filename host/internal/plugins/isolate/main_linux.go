@@ -3,19 +3,26 @@ package isolate
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Main makes the program able to be a launcher. Call it first in main: in a launcher it does not return. A launcher is
-// a second start of the same program, because Go cannot run code between fork and exec, and the restrictions must apply
+// Main makes the program able to be a launcher or a [Watcher]. Call it first in main: in these it does not return. A
+// launcher is a second start of the same program, because Go cannot run code between fork and exec, and the restrictions must apply
 // to the child only.
 func Main() {
 	registered.Store(true)
+	if len(os.Args) == 1 && os.Args[0] == watcherName {
+		watch()
+		os.Exit(0)
+	}
 	if len(os.Args) != 2 || os.Args[0] != launcherName {
 		return
 	}
@@ -33,47 +40,95 @@ func Main() {
 // launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
 const launcherFailed = 125
 
-// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory.
+// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory,
+// and keeps what is in SysProcAttr.
 // /proc/self/exe is the running program even if its file was replaced.
 func Command(spec Spec) (*exec.Cmd, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}, nil
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}
+	enterNamespaces(cmd, namespacesOf(spec))
+	return cmd, nil
+}
+
+// steps are what a launcher does for each measure, in this order: mounting needs privileges and no Landlock, and the
+// filter of system calls forbids what the others need. Measures that share a step are taken together.
+var steps = []struct {
+	name     Measure
+	measures []Measure
+	do       func(Spec) error
+}{
+	{Sockets, []Measure{Sockets}, hideFiles},
+	{Descriptors, []Measure{Descriptors}, closeDescriptors},
+	{Limits, []Measure{Limits}, setLimits},
+	{Memory, []Measure{Memory}, limitMemory},
+	{Privileges, []Measure{Files, Network, Processes, Calls}, keepPrivileges}, // without root, they need it
+	{Files, []Measure{Files}, limitFiles},
+	{Privileges, []Measure{Privileges}, dropPrivileges},
+	{Calls, []Measure{Network, Processes, Calls}, filterCalls},
 }
 
 // become takes the measures and then becomes the program with exec. It returns only if something failed.
 func become(spec Spec) *Failure {
 	// All of it concerns one thread, and the program inherits it from the one that starts it.
 	runtime.LockOSThread()
+	for _, step := range steps {
+		wanted := slices.ContainsFunc(step.measures, func(m Measure) bool { return slices.Contains(spec.Apply, m) })
+		if !wanted {
+			continue
+		}
+		if err := step.do(spec); err != nil {
+			return newFailure(string(step.name), err)
+		}
+	}
+	if spec.Trial {
+		os.Exit(0)
+	}
 	if spec.Binary > 0 && !spec.KeepBinary {
 		unix.CloseOnExec(spec.Binary)
 	}
-	// The order matters: the filter of system calls comes last, as it may forbid what the others need.
-	steps := map[Measure]func(Spec) error{
-		Limits: setLimits, Memory: limitMemory, Files: limitFiles, Privileges: dropPrivileges, Network: filterCalls,
-		Processes: filterCalls,
-	}
-	wanted := make(map[Measure]bool)
-	for _, m := range spec.Apply {
-		wanted[m] = true
-	}
-	if wanted[Files] || wanted[Network] || wanted[Processes] { // without root, they need it
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-			return newFailure(string(Privileges), err)
-		}
-	}
-	for _, m := range []Measure{Limits, Memory, Files, Privileges, Network, Processes} {
-		if !wanted[m] || m == Processes && wanted[Network] { // one filter does both
-			continue
-		}
-		if err := steps[m](spec); err != nil {
-			return newFailure(string(m), err)
-		}
-	}
 	return newFailure(stepExec, syscall.Exec(spec.Path, spec.Args, os.Environ()))
 }
+
+// closeDescriptors closes, when the program begins, every descriptor that it is not meant to have. The host may have
+// inherited some without knowing, such as a connection of the shell that started it, and os/exec passes those on.
+func closeDescriptors(spec Spec) error {
+	first, keep := 3, slices.Clone(spec.Keep)
+	if spec.KeepBinary {
+		keep = append(keep, spec.Binary)
+	}
+	for _, fd := range slices.Sorted(slices.Values(keep)) {
+		if err := closeFrom(first, fd-1); err != nil {
+			return err
+		}
+		first = max(first, fd+1)
+	}
+	return closeFrom(first, math.MaxInt32)
+}
+
+// closeFrom marks a range of descriptors to be closed by exec. The launcher itself still needs its own.
+func closeFrom(first, last int) error {
+	if first > last {
+		return nil
+	}
+	err := unix.CloseRange(uint(first), uint(last), unix.CLOSE_RANGE_CLOEXEC)
+	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	// a kernel before 5.11
+	open, err := os.ReadDir("/proc/self/fd")
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first && fd <= last {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// keepPrivileges makes sure that no program gains any, such as a setuid one.
+func keepPrivileges(Spec) error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
 // setLimits bounds open files, the size of a written file (1 GiB) and core dumps (none: they could contain
 // conversation).
@@ -108,7 +163,11 @@ func limit(resource int, most uint64) error {
 
 // dropPrivileges makes sure that the program has no capabilities, even if it is root's, and gets none.
 func dropPrivileges(Spec) error {
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+	if err := keepPrivileges(Spec{}); err != nil {
+		return err
+	}
+	// What a launcher in a user namespace was given to mount with would otherwise pass to the program.
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
 	for c := range uintptr(64) {

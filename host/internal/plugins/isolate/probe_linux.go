@@ -29,20 +29,40 @@ func Probe() []Check {
 	if abi < signalsABI {
 		signals = Check{Signals, false, fmt.Sprintf("needs landlock version %d, this kernel has %d", signalsABI, abi)}
 	}
+	sockets := Check{Sockets, true, "mount and network namespaces"}
+	if err := tryNamespaces(); err != nil {
+		sockets = Check{Sockets, false, "this machine allows no namespaces: " + err.Error()}
+	} else if !canMount() {
+		sockets.How = "user, mount and network namespaces"
+	}
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
 		files,
 		filters(Network),
+		sockets,
 		filters(Processes),
+		filters(Calls),
 		signals,
+		ending(),
+		{Descriptors, true, "all but the standard three and the lifeline are closed"},
 		{Memory, true, "RLIMIT_DATA (private memory, not shared), GOMEMLIMIT"},
 		{Limits, true, "open files, file size, core dumps"},
 	}
 }
 
+// ending reports whether the kernel has what a [Watcher] needs.
+func ending() Check {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return Check{Ending, false, "this kernel has no pidfds: " + err.Error()}
+	}
+	_ = unix.Close(fd)
+	return Check{Ending, true, "a watcher process (pidfd), PR_SET_PDEATHSIG"}
+}
+
 // filters reports whether the kernel can filter system calls for measure m.
 func filters(m Measure) Check {
-	if _, ok := architectures[runtime.GOARCH]; !ok {
+	if native == nil {
 		return Check{m, false, "there is no filter of system calls for " + runtime.GOARCH}
 	}
 	action := uint32(unix.SECCOMP_RET_ERRNO)

@@ -198,7 +198,7 @@ func (c *child) begin(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	// No Stdin: that makes it /dev/null.
 	cmd := &exec.Cmd{Path: path, Args: []string{c.binary.Path}, Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr}
 	cmd.ExtraFiles = append([]*os.File{lifeline}, inherit...)
-	cmd.SysProcAttr = processAttributes()
+	cmd.SysProcAttr = processAttributes(nil)
 	return cmd, c.starter.start(cmd)
 }
 

@@ -9,7 +9,7 @@ import (
 
 // processAttributes puts a plugin into a process group of its own. There is nothing like Pdeathsig on these systems:
 // only the lifeline ends a plugin with its host.
-func processAttributes() *syscall.SysProcAttr {
+func processAttributes(*syscall.SysProcAttr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 

@@ -10,8 +10,13 @@ import (
 
 // processAttributes puts a plugin into a process group of its own, so that the host's terminal does not signal it and
 // so that it can be ended together with what it started. The kernel kills it when the host ends (Pdeathsig).
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// It adds to a, which may be nil.
+func processAttributes(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	if a == nil {
+		a = &syscall.SysProcAttr{}
+	}
+	a.Setpgid, a.Pdeathsig = true, syscall.SIGKILL
+	return a
 }
 
 // reap waits for the process to end and then kills what is left of its group. The kill comes before the process id is

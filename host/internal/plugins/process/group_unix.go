@@ -3,12 +3,23 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
 
-// signalGroup sends a signal to the process and to all that it started and that stayed in its group.
-func signalGroup(p *os.Process, s syscall.Signal) error { return syscall.Kill(-p.Pid, s) }
+// signalGroup sends a signal to the process and to all that it started and that stayed in its group. A process that is
+// not isolated may have left its group; it gets the signal all the same.
+func signalGroup(p *os.Process, s syscall.Signal) error {
+	if err := syscall.Kill(-p.Pid, s); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return p.Signal(s)
+}
 
-// killGroup sends SIGKILL. An error means that there is nothing left to kill.
-func killGroup(p *os.Process) { _ = signalGroup(p, syscall.SIGKILL) }
+// killGroup sends SIGKILL to the group, and to the process itself wherever it is. An error means that there is nothing
+// left to kill.
+func killGroup(p *os.Process) {
+	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
+	_ = p.Kill() // by its pidfd where there are any
+}

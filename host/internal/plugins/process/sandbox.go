@@ -100,7 +100,7 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	grant := c.sandbox.Grant
 	cmd, err := isolate.Command(isolate.Spec{
 		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.binary.Path},
-		Binary: binaryFD, KeepBinary: c.binary.Script, Status: statusFD, RunDir: c.dir,
+		Binary: binaryFD, KeepBinary: c.binary.Script, Keep: []int{lifelineFD}, Status: statusFD, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
 		MaxMemory: uint64(c.sandbox.MaxMemory), Apply: c.sandbox.Apply,
 	})
@@ -109,6 +109,6 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	}
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, stdout, stderr // no Stdin: /dev/null
 	cmd.ExtraFiles = []*os.File{lifeline, c.binary.File(), status}
-	cmd.SysProcAttr = processAttributes()
+	cmd.SysProcAttr = processAttributes(cmd.SysProcAttr)
 	return cmd, nil
 }

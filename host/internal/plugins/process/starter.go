@@ -13,6 +13,7 @@ type starter struct {
 	requests chan startRequest
 	quit     chan struct{} // closed: the thread is to end
 	ended    chan struct{} // closed: it has
+	watch    watch         // kills what is left at the host's end
 }
 
 // startRequest asks the thread to start cmd. result has room for one error, so that the thread never blocks.
@@ -36,7 +37,7 @@ func (s *starter) loop() {
 	for {
 		select {
 		case r := <-s.requests:
-			r.result <- r.cmd.Start()
+			r.result <- s.watch.start(r.cmd)
 		case <-s.quit:
 			return
 		}
@@ -54,9 +55,10 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	}
 }
 
-// close ends the thread, which on Linux kills every process that still runs. Call it once, after all processes have
+// close ends the thread and the watcher, which on Linux kills every process that still runs. Call it once, after all processes have
 // ended.
 func (s *starter) close() {
 	close(s.quit)
 	<-s.ended
+	s.watch.close()
 }

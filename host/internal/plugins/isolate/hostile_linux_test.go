@@ -1,0 +1,318 @@
+package isolate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// hostReport is what testdata/hostile prints.
+type hostReport struct {
+	Sees, Reached bool
+	Open, Shared  []int
+	Namespace     string
+	Group         int
+}
+
+// attack lets the hostile program loose on targets, with a descriptor that the host inherited, and returns what it
+// found.
+func attack(t *testing.T, targets map[string]any) (r hostReport, pid int) {
+	t.Helper()
+	leaked, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leaked.Close()
+	file, err := leaked.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	// Without close-on-exec: as what the host's own parent left open.
+	if _, err := unix.FcntlInt(file.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run(t, Spec{Apply: everything(t)}, hostile, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	return r, pid
+}
+
+// victim starts a process of the same user that does nothing.
+func victim(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/bin/sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// state is all about a file that a plugin could change.
+func state(t *testing.T, path string) string {
+	t.Helper()
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return err.Error()
+	}
+	names := make([]byte, 1024)
+	n, _ := unix.Listxattr(path, names)
+	return fmt.Sprintf("%o %d:%d %d %d %q", s.Mode, s.Uid, s.Gid, s.Mtim.Nano(), s.Size, names[:max(n, 0)])
+}
+
+// limitsOf is what other processes can set of a process.
+func limitsOf(t *testing.T, pid int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cpus unix.CPUSet
+	_ = unix.SchedGetaffinity(pid, &cpus)
+	nice, _ := unix.Getpriority(unix.PRIO_PROCESS, pid)
+	return fmt.Sprintf("%s\ncpus %d, priority %d", text, cpus.Count(), nice)
+}
+
+func TestAHostileProgramHasNoEffect(t *testing.T) {
+	everything(t, Files, Network, Sockets, Calls, Signals, Descriptors)
+	_, file := secrets(t)
+	other := victim(t)
+	tcp, socket := listen(t)
+	_ = tcp
+	before, limits := state(t, file), limitsOf(t, other.Process.Pid)
+	null := state(t, "/dev/null")
+
+	dialled := make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // whoever is outside may connect, too
+		defer close(dialled)
+		for ctx.Err() == nil {
+			if conn, err := net.Dial("unix", "@hostile"); err == nil {
+				_ = conn.Close()
+				t.Error("an abstract socket of the program could be reached from outside")
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	r, _ := attack(t, map[string]any{"File": file, "Victim": other.Process.Pid, "Socket": socket})
+	cancel()
+	<-dialled
+
+	if got := state(t, file); got != before {
+		t.Errorf("the file was changed: %s, was %s", got, before)
+	}
+	if got := state(t, "/dev/null"); strings.Fields(got)[0] != strings.Fields(null)[0] {
+		t.Errorf("/dev/null was changed: %s, was %s", got, null)
+	}
+	if got := limitsOf(t, other.Process.Pid); got != limits {
+		t.Errorf("limits of another process were changed: %s\nwas %s", got, limits)
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Error("the victim is gone:", err)
+	}
+	if ours, _ := os.Readlink("/proc/self/ns/net"); r.Namespace == ours {
+		t.Error("it is in the host's network namespace")
+	}
+	if r.Sees || r.Reached || len(r.Open) > 0 || len(r.Shared) > 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// doomed runs as a process of its own: it starts the hostile program, tells its process id, and waits to be killed.
+// Nothing but the watcher ends the program: it has no parent death signal.
+func doomed(runDir string) {
+	w, err := NewWatcher()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var apply []Measure
+	for _, c := range Probe() {
+		if c.Works {
+			apply = append(apply, c.Measure)
+		}
+	}
+	defer w.Close() // it must be reachable until the end: its socket is what tells the watcher that the host lives
+	binary, err := os.Open(hostile)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, status, _ := os.Pipe()
+	cmd, err := Command(Spec{
+		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir, Apply: apply,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pidfd := -1
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.PidFD, cmd.SysProcAttr.Setpgid = &pidfd, true
+	cmd.ExtraFiles, cmd.Stdout = []*os.File{binary, status}, os.Stdout
+	if err := cmd.Start(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cmd.Process.Pid)
+	if err := w.Watch(cmd.Process.Pid, pidfd); err != nil {
+		fmt.Println(err)
+	}
+	_ = cmd.Wait()
+}
+
+func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
+	everything(t, Ending, Calls)
+	host := exec.Command("/proc/self/exe")
+	host.Env = append(os.Environ(), doomedEnv+"="+t.TempDir(), hostileEnv+"="+hostile)
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	var pid, group int
+	for lines.Scan() {
+		var r hostReport
+		switch text := lines.Text(); {
+		case pid == 0:
+			if _, err := fmt.Sscan(text, &pid); err != nil {
+				t.Fatal(text)
+			}
+			continue
+		case json.Unmarshal([]byte(text), &r) == nil:
+			group = r.Group
+		default:
+			t.Fatal(text)
+		}
+		break
+	}
+	if group != pid {
+		t.Errorf("the program %d is in process group %d", pid, group)
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	_ = host.Process.Kill()
+	// Busy machines need the generous bound; a program that clings never ends.
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(ended, 100)
+		if n == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			t.Fatalf("the program outlives its host: %v", err)
+		}
+	}
+	_ = host.Wait()
+}
+
+// A program that may start others cannot leave one behind: it is the first process of its namespace.
+func TestWhatAProgramStartsEndsWithIt(t *testing.T) {
+	all := everything(t, Ending, Sockets, Processes)
+	seconds := fmt.Sprintf("86400.%d", os.Getpid()) // its command line is how it is found
+	shell, err := filepath.EvalSymlinks("/bin/sh")
+	if err != nil {
+		t.Skip("SKIPPED:", err)
+	}
+	_, err = run(t, Spec{Apply: all, Processes: true}, shell,
+		"-c", "sleep "+seconds+" >/dev/null 2>&1 & setsid sleep "+seconds+" >/dev/null 2>&1 & exit 0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "sleep\x00"+seconds+"\x00") {
+			t.Errorf("left behind: %s", file)
+		}
+	}
+}
+
+// A filter must hold on the architecture that the tests do not run on, too.
+func TestTheFilterFitsTheKernelsLimits(t *testing.T) {
+	if native == nil {
+		t.Skip("SKIPPED: there is no filter for this architecture")
+	}
+	for _, arch := range []architecture{*native, {audit: unix.AUDIT_ARCH_AARCH64}} {
+		for _, r := range []refusal{{}, {sockets: true, processes: true, signals: true}} {
+			program := filter(arch, r, 1)
+			if len(program) > 4096 {
+				t.Errorf("%d instructions, 4096 are allowed", len(program))
+			}
+			for i, in := range program {
+				if in.Code&7 == unix.BPF_JMP && i+1+int(max(in.Jt, in.Jf)) >= len(program) {
+					t.Errorf("instruction %d jumps out of the program", i)
+				}
+			}
+		}
+	}
+	if both := slices.DeleteFunc(slices.Clone(allowedCalls), func(call uint32) bool {
+		return !slices.Contains(refusedCalls, call)
+	}); len(both) > 0 {
+		t.Errorf("allowed and refused: %v", both)
+	}
+}
+
+// Isolation must work for everyone, so these are the same tests without the rights of root.
+func TestAHostileProgramOfAnotherUser(t *testing.T) {
+	everything(t, Sockets)
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: the other tests have shown it")
+	}
+	dir, err := os.MkdirTemp("", "isolate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	const nobody = 65534
+	test, program := filepath.Join(dir, "test"), filepath.Join(dir, "hostile")
+	for from, to := range map[string]string{"/proc/self/exe": test, hostile: program} {
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, text, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(test, "-test.v", "-test.run", "TestAHostileProgramHasNoEffect|TestNoProgramOutlives")
+	cmd.Dir, cmd.Env = dir, []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin", hostileEnv + "=" + program}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "SKIP") || !strings.Contains(string(out), "PASS") {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+}

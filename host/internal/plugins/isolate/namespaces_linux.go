@@ -1,0 +1,259 @@
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A launcher is started in namespaces of its own, where the machine allows that. In an own mount namespace it sees the
+// files that Landlock leaves it and no others, and so no socket of another program. In an own network namespace there
+// are no abstract sockets but its own, and nothing outside reaches those; nor does /proc list anything. An own process
+// namespace is for programs that may start others: when the first process ends, the kernel kills the rest. Other
+// programs are a single process, and stay in the host's namespace, since a first process ignores signals by default.
+
+// namespacesOf returns the flags of clone for a launcher.
+func namespacesOf(spec Spec) uintptr {
+	var flags uintptr
+	if slices.Contains(spec.Apply, Sockets) {
+		flags |= unix.CLONE_NEWNS
+		if !spec.Network {
+			flags |= unix.CLONE_NEWNET
+		}
+		if spec.Processes && slices.Contains(spec.Apply, Ending) {
+			flags |= unix.CLONE_NEWPID
+		}
+	}
+	return flags
+}
+
+// enterNamespaces makes cmd start in namespaces of its own. Without root's rights they need a user namespace, in which
+// the user keeps its ids. The launcher gets the privileges to mount in it, and drops them before the program begins.
+func enterNamespaces(cmd *exec.Cmd, flags uintptr) {
+	if flags == 0 {
+		return
+	}
+	a := &syscall.SysProcAttr{Cloneflags: flags}
+	if !canMount() {
+		a.Cloneflags |= unix.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+	}
+	cmd.SysProcAttr = a
+}
+
+// canMount reports whether this process may make namespaces other than user namespaces.
+func canMount() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
+}
+
+// exposed is a file or directory that is shown in the new mount namespace.
+type exposed struct {
+	path string // where, without symbolic links
+	dir  bool
+	tree int // a descriptor of a detached mount
+}
+
+// view collects what a mount namespace is to show.
+type view struct {
+	trees []exposed
+	links map[string]string // symbolic links to make, by path
+}
+
+// add adds a path, and what it is a link to. needed makes an error of a path that cannot be shown.
+func (v *view) add(path string, needed bool) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if needed {
+			return err
+		}
+		return nil // not every system has everything
+	}
+	if real != path {
+		v.links[path] = real
+	}
+	if v.shows(real) {
+		return nil
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	const clone = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE
+	tree, err := unix.OpenTree(unix.AT_FDCWD, real, clone)
+	if err != nil {
+		return fmt.Errorf("open_tree %s: %w", real, err)
+	}
+	v.trees = append(v.trees, exposed{real, info.IsDir(), tree})
+	return nil
+}
+
+// addOpen adds an open file at the path that it was opened by. An interpreter looks there for the script, though it was
+// given a descriptor. A file that was replaced or removed meanwhile is left out, as the path is no longer its own.
+func (v *view) addOpen(fd int) error {
+	path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil || v.shows(path) {
+		return err
+	}
+	// Its descriptor cannot be mounted: it is from the host's mount namespace.
+	tree, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return nil
+	}
+	var there, ours unix.Stat_t
+	if err := errors.Join(unix.Fstat(tree, &there), unix.Fstat(fd, &ours)); err != nil || there.Ino != ours.Ino ||
+		there.Dev != ours.Dev {
+		return errors.Join(err, unix.Close(tree))
+	}
+	v.trees = append(v.trees, exposed{path, false, tree})
+	return nil
+}
+
+// fault is the system's error alone: the caller names the path.
+func fault(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
+// shows reports whether a path is below one that was added.
+func (v *view) shows(path string) bool {
+	return slices.ContainsFunc(v.trees, func(e exposed) bool {
+		return path == e.path || strings.HasPrefix(path, strings.TrimSuffix(e.path, "/")+"/")
+	})
+}
+
+// hideFiles makes a new root directory that shows what the program may use, and nothing else.
+func hideFiles(spec Spec) error {
+	v := view{links: make(map[string]string)}
+	var errs []error
+	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devices) {
+		errs = append(errs, v.add(path, false))
+	}
+	if spec.Network {
+		for _, path := range networkReads {
+			errs = append(errs, v.add(path, false))
+		}
+	}
+	for _, path := range spec.Read {
+		if err := v.add(path, true); err != nil {
+			errs = append(errs, fmt.Errorf("what it was granted to read: %s: %w", path, fault(err)))
+		}
+	}
+	errs = append(errs, v.add(spec.RunDir, true))
+	if spec.KeepBinary {
+		errs = append(errs, v.addOpen(spec.Binary))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	// Nothing that happens from here on may be seen outside.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("making mounts private: %w", err)
+	}
+	// Any directory will do: it becomes the root.
+	err := unix.Mount("plugin", spec.RunDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,nr_inodes=4k,mode=755")
+	if err != nil {
+		return fmt.Errorf("mounting a root: %w", err)
+	}
+	if err := unix.Chdir(spec.RunDir); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("pivot_root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("leaving the old root: %w", err)
+	}
+	if err := v.build(); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
+		return fmt.Errorf("making the root read-only: %w", err)
+	}
+	return unix.Chdir(spec.RunDir)
+}
+
+// build makes the tree in the new, empty root.
+func (v *view) build() error {
+	for _, e := range v.trees {
+		if err := e.mount(); err != nil {
+			return fmt.Errorf("%s: %w", e.path, err)
+		}
+	}
+	for path, target := range v.links {
+		if v.shows(path) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(target, path); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// mount attaches a detached mount at its path.
+func (e exposed) mount() error {
+	defer unix.Close(e.tree)
+	if err := os.MkdirAll(filepath.Dir(e.path), 0o755); err != nil {
+		return err
+	}
+	var err error
+	if e.dir {
+		err = os.Mkdir(e.path, 0o755)
+	} else {
+		err = os.WriteFile(e.path, nil, 0o644)
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return unix.MoveMount(e.tree, "", unix.AT_FDCWD, e.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+// probeTimeout bounds the trial of namespaces.
+const probeTimeout = 5 * time.Second
+
+// tryNamespaces starts a launcher that only makes its namespaces, and returns why it cannot. Security modules and
+// containers forbid them in many ways that cannot be asked for.
+func tryNamespaces() error {
+	dir, err := os.MkdirTemp("", "thresh-probe")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(dir)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	cmd, err := Command(Spec{Trial: true, Status: 3, RunDir: dir, Apply: []Measure{Sockets, Privileges}})
+	if err == nil {
+		cmd.ExtraFiles, cmd.Env = []*os.File{w}, []string{}
+		err = cmd.Start()
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	err = Await(r, probeTimeout)
+	if err != nil {
+		_ = cmd.Process.Kill()
+	}
+	_ = cmd.Wait()
+	return err
+}

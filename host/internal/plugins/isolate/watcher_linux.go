@@ -1,0 +1,149 @@
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Watcher is a process that outlives the host by a moment, and kills what the host has left behind. The kernel's own
+// means (PR_SET_PDEATHSIG) is not enough: a program that calls exec in another thread than its first is rid of it. A
+// plugin cannot reach the watcher, which holds pidfds, so that no reused process id can mislead it. It is safe for
+// concurrent use.
+type Watcher struct {
+	socket *os.File // the only other end of the watcher's socket: it ends with the host
+	ended  chan struct{}
+	err    error // why it could not be started; valid after ended is closed
+}
+
+// watcherSocket is the watcher's descriptor for its socket.
+const watcherSocket = 3
+
+// NewWatcher starts a watcher. It does not wait for it: what it is told waits in the socket.
+func NewWatcher() (*Watcher, error) {
+	if !Registered() {
+		return nil, errors.New("this program does not call host.ReexecMain, so that it cannot be a watcher")
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("socketpair: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "watcher"), os.NewFile(uintptr(fds[1]), "host")
+	w := &Watcher{socket: ours, ended: make(chan struct{})}
+	cmd := &exec.Cmd{
+		Path: "/proc/self/exe", Args: []string{watcherName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{theirs},
+		// A session of its own: what a terminal sends to the host does not reach it.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	go func() {
+		defer close(w.ended)
+		w.err = cmd.Start()
+		_ = theirs.Close()
+		if w.err == nil {
+			w.err = cmd.Wait()
+		}
+	}()
+	return w, nil
+}
+
+// Ended is closed when there is no watcher any more, be it that it could not be started.
+func (w *Watcher) Ended() <-chan struct{} { return w.ended }
+
+// Watch has a process and its group killed when the host ends, or Close is called, whichever comes first. pidfd
+// remains the caller's.
+func (w *Watcher) Watch(pid, pidfd int) error {
+	conn, err := w.socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	bad := conn.Control(func(fd uintptr) {
+		err = unix.Sendmsg(int(fd), []byte(strconv.Itoa(pid)), unix.UnixRights(pidfd), nil, unix.MSG_NOSIGNAL)
+	})
+	return errors.Join(bad, err)
+}
+
+// Close ends the watcher, which kills every process that is still there, and waits for it.
+func (w *Watcher) Close() {
+	_ = w.socket.Close()
+	<-w.ended
+}
+
+// watched is a process that a watcher watches.
+type watched struct{ pid, pidfd int }
+
+// watch is the main function of a watcher. It returns when there is nothing left to do.
+func watch() {
+	// What the host inherited would stay open here: a pipe would not end with the host.
+	_ = unix.CloseRange(watcherSocket+1, math.MaxInt32, 0)
+	var all []watched
+	for {
+		polls := []unix.PollFd{{Fd: watcherSocket, Events: unix.POLLIN}}
+		for _, p := range all {
+			polls = append(polls, unix.PollFd{Fd: int32(p.pidfd), Events: unix.POLLIN})
+		}
+		if _, err := unix.Poll(polls, -1); err != nil {
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			break
+		}
+		var left []watched
+		for i, p := range all {
+			if polls[i+1].Revents == 0 { // a pidfd becomes readable when its process ends
+				left = append(left, p)
+			} else {
+				_ = unix.Close(p.pidfd)
+			}
+		}
+		all = left
+		if polls[0].Revents == 0 {
+			continue
+		}
+		p, more := receive()
+		if !more {
+			break
+		}
+		if p.pidfd > 0 {
+			all = append(all, p)
+		}
+	}
+	for _, p := range all {
+		p.kill()
+	}
+}
+
+// receive reads one message of the host. more is false at the end of the host.
+func receive() (p watched, more bool) {
+	text, rights := make([]byte, 32), make([]byte, unix.CmsgSpace(4))
+	n, nr, _, _, err := unix.Recvmsg(watcherSocket, text, rights, unix.MSG_CMSG_CLOEXEC)
+	if errors.Is(err, unix.EINTR) {
+		return p, true
+	}
+	if err != nil || n == 0 {
+		return p, false
+	}
+	p.pid, err = strconv.Atoi(string(text[:n]))
+	messages, bad := unix.ParseSocketControlMessage(rights[:nr])
+	if err != nil || bad != nil || len(messages) == 0 {
+		return watched{}, true
+	}
+	if fds, err := unix.ParseUnixRights(&messages[0]); err == nil && len(fds) > 0 {
+		p.pidfd = fds[0]
+	}
+	return p, true
+}
+
+// kill ends a process and its group. The group goes first: as long as the process exists, its id is its own.
+func (p watched) kill() {
+	polls := []unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(polls, 0); n == 0 && p.pid > 1 {
+		_ = unix.Kill(-p.pid, unix.SIGKILL)
+	}
+	_ = unix.PidfdSendSignal(p.pidfd, unix.SIGKILL, nil, 0)
+}

@@ -1,0 +1,66 @@
+package process
+
+import (
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+)
+
+// watch has processes killed that are left when the host ends. There is one watcher for all of a spawner's processes.
+// A program that cannot be a watcher does without; the measure "ending" is then listed as missing.
+type watch struct {
+	mu      sync.Mutex
+	watcher *isolate.Watcher
+}
+
+// start starts cmd, and has it watched.
+func (w *watch) start(cmd *exec.Cmd) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	pidfd := -1
+	cmd.SysProcAttr.PidFD = &pidfd
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if pidfd < 0 { // a kernel before 5.4
+		return nil
+	}
+	defer unix.Close(pidfd)
+	if watcher := w.current(); watcher != nil {
+		_ = watcher.Watch(cmd.Process.Pid, pidfd) // it fails if the watcher was killed; the kernel's own means remain
+	}
+	return nil
+}
+
+// current returns the watcher, nil if there can be none. It starts another if the one before was killed.
+func (w *watch) current() *isolate.Watcher {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watcher != nil {
+		select {
+		case <-w.watcher.Ended():
+			w.watcher.Close()
+			w.watcher = nil
+		default:
+		}
+	}
+	if w.watcher == nil && isolate.Registered() {
+		w.watcher, _ = isolate.NewWatcher()
+	}
+	return w.watcher
+}
+
+// close kills what is left, and ends the watcher.
+func (w *watch) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watcher != nil {
+		w.watcher.Close()
+		w.watcher = nil
+	}
+}
