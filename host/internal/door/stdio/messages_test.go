@@ -134,6 +134,7 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 		call(5, add, `"format":"openai-chat","messages":[],"system":"a","instructions":"b"`),
 		call(6, "window.prepare", `"format":"native"`),
 		call(7, "session.get", `"session":"s"`),
+		call(8, "window.prepare", `"since":-1`),
 	)
 	if e := got[1].Error; e.Data.Entry == nil || *e.Data.Entry != 1 || e.Data.Part == nil || *e.Data.Part != 1 ||
 		!strings.Contains(e.Message, "message 1, part 1: a tool_result needs tool_use_id") {
@@ -143,6 +144,7 @@ func TestMessagesThatAreRefusedAreNamed(t *testing.T) {
 		2: "want anthropic, openai-chat or openai-responses", 3: `"format" is missing`,
 		4: `"entries" are in the native form`,
 		5: `"system" and "instructions" are the same`, 6: "unknown form of messages",
+		8: `"since" must be a whole number of at least 0, not number -1`,
 	} {
 		if e := got[id].Error; e.Code != CodeParams || !strings.Contains(e.Message, want) {
 			t.Errorf("%d: %+v", id, e)

@@ -166,6 +166,8 @@ func plainType(t reflect.Type) string {
 		return "text"
 	case reflect.Int:
 		return "a whole number"
+	case reflect.Uint64:
+		return "a whole number of at least 0"
 	default:
 		return "a " + t.Kind().String()
 	}
