@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -160,6 +162,31 @@ func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
 	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "ms/turn")
 	b.ReportMetric(took[len(took)*95/100].Seconds()*1e3, "p95-ms/turn")
 	b.ReportMetric(0, "ns/op") // most of it is making the session
+}
+
+// BenchmarkRestore opens a session from a native file of 5,000 entries, about a million tokens: reading, counting, the
+// first view. No strategy is called.
+func BenchmarkRestore(b *testing.B) {
+	h := openHost(b, benchPlugins(b), config.Override{Key: "compression.strategy", Value: "top-down-truncation"},
+		config.Override{Key: "model.contextLimit", Value: 1_000_000_000})
+	var native bytes.Buffer
+	_, err := transcript.Write(&native, &transcript.Transcript{Entries: gen.Session(5000, 1)}, transcript.Native)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		t, err := transcript.Read(bytes.NewReader(native.Bytes()), transcript.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := session(b, h, t.Entries)
+		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkSessionMemory reports what a session of 5,000 entries, about a million tokens, keeps resident in the host,

@@ -47,10 +47,10 @@ func (s *Session) Set(key string, value any) error {
 			"open a new session",
 			key, ErrFixed, s.counter.Encoding(), counter.Encoding())
 	}
-	if err := s.taxonomy.update(set); err != nil {
+	if _, err := s.host.prices.choose(set); err != nil {
 		return err
 	}
-	if _, err := s.host.prices.choose(set); err != nil {
+	if err := s.taxonomy.update(set); err != nil { // the last check, because it keeps what it made
 		return err
 	}
 	s.config = c

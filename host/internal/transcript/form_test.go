@@ -353,3 +353,18 @@ func TestAResponseGetsTheNameOfACallThatWasAddedBefore(t *testing.T) {
 		}
 	}
 }
+
+// Neighbours of one role become one message, which must have each of its fields once.
+func TestMergedMessagesHaveEachFieldOnce(t *testing.T) {
+	parsed, err := transcript.Parse(transcript.AnthropicMessages, transcript.Before{}, lines(`
+		{"role":"user","content":"a","note":"first"}
+		{"role":"user","content":"b","note":"second"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := transcript.Render(transcript.AnthropicMessages, nil, parsed.Entries)
+	if got := fmt.Sprintf("%s", r.Messages); len(r.Messages) != 1 || strings.Count(got, `"note"`) != 1 ||
+		!strings.Contains(got, "second") {
+		t.Error(got)
+	}
+}

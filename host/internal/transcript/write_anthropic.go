@@ -3,6 +3,7 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -101,7 +102,13 @@ func (a *anthropicWriter) add(role string, entry int, fields object, blocks ...[
 	}
 	a.role = role
 	a.body = append(a.body, blocks...)
-	a.fields = append(a.fields, fields...)
+	for _, f := range fields { // of messages that become one, the last to have a field decides
+		if i := slices.IndexFunc(a.fields, func(g field) bool { return g.name == f.name }); i >= 0 {
+			a.fields[i] = f
+		} else {
+			a.fields = append(a.fields, f)
+		}
+	}
 }
 
 // flush ends the current message, if it has blocks. The API refuses messages without any.
