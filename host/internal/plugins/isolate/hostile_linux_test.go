@@ -162,7 +162,8 @@ func doomed(runDir string) {
 	}
 	_, status, _ := os.Pipe()
 	cmd, err := Command(Spec{
-		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir, Apply: apply,
+		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir,
+		Apply: apply,
 	})
 	if err != nil {
 		fmt.Println(err)

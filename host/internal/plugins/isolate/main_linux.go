@@ -15,8 +15,8 @@ import (
 )
 
 // Main makes the program able to be a launcher or a [Watcher]. Call it first in main: in these it does not return. A
-// launcher is a second start of the same program, because Go cannot run code between fork and exec, and the restrictions must apply
-// to the child only.
+// launcher is a second start of the same program, because Go cannot run code between fork and exec, and the
+// restrictions must apply to the child only.
 func Main() {
 	registered.Store(true)
 	if len(os.Args) == 1 && os.Args[0] == watcherName {

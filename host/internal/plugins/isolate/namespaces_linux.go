@@ -181,7 +181,8 @@ func hideFiles(spec Spec) error {
 	if err := v.build(); err != nil {
 		return err
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
+	const readOnly = unix.MS_REMOUNT | unix.MS_BIND | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
+	if err := unix.Mount("", "/", "", readOnly, ""); err != nil {
 		return fmt.Errorf("making the root read-only: %w", err)
 	}
 	return unix.Chdir(spec.RunDir)

@@ -55,8 +55,8 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	}
 }
 
-// close ends the thread and the watcher, which on Linux kills every process that still runs. Call it once, after all processes have
-// ended.
+// close ends the thread and the watcher, which on Linux kills every process that still runs. Call it once, after all
+// processes have ended.
 func (s *starter) close() {
 	close(s.quit)
 	<-s.ended

@@ -141,7 +141,8 @@ func shared() (ids []int) {
 		ids = append(ids, int(id))
 	}
 	name, _ := unix.BytePtrFromString("hostile")
-	if id, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(name)), unix.O_CREAT|unix.O_RDWR, 0o666, 0, 0, 0); errno == 0 {
+	at := uintptr(unsafe.Pointer(name))
+	if id, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, at, unix.O_CREAT|unix.O_RDWR, 0o666, 0, 0, 0); errno == 0 {
 		ids = append(ids, int(id))
 	}
 	if id, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, 1, 0, 0); errno == 0 {
