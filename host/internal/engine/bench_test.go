@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
@@ -39,7 +42,7 @@ func openHost(b *testing.B, dir string, settings ...config.Override) *engine.Hos
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c})
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.New(&hclog.LoggerOptions{Output: io.Discard})})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -143,7 +146,8 @@ func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
 		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
 			b.Fatal(err)
 		}
-		runtime.GC() // making the session is not part of its turns
+		runtime.GC() // making the session is not part of its turns,
+		runtime.GC() // and neither is sweeping up after it
 		for i := range turns {
 			start := time.Now()
 			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {

@@ -17,6 +17,11 @@ var without = map[isolate.Measure]string{
 	isolate.Signals:    "end other processes of yours and use abstract sockets",
 	isolate.Memory:     "take all memory of this machine",
 	isolate.Limits:     "open many files and write huge ones",
+
+	isolate.Calls:       "change modes, owners and limits of what is yours",
+	isolate.Sockets:     "reach the sockets of other programs",
+	isolate.Ending:      "outlive the host",
+	isolate.Descriptors: "use files and connections that were open where the host was started",
 }
 
 // possible returns what a plugin can do for want of the measures in a list like [process.Sandbox.Lacking], each of
@@ -42,8 +47,25 @@ func (m *Manager) warnOfMissing(name string, sandbox process.Sandbox) {
 		return
 	}
 	m.log.Warn("plugin starts without all isolation", "strategy", name,
-		"missing", strings.Join(sandbox.Lacking, "; "), "itCould", strings.Join(possible(sandbox.Lacking), "; "),
+		"missing", strings.Join(byReason(sandbox.Lacking), "; "), "itCould", strings.Join(possible(sandbox.Lacking), "; "),
 		"hint", "plugins.isolation=strict refuses to start it")
+}
+
+// byReason puts together the measures that are missing for the same reason: often all of them are.
+func byReason(lacking []string) []string {
+	var out []string
+	at := map[string]int{} // by reason
+	for _, l := range lacking {
+		measure, reason, _ := strings.Cut(l, ": ")
+		i, known := at[reason]
+		if !known {
+			at[reason] = len(out)
+			out = append(out, l)
+			continue
+		}
+		out[i] = strings.TrimSuffix(out[i], ": "+reason) + ", " + measure + ": " + reason
+	}
+	return out
 }
 
 // Lacking returns how many measures of isolation the running or last process of each strategy does without, by name.
