@@ -200,7 +200,7 @@ func TestListHurtsNobodyByABrokenPlugin(t *testing.T) {
 		{Name: "steady", Path: path(second, "steady"), State: StateShadowed, SHA256: sum,
 			Reason: "hidden by " + path(first, "steady")},
 	}
-	ignore := cmpopts.IgnoreFields(Listing{}, "Reason", "Stderr", "Lacking")
+	ignore := cmpopts.IgnoreFields(Listing{}, "Reason", "Stderr", "Lacking", "Isolation")
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Error(diff)
 	}
