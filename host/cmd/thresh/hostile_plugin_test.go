@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,10 +100,14 @@ func TestHostilePlugins(t *testing.T) {
 // escaped is how each attempt ends of a plugin that tries to get out: to send something to local ports, to read a file
 // of the system and the host's environment, to signal the host, to write where it has no business.
 var escaped = []string{
-	"tcp=permission denied", "udp=permission denied", "passwd=permission denied", "environ=permission denied",
-	"signal=operation not permitted", "write-outside=permission denied", "write-above=permission denied",
+	"tcp=permission denied", "udp=permission denied", "passwd=<refused>", "environ=permission denied",
+	"signal=operation not permitted", "write-outside=<refused>", "write-above=<refused>",
 	"write-inside=done",
 }
+
+// refusals are what a program is told that may not use a file, or does not see it.
+var refusals = []string{"permission denied", "operation not permitted", "no such file or directory",
+	"read-only file system"}
 
 func (h hostile) meet(t *testing.T) {
 	p := newPlace(t, h.plugin)
@@ -151,7 +156,14 @@ func (h hostile) meet(t *testing.T) {
 		t.Errorf("got %+v", r.Error)
 	}
 	for _, words := range h.noop {
-		if !strings.Contains(string(r.Result), words) {
+		said := strings.Contains(string(r.Result), words)
+		// Which of the measures is first decides what the program is told: it may not, or there is no such file.
+		if what, any := strings.CutSuffix(words, "<refused>"); any {
+			said = slices.ContainsFunc(refusals, func(how string) bool {
+				return strings.Contains(string(r.Result), what+how)
+			})
+		}
+		if !said {
 			t.Errorf("the strategy does not say %q: %s", words, r.Result)
 		}
 	}
