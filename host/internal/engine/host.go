@@ -50,10 +50,9 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the fields below; never held during a call of a plugin
 	sessions map[string]*Session
-	// mu guards sessions and closed. It is never held during a call of a plugin.
-	closed bool
+	closed   bool
 }
 
 // Open makes a host. It starts no process: a plugin is started when a session first needs it. Settings that can be

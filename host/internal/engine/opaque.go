@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -21,8 +22,8 @@ var kinds = []string{
 func noOpaque(c content.Content) error {
 	for i, b := range c.Blocks {
 		o, opaque := b.(content.Opaque)
-		// Opaque blocks of a known kind are broken ones, for which another check has a better message.
-		if !opaque || !unknown(o.Kind()) {
+		// Opaque blocks of a known kind lack a field, for which another check has a better message.
+		if !opaque || o.Kind() == "" || slices.Contains(kinds, o.Kind()) {
 			continue
 		}
 		kind := o.Kind()
@@ -35,14 +36,4 @@ func noOpaque(c content.Content) error {
 			hint)
 	}
 	return nil
-}
-
-// unknown reports whether no block can be of a kind. Blocks of known kinds that lack a field are refused elsewhere.
-func unknown(kind string) bool {
-	for _, known := range kinds {
-		if kind == known {
-			return false
-		}
-	}
-	return kind != ""
 }

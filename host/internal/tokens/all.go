@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/thresh-dev/thresh/sdk/content"
@@ -28,20 +29,11 @@ func (c *Counter) CountAll(ctx context.Context, entries []content.Content, progr
 		}
 		return n, err
 	}
-	if !isLarge(entries) {
-		counts := make([]int, len(entries))
-		for i := range entries {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			var err error
-			if counts[i], err = count(ctx, i); err != nil {
-				return nil, err
-			}
-		}
-		return counts, nil
+	workers := 1
+	if isLarge(entries) {
+		workers = runtime.GOMAXPROCS(0)
 	}
-	counts, err := parallel(ctx, len(entries), count)
+	counts, err := each(ctx, workers, len(entries), count)
 	if err != nil {
 		return nil, err
 	}

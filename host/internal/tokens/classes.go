@@ -27,6 +27,30 @@ func (c class) isSymbol() bool { return c&(letter|number|space) == 0 }
 // isPrefix reports whether c is in [^\r\n\p{L}\p{N}], the one character that may stand before a word.
 func (c class) isPrefix() bool { return c&(letter|number|newline) == 0 }
 
+// bits says which characters have which bits of a class.
+var bits = []struct {
+	bits   class
+	tables []*unicode.RangeTable
+}{
+	{upper | letter, []*unicode.RangeTable{unicode.Lu, unicode.Lt}},
+	{lower | letter, []*unicode.RangeTable{unicode.Ll}},
+	{upper | lower | letter, []*unicode.RangeTable{unicode.Lm, unicode.Lo}},
+	{mark, []*unicode.RangeTable{unicode.M}},
+	{number, []*unicode.RangeTable{unicode.N}},
+	{space, []*unicode.RangeTable{unicode.White_Space}},
+	{newline, []*unicode.RangeTable{{R16: []unicode.Range16{{Lo: '\n', Hi: '\r', Stride: '\r' - '\n'}}}}},
+}
+
+// classify finds the class of any character, slowly.
+func classify(r rune) (c class) {
+	for _, b := range bits {
+		if unicode.In(r, b.tables...) {
+			c |= b.bits
+		}
+	}
+	return c
+}
+
 // ascii holds the classes of the ASCII characters.
 var ascii = func() (classes [utf8.RuneSelf]class) {
 	for r := range classes {
@@ -36,30 +60,23 @@ var ascii = func() (classes [utf8.RuneSelf]class) {
 }()
 
 // wide holds the classes of the characters below 0x32000, where nearly all text is. It is filled at the first
-// character that is not ASCII, which takes under a millisecond.
+// character that is not ASCII, range by range, which takes under a millisecond.
 var wide = sync.OnceValue(func() *[0x32000]class {
 	var classes [0x32000]class
-	set := func(bits class, tables ...*unicode.RangeTable) {
-		for _, table := range tables {
+	for _, b := range bits {
+		for _, table := range b.tables {
 			for _, r := range table.R16 {
 				for c := uint32(r.Lo); c <= uint32(r.Hi); c += uint32(r.Stride) {
-					classes[c] |= bits
+					classes[c] |= b.bits
 				}
 			}
 			for _, r := range table.R32 {
 				for c := r.Lo; c <= r.Hi && c < uint32(len(classes)); c += r.Stride {
-					classes[c] |= bits
+					classes[c] |= b.bits
 				}
 			}
 		}
 	}
-	set(upper|letter, unicode.Lu, unicode.Lt)
-	set(lower|letter, unicode.Ll)
-	set(upper|lower|letter, unicode.Lm, unicode.Lo)
-	set(mark, unicode.M)
-	set(number, unicode.N)
-	set(space, unicode.White_Space)
-	set(newline, &unicode.RangeTable{R16: []unicode.Range16{{Lo: '\n', Hi: '\r', Stride: '\r' - '\n'}}})
 	return &classes
 })
 
@@ -73,25 +90,4 @@ func classAt(s string, i int) (class, int) {
 		return classes[r], width
 	}
 	return classify(r), width
-}
-
-// classify finds the class of any character, slowly.
-func classify(r rune) (c class) {
-	switch {
-	case unicode.In(r, unicode.Lu, unicode.Lt):
-		return upper | letter
-	case unicode.Is(unicode.Ll, r):
-		return lower | letter
-	case unicode.IsLetter(r):
-		return upper | lower | letter
-	case unicode.IsMark(r):
-		return mark
-	case unicode.IsNumber(r):
-		return number
-	case r == '\n' || r == '\r':
-		return space | newline
-	case unicode.IsSpace(r):
-		return space
-	}
-	return 0
 }

@@ -56,11 +56,11 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	parts := cut(s)
-	if len(parts) == 1 {
+	if len(s) <= 2*partSize {
 		return v.count(ctx, s)
 	}
-	counts, err := parallel(ctx, len(parts),
+	parts := cut(s)
+	counts, err := each(ctx, runtime.GOMAXPROCS(0), len(parts),
 		func(ctx context.Context, i int) (int, error) { return v.count(ctx, parts[i]) })
 	total := 0
 	for _, n := range counts {
@@ -69,7 +69,7 @@ func (c *Counter) text(ctx context.Context, s string) (int, error) {
 	return total, err
 }
 
-// partSize is the length in bytes from which a text is counted in parts, and about that of each part.
+// partSize is about the length in bytes of the parts in which a long text is counted.
 const partSize = 128 << 10
 
 // cut cuts s where that does not change its count. A text without such a place is one part.
@@ -82,27 +82,34 @@ func cut(s string) (parts []string) {
 	return append(parts, s)
 }
 
-// parallel calls count for 0 to n-1 on all processors and returns what it gave, in order.
-func parallel(ctx context.Context, n int, count func(context.Context, int) (int, error)) ([]int, error) {
+// each calls count for 0 to n-1, on as many processors as there are workers, and returns what it gave, in order. One
+// worker is the caller's own goroutine.
+func each(
+	ctx context.Context, workers, n int, count func(context.Context, int) (int, error),
+) ([]int, error) {
 	counts := make([]int, n)
 	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				var err error
-				if counts[i], err = count(ctx, i); err != nil {
-					return err
-				}
+	work := func(ctx context.Context) error {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return nil
 			}
-		})
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			if counts[i], err = count(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	if workers = min(workers, n); workers <= 1 {
+		return counts, work(ctx)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		group.Go(func() error { return work(ctx) })
 	}
 	return counts, group.Wait()
 }

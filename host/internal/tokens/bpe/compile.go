@@ -64,7 +64,7 @@ func Compile(ranks map[string]int) ([]byte, error) {
 	return out, nil
 }
 
-// It is slow and runs when the program is built, so that loading can be fast.
+// compiler makes a table. It is slow and runs when the vocabularies are generated, so that loading can be fast.
 type compiler struct {
 	ranks  map[string]int
 	tokens []string // by rank; "" where there is none
@@ -117,10 +117,9 @@ type trie struct {
 
 // node is a state of the trie while it is built.
 type node struct {
-	// slot is the node's place in the array, once it has one.
 	id       int // of the token that ends here, or -1
 	children []edge
-	slot     int
+	slot     int // its place in the array, once it has one
 }
 
 type edge struct {
