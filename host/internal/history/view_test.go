@@ -67,6 +67,9 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 // not be edited is refused.
 func edit(t *rapid.T, h *history.History) (applied bool) {
 	s := h.Snapshot()
+	if len(s.Entries) == 0 {
+		return false
+	}
 	var edits []rewrite.Edit
 	positions := rapid.IntRange(0, len(s.Entries)-1)
 	for _, i := range rapid.SliceOfNDistinct(positions, 1, 2, rapid.ID[int]).Draw(t, "edited") {
