@@ -89,6 +89,13 @@ var rules = []rule{
 			"who uses it",
 	},
 	{
+		room:   []string{"host/internal/store/..."},
+		never:  []string{"host/...", "sdk/...", "internal/..."},
+		allow:  []string{"host/internal/store"},
+		deep:   true,
+		reason: "records are bytes to a store; what is in them, engine knows",
+	},
+	{
 		room: []string{"host/internal/door/..."},
 		never: []string{"host/internal/lab/...", "host/internal/plugins/...", "host/internal/prepare",
 			"host/internal/history"},
