@@ -3,7 +3,9 @@ package history
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -35,28 +37,29 @@ func New() *History { return &History{} }
 // Append adds entries at the end. counts holds one count for each. It never waits for a strategy, which may be
 // working on an earlier snapshot. It returns the new revision and the tokens of the whole history.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
-	return h.AppendAs(h.Reserve(len(entries)), entries, counts)
+	return h.AppendEntries(h.New(entries, counts))
 }
 
-// Reserve returns n ids that no entry has had or will get, for [History.AppendAs].
-func (h *History) Reserve(n int) []string {
+// New makes entries for [History.AppendEntries], with the ids that they will have. It is for a caller that must know
+// the ids before the entries are added: the engine writes them down first. Nothing else may be added in between.
+func (h *History) New(entries []content.Content, counts []Count) []*Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = h.newID()
-	}
-	return ids
-}
-
-// AppendAs is Append with reserved ids, for a caller that must know the ids before the entries are added: the engine
-// writes them to the transcript log first.
-func (h *History) AppendAs(ids []string, entries []content.Content, counts []Count) (revision uint64, total int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	out := make([]*Entry, len(entries))
 	for i, c := range entries {
-		h.entries = append(h.entries, &Entry{ID: ids[i], Content: c, Count: counts[i]})
-		h.tokens += counts[i].Tokens
+		out[i] = &Entry{ID: id(h.nextID + 1 + uint64(i)), Content: c, Count: counts[i]}
+	}
+	return out
+}
+
+// AppendEntries is Append for entries that have their ids.
+func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range entries {
+		h.entries = append(h.entries, e)
+		h.tokens += e.Tokens
+		h.used(e.ID)
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
@@ -66,10 +69,16 @@ func (h *History) AppendAs(ids []string, entries []content.Content, counts []Cou
 	return h.revision, h.tokens
 }
 
-// newID returns the next id. Callers hold h.mu.
-func (h *History) newID() string {
-	h.nextID++
-	return "e" + strconv.FormatUint(h.nextID, 10)
+// id returns the id with a number.
+func id(n uint64) string { return "e" + strconv.FormatUint(n, 10) }
+
+// used keeps an id from being given to another entry. Callers hold h.mu.
+func (h *History) used(id string) {
+	if number, ok := strings.CutPrefix(id, "e"); ok {
+		if n, err := strconv.ParseUint(number, 10, 63); err == nil {
+			h.nextID = max(h.nextID, n)
+		}
+	}
 }
 
 // Snapshot is a history at one moment. Its entries are shared and must not be modified.
@@ -100,6 +109,12 @@ func (h *History) Snapshot() Snapshot {
 type Mark struct {
 	added, appends uint64
 }
+
+// MarkOf returns the mark after so many entries and additions, as [Mark.Counts] returned them.
+func MarkOf(added, appends uint64) Mark { return Mark{added, appends} }
+
+// Counts returns how many entries, in how many additions, were appended before the mark.
+func (m Mark) Counts() (added, appends uint64) { return m.added, m.appends }
 
 // Mark returns the moment after everything that was appended so far.
 func (h *History) Mark() Mark {
@@ -149,6 +164,20 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 // Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
 
+// Ready checks that a plan can be applied now and returns it as data, with the ids that its new entries will have. It
+// changes nothing. It is for a caller that writes a rewrite down before it is applied; nothing may be added, and no
+// other plan applied, in between. The errors are those of [History.Apply].
+func (h *History) Ready(p *Plan) (Rewrite, error) {
+	p.expand()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.applicable(p); err != nil {
+		return Rewrite{}, err
+	}
+	p.name(h.nextID)
+	return p.rewrite(), nil
+}
+
 // Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
 // Entries that were appended since the snapshot stay, after the new ones.
 //
@@ -158,37 +187,39 @@ func (h *History) Apply(p *Plan) (Snapshot, error) {
 	p.expand()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if p.base.Epoch != h.epoch {
-		return h.snapshot(), fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
-	}
-	late := h.entries[len(p.base.Entries):]
-	if err := p.checkLate(late); err != nil {
+	if err := h.applicable(p); err != nil {
 		return h.snapshot(), err
 	}
-	out := make([]*Entry, 0, len(p.entries)+len(late))
-	tokens := 0
-	for _, e := range p.entries {
-		if e.ID == "" { // only the plan refers to this entry so far, so it may still be modified
-			e.ID = h.newID()
-		}
-		out = append(out, e)
-		tokens += e.Tokens
+	h.nextID = p.name(h.nextID)
+	h.rewrite(p.base, p.entries)
+	return h.snapshot(), nil
+}
+
+// applicable returns an error if a plan does not fit the history as it is now. Callers hold h.mu.
+func (h *History) applicable(p *Plan) error {
+	if p.base.Epoch != h.epoch {
+		return fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
 	}
-	for _, e := range late {
-		tokens += e.Tokens
-	}
-	first := 0
-	for first < min(len(out), len(p.base.Entries)) && out[first] == p.base.Entries[first] {
+	return p.checkLate(h.entries[len(p.base.Entries):])
+}
+
+// rewrite puts entries in the place of those of base, a snapshot of this epoch. Callers hold h.mu.
+func (h *History) rewrite(base Snapshot, entries []*Entry) {
+	late := h.entries[len(base.Entries):]
+	tokens, first := 0, 0
+	for first < min(len(entries), len(base.Entries)) && entries[first] == base.Entries[first] {
 		first++
 	}
 	h.shown.rewritten(first)
-	h.entries = append(out, late...)
+	h.entries = append(slices.Clip(entries), late...)
+	for _, e := range h.entries {
+		tokens += e.Tokens
+	}
 	h.tokens = tokens
 	h.revision++
 	h.epoch++
-	h.rewrote = p.base.at
+	h.rewrote = base.at
 	h.index = nil
-	return h.snapshot(), nil
 }
 
 // Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the

@@ -24,9 +24,14 @@ type View struct {
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
 
+	at                     Mark
 	contents               []content.Content
 	settled, settledTokens int // entries at the beginning that only a rewrite can change, and their tokens
 }
+
+// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as the
+// history is not rewritten.
+func (v View) Mark() Mark { return v.at }
 
 // Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
 // never nil, because a nil history tells an agent that its session is closed.

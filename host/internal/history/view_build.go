@@ -96,7 +96,7 @@ func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 	return View{
 		Entries: v.entries[:b.out:b.out], contents: v.contents[:b.out:b.out],
 		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: b.tokens, Pending: pending,
-		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens,
+		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens, at: s.at,
 		settled: settled.out, settledTokens: settled.tokens,
 	}
 }
