@@ -8,7 +8,9 @@ import (
 
 // Snapshot is enough to go on with a session from a record on: which entries its history has, and what it remembers.
 type Snapshot struct {
-	History history.State
+	// Encoding is that of the entries' counts.
+	Encoding string
+	History  history.State
 	// Places are where the entries of the history are, in their order.
 	Places []history.Place
 	// Tasks is what is read from the agent's calls about its tasks, as JSON.
@@ -28,6 +30,7 @@ const (
 	snapshotPlaces         = 9
 	snapshotTasks          = 10
 	snapshotGroups         = 11
+	snapshotEncoding       = 12
 )
 
 // AppendSnapshot encodes a record.
@@ -48,6 +51,7 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	var groups message
 	groups.groups(s.Groups)
 	m.bytes(snapshotGroups, groups)
+	m.string(snapshotEncoding, s.Encoding)
 	return m
 }
 
@@ -123,6 +127,8 @@ func ReadSnapshot(data []byte) (s Snapshot, err error) {
 			s.History.LastID = f.varint
 		case snapshotPlaces:
 			s.Places, err = readPlaces(f.bytes)
+		case snapshotEncoding:
+			s.Encoding = f.string()
 		case snapshotTasks:
 			s.Tasks = f.raw()
 		case snapshotGroups:

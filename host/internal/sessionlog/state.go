@@ -3,6 +3,7 @@ package sessionlog
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,15 +29,23 @@ type State struct {
 	// Told says that the agent set its task list itself, and Todos is the list then.
 	Told  bool
 	Todos []sdk.Todo
-	// Turns is what is remembered between turns, without the view in it: SentMark has what that was made of.
-	Turns    prepare.State
-	SentMark history.Mark
-	// Last is the view that the last Prepare returned, LastTokens its tokens, pending ones included. Viewed says that
-	// there was one.
-	Viewed     bool
-	LastMark   history.Mark
+	// Turns is what is remembered between turns, without the view in it: Sent is the view's place.
+	Turns prepare.State
+	Sent  Place
+	// Last is the view that the last Prepare returned, LastTokens its tokens, pending ones included.
+	Last       Place
 	LastTokens int
 }
+
+// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view.
+type Place struct {
+	Made  bool
+	Epoch uint64
+	Mark  history.Mark
+}
+
+// PlaceOf returns the place of a view that was made.
+func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
 
 // A state is written in groups: what changes together. The number of a group is that of its field in the record.
 const (
@@ -108,24 +117,24 @@ func (s State) turnGroups(g Groups) {
 		failure.string(2, f.Error)
 		failure.int(3, f.Until.UnixNano())
 	}
-	if !t.Sent.At.IsZero() {
-		sent.mark(s.SentMark)
-		sent.int(3, t.Sent.At.UnixNano())
+	if s.Sent.Made {
+		sent.place(s.Sent)
+		sent.int(4, t.Sent.At.UnixNano())
 	}
-	if s.Viewed {
-		last.mark(s.LastMark)
-		last.uint(3, uint64(s.LastTokens))
-		last.bool(4, true)
+	if s.Last.Made {
+		last.place(s.Last)
+		last.uint(4, uint64(s.LastTokens))
 	}
 	g[groupTurn], g[groupNoOp], g[groupFailure], g[groupSent], g[groupLast] = turn, noop, failure, sent, last
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
-// mark encodes a mark as the first two fields.
-func (m *message) mark(mark history.Mark) {
-	added, appends := mark.Counts()
+// place encodes a place as the first three fields.
+func (m *message) place(p Place) {
+	added, appends := p.Mark.Counts()
 	m.uint(1, added)
 	m.uint(2, appends)
+	m.uint(3, p.Epoch)
 }
 
 func calibration(c tokens.Calibration) (m message) {
@@ -241,34 +250,34 @@ func (s *State) failure(f field) error {
 }
 
 func (s *State) sent(f field) error {
-	if f.number == 3 {
+	if f.number == 4 {
 		s.Turns.Sent.At = time.Unix(0, f.int())
 	}
-	s.SentMark = f.mark(s.SentMark)
+	s.Sent.take(f)
 	return nil
 }
 
 func (s *State) last(f field) (err error) {
-	switch f.number {
-	case 3:
+	if f.number == 4 {
 		s.LastTokens, err = f.count()
-	case 4:
-		s.Viewed = f.bool()
 	}
-	s.LastMark = f.mark(s.LastMark)
+	s.Last.take(f)
 	return err
 }
 
-// mark returns a mark with the part of it that a field has.
-func (f field) mark(m history.Mark) history.Mark {
-	added, appends := m.Counts()
+// take takes in one field of a place.
+func (p *Place) take(f field) {
+	p.Made = true
+	added, appends := p.Mark.Counts()
 	switch f.number {
 	case 1:
 		added = f.varint
 	case 2:
 		appends = f.varint
+	case 3:
+		p.Epoch = f.varint
 	}
-	return history.MarkOf(added, appends)
+	p.Mark = history.MarkOf(added, appends)
 }
 
 func readCalibration(data []byte) (tokens.Calibration, error) {
@@ -304,6 +313,16 @@ func (g Groups) Changed(before Groups) Groups {
 		}
 	}
 	return changed
+}
+
+// Take makes the groups of changed those of g.
+func (g Groups) Take(changed Groups) { maps.Copy(g, changed) }
+
+// Views reports whether the groups change what was sent, or what the last Prepare returned.
+func (g Groups) Views() (sent, last bool) {
+	_, sent = g[groupSent]
+	_, last = g[groupLast]
+	return sent, last
 }
 
 // AppendState encodes a record with groups. A group in it replaces the one before.
