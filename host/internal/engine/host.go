@@ -146,7 +146,8 @@ func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
-	// Owner is the name of the access token that the session belongs to; "" is the local user.
+	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids of different owners
+	// are apart.
 	Owner string
 	ID    string
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
@@ -167,7 +168,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
-	s, err := newSession(h, o, c)
+	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, o.Settings, c)
 	if err != nil {
 		return nil, err
 	}
@@ -191,11 +192,10 @@ func (h *Host) enter(s *Session) error {
 	if h.closed {
 		return fmt.Errorf("open session %q: host: %w", s.id, ErrClosed)
 	}
-	key := s.key()
-	if _, exists := h.sessions[key]; exists {
+	if _, exists := h.sessions[s.key]; exists {
 		return fmt.Errorf("open session %q: %w", s.id, ErrSessionExists)
 	}
-	h.sessions[key] = s
+	h.sessions[s.key] = s
 	return nil
 }
 
@@ -220,8 +220,8 @@ func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sessions[s.key()] == s { // a later session may have the same id
-		delete(h.sessions, s.key())
+	if h.sessions[s.key] == s { // a later session may have the same id
+		delete(h.sessions, s.key)
 	}
 }
 
@@ -236,7 +236,8 @@ func (h *Host) Close() error {
 	h.sessions = map[store.Key]*Session{}
 	h.mu.Unlock()
 	var errs []error
-	for _, key := range slices.SortedFunc(maps.Keys(sessions), compareKeys) {
+	byName := func(a, b store.Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
+	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {
 		s := sessions[key]
 		// Cancels what the session is doing, before its log is closed.
 		s.end()
@@ -256,11 +257,4 @@ func (h *Host) Close() error {
 		errs = append(errs, h.plugins.Close(), h.metrics.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// key names the session in the host and in the store.
-func (s *Session) key() store.Key { return store.Key{Owner: s.owner, ID: s.id} }
-
-func compareKeys(a, b store.Key) int {
-	return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID))
 }

@@ -28,12 +28,11 @@ import (
 // Add never waits for a turn.
 type Session struct {
 	host    *Host
-	id      string
+	key     store.Key
+	id      string // the key's
 	history *history.History
 	done    context.Context // ends with the session
 	end     context.CancelFunc
-
-	owner string // the access token that it belongs to; "" is the local user
 
 	log *transcriptlog.Log // nil without transcript.dir
 
@@ -63,7 +62,7 @@ type Session struct {
 }
 
 // newSession makes a session that nothing was added to, and reads nothing from the store.
-func newSession(h *Host, o SessionOptions, c *config.Config) (*Session, error) {
+func newSession(h *Host, key store.Key, settings map[string]any, c *config.Config) (*Session, error) {
 	set := c.Settings()
 	if _, err := h.prices.choose(set); err != nil {
 		return nil, err
@@ -72,24 +71,24 @@ func newSession(h *Host, o SessionOptions, c *config.Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{host: h, id: o.ID, owner: o.Owner, history: history.New(), counter: counter, config: c,
+	s := &Session{host: h, key: key, id: key.ID, history: history.New(), counter: counter, config: c,
 		overrides: map[string]json.RawMessage{}}
-	for key, value := range o.Settings {
+	for setting, value := range settings {
 		if value == nil {
 			continue
 		}
-		if s.overrides[key], err = overrideValue(value); err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", key, ErrBadSetting, err)
+		if s.overrides[setting], err = overrideValue(value); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", setting, ErrBadSetting, err)
 		}
 	}
-	s.pipeline = prepare.New(s.plugin(), s.history, counting{counter})
+	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.update(set); err != nil {
 		return nil, err
 	}
 	if h.store != nil {
-		s.stored = &stored{store: h.store, key: store.Key{Owner: o.Owner, ID: o.ID}, groups: sessionlog.Groups{}}
+		s.stored = &stored{store: h.store, key: key, groups: sessionlog.Groups{}}
 	}
 	return s, nil
 }
@@ -122,7 +121,7 @@ func (s *Session) begin(ctx context.Context, settings map[string]any) error {
 		return nil
 	}
 	var err error
-	if s.log, err = transcriptlog.Open(dir, s.id); err != nil {
+	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
 		return fmt.Errorf("session %q: %w", s.id, err)
 	}
 	return nil
@@ -145,16 +144,16 @@ func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage
 	return nil
 }
 
-// plugin is the session's id as plugins get it. Two owners may have sessions with the same id.
-func (s *Session) plugin() string {
-	if s.owner == "" {
-		return s.id
-	}
-	return s.owner + "/" + s.id
-}
-
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
+
+// name is unique among the sessions of the host, where ids are among those of an owner: for plugins and files.
+func (s *Session) name() string {
+	if s.key.Owner == "" {
+		return s.id
+	}
+	return s.key.Owner + "/" + s.id
+}
 
 // SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
 // strategies that summarise, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session
@@ -219,7 +218,7 @@ func (s *Session) Close() error {
 	}
 	s.end()
 	s.host.forget(s)
-	s.host.plugins.EndSession(s.plugin())
+	s.host.plugins.EndSession(s.name())
 	return s.closeLog()
 }
 

@@ -86,7 +86,7 @@ func (s *Session) useCounter(counter *tokens.Counter) {
 	if len(s.system) > 0 {
 		s.systemTokens = counter.Entry(systemEntry(s.system))
 	}
-	s.pipeline = prepare.New(s.plugin(), s.history, counting{counter})
+	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 }
 
 // Config returns the configuration in force for this session.

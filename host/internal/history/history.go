@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,14 +19,14 @@ var ErrStale = errors.New("the history was rewritten after this plan was made")
 type History struct {
 	mu       sync.Mutex
 	entries  []*Entry // within an epoch it only grows at the end: older slices are prefixes of it
-	tokens   int      // the sum of the entries' counts
+	sums     sums     // of the entries' counts; it changes as entries does
 	revision uint64
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	index    *check.Index // of the current epoch; nil until a snapshot needs it
+	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
 	shown    shown        // what views are made of
 }
 
@@ -58,7 +57,7 @@ func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
 	defer h.mu.Unlock()
 	for _, e := range entries {
 		h.entries = append(h.entries, e)
-		h.tokens += e.Tokens
+		h.sums = h.sums.add(e.Tokens)
 		h.used(e.ID)
 	}
 	if len(entries) > 0 {
@@ -66,7 +65,7 @@ func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
 		h.appends++
 		h.revision++
 	}
-	return h.revision, h.tokens
+	return h.revision, h.sums.all()
 }
 
 // id returns the id with a number.
@@ -92,6 +91,7 @@ type Snapshot struct {
 	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
+	sums  sums
 	at    Mark         // when it was taken, or the mark that it was taken for
 	index *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
 }
@@ -147,80 +147,21 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 		}
 	}
 	n := len(h.entries) - int(h.added-at.added)
-	tokens := h.tokens
-	for _, e := range h.entries[n:] {
-		tokens -= e.Tokens
-	}
 	if h.index == nil {
 		h.index = &check.Index{}
 	}
 	return Snapshot{
 		index:   h.index,
-		Entries: h.entries[:n:n], Tokens: tokens, Revision: h.revision - (h.appends - at.appends), Epoch: h.epoch,
-		Added: at.added, at: at,
+		Entries: h.entries[:n:n], Tokens: h.sums.of(0, n), Revision: h.revision - (h.appends - at.appends),
+		Epoch: h.epoch, Added: at.added, sums: h.sums[:n:n], at: at,
 	}
 }
+
+// TokensOf returns the sum of the counts of Entries[from:to]. It costs the same for any range.
+func (s Snapshot) TokensOf(from, to int) int { return s.sums.of(from, to) }
 
 // Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
-
-// Ready checks that a plan can be applied now and returns it as data, with the ids that its new entries will have. It
-// changes nothing. It is for a caller that writes a rewrite down before it is applied; nothing may be added, and no
-// other plan applied, in between. The errors are those of [History.Apply].
-func (h *History) Ready(p *Plan) (Rewrite, error) {
-	p.expand()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.applicable(p); err != nil {
-		return Rewrite{}, err
-	}
-	p.name(h.nextID)
-	return p.rewrite(), nil
-}
-
-// Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
-// Entries that were appended since the snapshot stay, after the new ones.
-//
-// It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
-// needs a tool call that the plan removed (an [AnswerError]).
-func (h *History) Apply(p *Plan) (Snapshot, error) {
-	p.expand()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.applicable(p); err != nil {
-		return h.snapshot(), err
-	}
-	h.nextID = p.name(h.nextID)
-	h.rewrite(p.base, p.entries)
-	return h.snapshot(), nil
-}
-
-// applicable returns an error if a plan does not fit the history as it is now. Callers hold h.mu.
-func (h *History) applicable(p *Plan) error {
-	if p.base.Epoch != h.epoch {
-		return fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
-	}
-	return p.checkLate(h.entries[len(p.base.Entries):])
-}
-
-// rewrite puts entries in the place of those of base, a snapshot of this epoch. Callers hold h.mu.
-func (h *History) rewrite(base Snapshot, entries []*Entry) {
-	late := h.entries[len(base.Entries):]
-	tokens, first := 0, 0
-	for first < min(len(entries), len(base.Entries)) && entries[first] == base.Entries[first] {
-		first++
-	}
-	h.shown.rewritten(first)
-	h.entries = append(slices.Clip(entries), late...)
-	for _, e := range h.entries {
-		tokens += e.Tokens
-	}
-	h.tokens = tokens
-	h.revision++
-	h.epoch++
-	h.rewrote = base.at
-	h.index = nil
-}
 
 // Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the
 // tests of this package and of package prepare.
@@ -229,6 +170,9 @@ func (h *History) Recount(count func(content.Content) int) error {
 	sum := 0
 	for i, e := range s.Entries {
 		sum += e.Tokens
+		if n := s.TokensOf(0, i+1); n != sum {
+			return fmt.Errorf("the first %d entries are %d tokens, they add up to %d", i+1, n, sum)
+		}
 		if n := count(e.Content); n != e.Tokens {
 			return fmt.Errorf("entry %d (%s) has a count of %d tokens, a fresh count is %d", i, e.ID, e.Tokens, n)
 		}

@@ -44,11 +44,35 @@ func (p *Plan) name(next uint64) uint64 {
 	return next
 }
 
-// rewrite returns the plan as data. The plan was expanded and its entries are named.
+// rewrite returns the plan as data. Its entries are named.
 func (p *Plan) rewrite() Rewrite {
 	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
 	base := p.base.Entries
+	keep := func(from, to int) {
+		last := len(r.Pieces) - 1
+		switch {
+		case from >= to:
+		case last >= 0 && r.Pieces[last].Entry == nil && r.Pieces[last].To == from:
+			r.Pieces[last].To = to
+		default:
+			r.Pieces = append(r.Pieces, Piece{From: from, To: to})
+		}
+	}
 	next := 0 // the first entry of base that is not accounted for
+	if p.changes != nil {
+		for i, c := range p.changes {
+			keep(next, c.Index)
+			if e := p.changed[i]; e != nil {
+				r.Pieces = append(r.Pieces, Piece{From: c.Index, To: c.Index + 1, Entry: e})
+			}
+			next = c.Index + 1
+		}
+		keep(next, len(base))
+		return r
+	}
+	if p.parts == nil { // an Optimize without edits
+		keep(0, len(p.entries))
+	}
 	for i, part := range p.parts {
 		if part.Index < 0 {
 			r.Pieces = append(r.Pieces, Piece{From: -1, To: -1, Entry: p.entries[i]})
@@ -57,14 +81,10 @@ func (p *Plan) rewrite() Rewrite {
 		for base[next] != p.old[part.Index] { // blank entries, which the strategy was not given
 			next++
 		}
-		last := len(r.Pieces) - 1
-		switch {
-		case p.entries[i] != base[next]:
+		if p.entries[i] == base[next] {
+			keep(next, next+1)
+		} else {
 			r.Pieces = append(r.Pieces, Piece{From: next, To: next + 1, Entry: p.entries[i]})
-		case last >= 0 && r.Pieces[last].Entry == nil && r.Pieces[last].To == next:
-			r.Pieces[last].To++
-		default:
-			r.Pieces = append(r.Pieces, Piece{From: next, To: next + 1})
 		}
 		next++
 	}
@@ -102,7 +122,8 @@ func (h *History) Replay(r Rewrite) error {
 			h.used(p.Entry.ID)
 		}
 	}
-	h.rewrite(base, out)
+	h.replace(base, out)
+	h.rewritten(base)
 	return nil
 }
 
@@ -132,9 +153,9 @@ func (h *History) Restore(s State, entries []*Entry) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.entries, h.tokens = slices.Clip(entries), 0
+	h.entries, h.sums = slices.Clip(entries), nil
 	for _, e := range entries {
-		h.tokens += e.Tokens
+		h.sums = h.sums.add(e.Tokens)
 	}
 	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
 	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
