@@ -154,8 +154,8 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one with
-// the same id is open in this host.
+// Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
+// with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	c, err := overrides(h.config, o.Settings)
 	if err != nil {

@@ -124,6 +124,9 @@ func (s *Session) begin(ctx context.Context, settings map[string]any) error {
 	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
 		return fmt.Errorf("session %q: %w", s.id, err)
 	}
+	if system := s.System(); len(system) > 0 { // of a session that goes on
+		s.log.SetSystem(system)
+	}
 	return nil
 }
 

@@ -19,15 +19,15 @@ const (
 	storeTimeout = 30 * time.Second
 	// mostTries is how often an operation is tried again because another host has written in between.
 	mostTries = 20
-	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length, so
-	// that snapshots stay small next to what they save.
+	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length,
+	// so that snapshots stay small next to what they save.
 	snapshotEvery, snapshotShare = 200, 16
 )
 
 // stored is a session's place in the store. It is guarded by [Session.adding], and nil in a host without a store.
 //
-// Everything is written before it takes effect in memory, and an append takes place only if this host has seen the whole
-// log. So memory is what the log says up to at, always.
+// Everything is written before it takes effect in memory, and an append takes place only if this host has seen the
+// whole log. So memory is what the log says up to at, always.
 type stored struct {
 	store store.Store
 	key   store.Key

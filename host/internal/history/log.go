@@ -25,8 +25,8 @@ type Rewrite struct {
 
 // Piece is a run of entries that stay, or one entry that is edited or new.
 type Piece struct {
-	// From and To are the positions [From, To) of the entries that stay; of an edited one, From is its position. Both are
-	// -1 for a new entry.
+	// From and To are the positions [From, To) of the entries that stay; of an edited one, From is its position. Both
+	// are -1 for a new entry.
 	From, To int
 	// Entry is the edited or new entry, whole; nil for entries that stay.
 	Entry *Entry

@@ -30,8 +30,8 @@ type View struct {
 	settled  int // entries at the beginning that only a rewrite can change
 }
 
-// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as the
-// history is not rewritten.
+// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as
+// the history is not rewritten.
 func (v View) Mark() Mark { return v.at }
 
 // Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is

@@ -7,9 +7,9 @@
 //
 // # What a session writes
 //
-// Entries are written once, as they were added or as a rewrite made them. A rewrite names what it keeps by position. What
-// else a session remembers is written when it changes, in groups, so that an ordinary turn writes some tens of bytes. A
-// snapshot repeats no entry: it says in which records the entries of the present history are.
+// Entries are written once, as they were added or as a rewrite made them. A rewrite names what it keeps by position.
+// What else a session remembers is written when it changes, in groups, so that an ordinary turn writes some tens of
+// bytes. A snapshot repeats no entry: it says in which records the entries of the present history are.
 //
 // # The form of a record
 //

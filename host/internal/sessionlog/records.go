@@ -17,8 +17,8 @@ const (
 
 // Added is entries that were added together, in their order.
 type Added struct {
-	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it did
-	// not get has taken place.
+	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
+	// did not get has taken place.
 	Tag uint64
 	// Encoding is that of the entries' counts.
 	Encoding string
