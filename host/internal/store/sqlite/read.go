@@ -55,14 +55,14 @@ func (s *Store) still(ctx context.Context, id int64, key store.Key) error {
 
 // pages returns a function that reads the next page, and says whether there may be more.
 func (s *Store) pages(id int64, h store.Head, choice store.Choice) func(context.Context) ([]store.Record, bool, error) {
-	base, kinds := id<<seqBits, kindMask(choice.Kinds)
+	kinds := kindMask(choice.Kinds)
 	first, last := max(choice.From, 1), h.Revision
 	if choice.To != 0 {
 		last = min(last, choice.To)
 	}
 	if choice.Seqs == nil {
 		return func(ctx context.Context) ([]store.Record, bool, error) {
-			records, err := scanRecords(s.queries.records.QueryContext(ctx, base+int64(first), base+int64(last), kinds, page))
+			records, err := scanRecords(s.queries.records.QueryContext(ctx, id, kinds, int64(first), int64(last), page))
 			if n := len(records); n > 0 {
 				first = records[n-1].Seq + 1
 			}
@@ -71,21 +71,18 @@ func (s *Store) pages(id int64, h store.Head, choice store.Choice) func(context.
 	}
 	seqs := within(choice.Seqs, first, last)
 	return func(ctx context.Context) ([]store.Record, bool, error) {
-		ids := make([]int64, min(len(seqs), page))
-		for i := range ids {
-			ids[i] = base + int64(seqs[i])
-		}
-		seqs = seqs[len(ids):]
-		list, err := json.Marshal(ids)
+		now := seqs[:min(len(seqs), page)]
+		seqs = seqs[len(now):]
+		list, err := json.Marshal(now)
 		if err != nil {
 			return nil, false, err
 		}
-		records, err := scanRecords(s.queries.chosen.QueryContext(ctx, string(list), kinds))
+		records, err := scanRecords(s.queries.chosen.QueryContext(ctx, id, kinds, string(list)))
 		return records, len(seqs) > 0, err
 	}
 }
 
-// scanRecords reads rows of id, kind and data.
+// scanRecords reads rows of seq, kind and data.
 func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
@@ -93,12 +90,10 @@ func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	defer rows.Close()
 	var records []store.Record
 	for rows.Next() {
-		var id int64
 		var r store.Record
-		if err := rows.Scan(&id, &r.Kind, &r.Data); err != nil {
+		if err := rows.Scan(&r.Seq, &r.Kind, &r.Data); err != nil {
 			return nil, err
 		}
-		r.Seq = uint64(id & (1<<seqBits - 1))
 		records = append(records, r)
 	}
 	return records, rows.Err()

@@ -10,9 +10,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// seqBits is how many bits of a record's id are its sequence number; see the schema.
-const seqBits = 32
-
 // background is the context of statements in the writer's transactions: see [writer.run].
 var background = context.Background()
 
@@ -72,10 +69,10 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		if err != nil {
 			return err
 		}
-		next := id<<seqBits | int64(at.Revision)
+		seq := int64(at.Revision)
 		for _, r := range change.Records {
-			next++
-			if _, err := st.record.ExecContext(background, next, int(r.Kind), blob(r.Data)); err != nil {
+			seq++
+			if _, err := st.record.ExecContext(background, id, seq, int(r.Kind), blob(r.Data)); err != nil {
 				return err
 			}
 		}
@@ -182,7 +179,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 			statement *sql.Stmt
 			args      []any
 		}{
-			{st.deleteRecords, []any{id << seqBits, (id+1)<<seqBits - 1}},
+			{st.deleteRecords, []any{id}},
 			{st.deleteRefers, []any{id}},
 			{st.deleteContents, []any{contents}},
 			{st.deleteSession, []any{id}},

@@ -68,7 +68,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 			WHERE owner = ?1 AND name = ?2 AND revision = ?9 AND fence = ?10
 				AND (?11 = '' OR holder = ?11 AND held_until > ?8)
 			RETURNING ` + headColumns,
-		&st.record:  "INSERT INTO record (id, kind, data) VALUES (?1, ?2, ?3)",
+		&st.record:  "INSERT INTO record (session, seq, kind, data) VALUES (?1, ?2, ?3, ?4)",
 		&st.content: `INSERT INTO content (owner, hash, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`,
 		&st.refer: `INSERT INTO refer (session, content)
 			SELECT ?1, id FROM content WHERE owner = ?2 AND hash = ?3 ON CONFLICT DO NOTHING`,
@@ -80,7 +80,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 			WHERE owner = ?1 AND name = ?2 RETURNING ` + headColumns,
 		&st.release: "UPDATE session SET held_until = 0 WHERE owner = ?1 AND name = ?2 AND holder = ?3",
 
-		&st.deleteRecords: "DELETE FROM record WHERE id BETWEEN ?1 AND ?2",
+		&st.deleteRecords: "DELETE FROM record WHERE session = ?1",
 		&st.referred:      "SELECT json_group_array(content) FROM refer WHERE session = ?1",
 		&st.deleteRefers:  "DELETE FROM refer WHERE session = ?1",
 		&st.deleteContents: `DELETE FROM content WHERE id IN (SELECT value FROM json_each(?1))
@@ -104,10 +104,11 @@ func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 	return prepareAll(ctx, read, map[**sql.Stmt]string{
 		&q.head:   "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
 		&q.exists: "SELECT count(*) FROM session WHERE id = ?1",
-		// ?3 has a bit for each kind that is wanted.
-		&q.records: "SELECT id, kind, data FROM record WHERE id BETWEEN ?1 AND ?2 AND ?3 >> kind & 1 ORDER BY id LIMIT ?4",
-		&q.chosen: `SELECT id, kind, data FROM record WHERE id IN (SELECT value FROM json_each(?1)) AND ?2 >> kind & 1
-			ORDER BY id`,
+		// ?2 has a bit for each kind that is wanted.
+		&q.records: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1 AND seq BETWEEN ?3 AND ?4
+			ORDER BY seq LIMIT ?5`,
+		&q.chosen: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1
+			AND seq IN (SELECT value FROM json_each(?3)) ORDER BY seq`,
 		&q.content: `SELECT data FROM content WHERE owner = ?1 AND hash = ?2`,
 		&q.list: "SELECT " + headColumns + ` FROM session WHERE (owner, name) > (?1, ?2) AND (?3 OR owner = ?4)
 			ORDER BY owner, name LIMIT ?5`,

@@ -1,7 +1,7 @@
 -- Times are microseconds since 1970, by the clock of the machine.
 
 CREATE TABLE session (
-	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- below 2^31: see record.id. Never used again, for readers in progress.
+	id           INTEGER PRIMARY KEY AUTOINCREMENT, -- not used again, for readers in progress
 	owner        TEXT    NOT NULL,
 	name         TEXT    NOT NULL,
 	revision     INTEGER NOT NULL,
@@ -20,13 +20,17 @@ CREATE TABLE session (
 	UNIQUE (owner, name)
 ) STRICT;
 
--- The id of a record is session.id << 32 | its sequence number. So the records of a session are neighbours in the
--- file, and an append touches one tree only.
+-- Records are in the file in the order in which they arrived. So those that share a commit share pages too, and pages
+-- are filled up: next to their sessions' earlier records, they would take twice the writes.
 CREATE TABLE record (
-	id   INTEGER PRIMARY KEY,
-	kind INTEGER NOT NULL,
-	data BLOB    NOT NULL
+	id      INTEGER PRIMARY KEY,
+	session INTEGER NOT NULL REFERENCES session (id),
+	seq     INTEGER NOT NULL,
+	kind    INTEGER NOT NULL,
+	data    BLOB    NOT NULL
 ) STRICT;
+
+CREATE UNIQUE INDEX record_place ON record (session, seq);
 
 -- A large content is kept once for each owner, as long as a session refers to it.
 CREATE TABLE content (
