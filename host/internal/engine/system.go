@@ -30,6 +30,8 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 		}
 		tokens = counts[0].Tokens
 	}
+	s.log.SetSystem(system)
+	_ = s.log.Flush() // tried again, as for entries: see append
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.system, s.systemTokens = system, tokens
