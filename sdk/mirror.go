@@ -36,9 +36,10 @@ type mirror struct {
 
 	tools *tools.Taxonomy // of the last call; never nil after it
 
-	memo    Memo
-	memoLen int // how many entries at the beginning are still those that the memo was stored for
-	memoFor memoKey
+	memo      Memo
+	memoBytes int // what it takes in memory, as it says; part of bytes
+	memoLen   int // how many entries at the beginning are still those that the memo was stored for
+	memoFor   memoKey
 }
 
 // memoKey is everything besides the history that an Optimize may depend on. A memo does not outlive a change of it.
@@ -96,6 +97,7 @@ func (m *mirror) apply(up wire.Update) error {
 	// A memo that fits nothing tells nothing, but may hold on to texts that are gone.
 	if m.memoLen == 0 {
 		m.memo = Memo{}
+		m.weighMemo()
 	}
 	return nil
 }
@@ -222,6 +224,7 @@ func (m *mirror) view() *history {
 func (m *mirror) prepareMemo(k memoKey) (memo *Memo, unchanged int) {
 	if !m.memoFor.equal(k) {
 		m.memo, m.memoLen, m.memoFor = Memo{}, 0, k
+		m.weighMemo()
 	}
 	return &m.memo, m.memoLen
 }
@@ -235,6 +238,17 @@ func (m *mirror) settleMemo() {
 	if m.memo.value == nil {
 		m.memoLen = 0
 	}
+	m.weighMemo()
+}
+
+// weighMemo brings the account up to date with what the memo takes.
+func (m *mirror) weighMemo() {
+	m.bytes -= m.memoBytes
+	m.memoBytes = 0
+	if v, ok := m.memo.value.(interface{ MemoBytes() int }); ok {
+		m.memoBytes = max(v.MemoBytes(), 0)
+	}
+	m.bytes += m.memoBytes
 }
 
 // perCheck is how many entries are checked after each Optimize in addition to the new ones. For entries of 1 KB this
