@@ -46,6 +46,8 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 		return nil, err
 	}
 	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, UpTo: r.UpTo})
+	s.publish(Event{Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Outcome: ready.Outcome,
+		Err: failed})
 	answer, err := s.prepared(ready, r.Format)
 	switch {
 	case err != nil:
@@ -131,10 +133,11 @@ type CompressAnswer struct {
 // Compress compresses up to a mark; nil is now. It returns no history: an agent that wants it prepares.
 func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
 	out, err := s.host.CompressUpTo(ctx, upTo)
+	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
+	h := s.host.HistoryAt(upTo)
+	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {
 		return CompressAnswer{}, err
 	}
-	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
-	h := s.host.HistoryAt(upTo)
 	return CompressAnswer{h.Tokens, h.Revision, out}, nil
 }
