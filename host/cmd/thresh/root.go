@@ -199,7 +199,7 @@ func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 		return nil, err
 	}
 	return engine.Open(engine.Options{
-		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log.Level), Attach: attach,
+		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log), Attach: attach,
 	})
 }
 

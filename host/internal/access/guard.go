@@ -14,7 +14,8 @@ import (
 // whose name exists.
 var ErrRefused = errors.New("access refused: the request needs a valid token, as \"authorization: Bearer TOKEN\"")
 
-// reread is how old what is known of the store's tokens may be. A token that is revoked is refused after this time.
+// reread is how old what is known of the store's tokens may be. A new token is accepted, and a
+// revoked one refused, after this time at the latest.
 const reread = time.Second
 
 // Grant says whom a request is from.

@@ -39,6 +39,11 @@ func limitError(g Grant, limit string, retryable bool, format string, values ...
 		message: fmt.Sprintf("limit %q of access token %q: ", limit, g.Name) + fmt.Sprintf(format, values...)}
 }
 
+// TooLarge is the error for a request of more than most bytes.
+func TooLarge(of Grant, most int) error {
+	return limitError(of, "requestBytes", false, "a request has more than %d bytes; send fewer entries at a time", most)
+}
+
 // use is what a name uses now.
 type use struct {
 	requests int

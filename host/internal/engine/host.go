@@ -80,7 +80,7 @@ func Open(o Options) (*Host, error) {
 	}
 	logger := o.Logger
 	if logger == nil {
-		logger = DefaultLogger(os.Stderr, set.Log.Level)
+		logger = DefaultLogger(os.Stderr, set.Log)
 	}
 	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{

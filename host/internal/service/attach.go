@@ -134,6 +134,9 @@ func (s *Service) Detach(owner, id string) error {
 	return nil
 }
 
+// Delete closes a session and removes what was kept of it.
+func (s *Service) Delete(_ context.Context, owner, id string) error { return s.Detach(owner, id) }
+
 // Attached returns the states of an owner's open sessions, ordered by id.
 func (s *Service) Attached(owner string) []StateAnswer {
 	s.attached.mu.Lock()

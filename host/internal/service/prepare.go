@@ -72,7 +72,7 @@ func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer,
 		a.History = ready.History
 		// An agent that sets no system prompt sees no field of it.
 		if len(ready.System) > 0 {
-			a.System = list(systemBlocks(ready.System))
+			a.System = List(systemBlocks(ready.System))
 		}
 		return a, nil
 	}
@@ -85,8 +85,8 @@ func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer,
 	return a, err
 }
 
-// list is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
-func list(values []json.RawMessage) json.RawMessage {
+// List is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
+func List(values []json.RawMessage) json.RawMessage {
 	out := []byte{'['}
 	for i, v := range values {
 		if i > 0 {
