@@ -18,14 +18,14 @@ var ErrStale = errors.New("the history was rewritten after this plan was made")
 type History struct {
 	mu       sync.Mutex
 	entries  []*Entry // within an epoch it only grows at the end: older slices are prefixes of it
-	tokens   int      // the sum of the entries' counts
+	sums     sums     // of the entries' counts; it changes as entries does
 	revision uint64
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	index    *check.Index // of the current epoch; nil until a snapshot needs it
+	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
 	shown    shown        // what views are made of
 }
 
@@ -56,14 +56,14 @@ func (h *History) AppendAs(ids []string, entries []content.Content, counts []Cou
 	defer h.mu.Unlock()
 	for i, c := range entries {
 		h.entries = append(h.entries, &Entry{ID: ids[i], Content: c, Count: counts[i]})
-		h.tokens += counts[i].Tokens
+		h.sums = h.sums.add(counts[i].Tokens)
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
 		h.appends++
 		h.revision++
 	}
-	return h.revision, h.tokens
+	return h.revision, h.sums.all()
 }
 
 // newID returns the next id. Callers hold h.mu.
@@ -83,6 +83,7 @@ type Snapshot struct {
 	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
+	sums  sums
 	at    Mark         // when it was taken, or the mark that it was taken for
 	index *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
 }
@@ -132,64 +133,21 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 		}
 	}
 	n := len(h.entries) - int(h.added-at.added)
-	tokens := h.tokens
-	for _, e := range h.entries[n:] {
-		tokens -= e.Tokens
-	}
 	if h.index == nil {
 		h.index = &check.Index{}
 	}
 	return Snapshot{
 		index:   h.index,
-		Entries: h.entries[:n:n], Tokens: tokens, Revision: h.revision - (h.appends - at.appends), Epoch: h.epoch,
-		Added: at.added, at: at,
+		Entries: h.entries[:n:n], Tokens: h.sums.of(0, n), Revision: h.revision - (h.appends - at.appends),
+		Epoch: h.epoch, Added: at.added, sums: h.sums[:n:n], at: at,
 	}
 }
+
+// TokensOf returns the sum of the counts of Entries[from:to]. It costs the same for any range.
+func (s Snapshot) TokensOf(from, to int) int { return s.sums.of(from, to) }
 
 // Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
-
-// Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
-// Entries that were appended since the snapshot stay, after the new ones.
-//
-// It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
-// needs a tool call that the plan removed (an [AnswerError]).
-func (h *History) Apply(p *Plan) (Snapshot, error) {
-	p.expand()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if p.base.Epoch != h.epoch {
-		return h.snapshot(), fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
-	}
-	late := h.entries[len(p.base.Entries):]
-	if err := p.checkLate(late); err != nil {
-		return h.snapshot(), err
-	}
-	out := make([]*Entry, 0, len(p.entries)+len(late))
-	tokens := 0
-	for _, e := range p.entries {
-		if e.ID == "" { // only the plan refers to this entry so far, so it may still be modified
-			e.ID = h.newID()
-		}
-		out = append(out, e)
-		tokens += e.Tokens
-	}
-	for _, e := range late {
-		tokens += e.Tokens
-	}
-	first := 0
-	for first < min(len(out), len(p.base.Entries)) && out[first] == p.base.Entries[first] {
-		first++
-	}
-	h.shown.rewritten(first)
-	h.entries = append(out, late...)
-	h.tokens = tokens
-	h.revision++
-	h.epoch++
-	h.rewrote = p.base.at
-	h.index = nil
-	return h.snapshot(), nil
-}
 
 // Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the
 // tests of this package and of package prepare.
@@ -198,6 +156,9 @@ func (h *History) Recount(count func(content.Content) int) error {
 	sum := 0
 	for i, e := range s.Entries {
 		sum += e.Tokens
+		if n := s.TokensOf(0, i+1); n != sum {
+			return fmt.Errorf("the first %d entries are %d tokens, they add up to %d", i+1, n, sum)
+		}
 		if n := count(e.Content); n != e.Tokens {
 			return fmt.Errorf("entry %d (%s) has a count of %d tokens, a fresh count is %d", i, e.ID, e.Tokens, n)
 		}
