@@ -68,7 +68,8 @@ var (
 		"/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
 		"/run/systemd/resolve",
 	}
-	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+	// Not /dev/zero: a shared mapping of it is memory that no limit counts.
+	devices = []string{"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
 // Readable reports whether a program without any grant may read the file at path, which must be absolute and without
