@@ -20,7 +20,7 @@ const (
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
 	Signals Measure = "signals"
-	// Memory: a hard limit on private memory. No limit that works without root counts shared memory.
+	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is refused.
 	Memory Measure = "memory"
 	// Calls: no system calls but those of an allow list, and some of these on the process itself only.
 	Calls Measure = "calls"

@@ -141,7 +141,7 @@ func (v *view) shows(path string) bool {
 func hideFiles(spec Spec) error {
 	v := view{links: make(map[string]string)}
 	var errs []error
-	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devices) {
+	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devicesOf(spec)) {
 		errs = append(errs, v.add(path, false))
 	}
 	if spec.Network {
