@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"go.opentelemetry.io/otel/metric"
@@ -17,6 +19,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -34,6 +37,8 @@ type Options struct {
 	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
 	// not a setting, because a file must not be able to decide it.
 	Attach map[string]string
+	// Store keeps sessions beyond the life of the host, which does not close it. Nil: sessions end with the host.
+	Store store.Store
 }
 
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
@@ -50,8 +55,14 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	mu       sync.Mutex // guards the fields below; never held during a call of a plugin
-	sessions map[string]*Session
+	store store.Store // nil: sessions end with the host
+	name  string      // the host's name in leases: no other host has it
+	// These are constant, but for tests.
+	leaseTime     time.Duration
+	snapshotEvery int // records
+
+	mu       sync.Mutex // guards the fields below; never held during a call of a plugin or of the store
+	sessions map[store.Key]*Session
 	closed   bool
 }
 
@@ -85,8 +96,9 @@ func Open(o Options) (*Host, error) {
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
 		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{},
-		models: models{log: logger}}
+	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
+		models: models{log: logger}, store: o.Store, name: rand.Text(), leaseTime: leaseTime,
+		snapshotEvery: snapshotEvery}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
@@ -134,12 +146,16 @@ func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
-	ID string
+	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids of different owners
+	// are apart.
+	Owner string
+	ID    string
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
 
-// Session opens a session. The error wraps [ErrSessionExists] if one with the same id is open.
+// Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
+// with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	c, err := overrides(h.config, o.Settings)
 	if err != nil {
@@ -152,20 +168,35 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil, fmt.Errorf("open session %q: host: %w", o.ID, ErrClosed)
-	}
-	if _, exists := h.sessions[o.ID]; exists {
-		return nil, fmt.Errorf("open session %q: %w", o.ID, ErrSessionExists)
-	}
-	s, err := newSession(h, o.ID, c)
+	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, o.Settings, c)
 	if err != nil {
 		return nil, err
 	}
-	h.sessions[o.ID] = s
+	if err := h.enter(s); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
+	defer cancel()
+	if err := s.begin(ctx, o.Settings); err != nil {
+		s.end()
+		h.forget(s)
+		return nil, err
+	}
 	return s, nil
+}
+
+// enter takes the id of a session, before the session is read.
+func (h *Host) enter(s *Session) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return fmt.Errorf("open session %q: host: %w", s.id, ErrClosed)
+	}
+	if _, exists := h.sessions[s.key]; exists {
+		return fmt.Errorf("open session %q: %w", s.id, ErrSessionExists)
+	}
+	h.sessions[s.key] = s
+	return nil
 }
 
 // checkStrategy returns an error if the strategy that someone chose cannot be found (REQ-HD-004.4). The default may be
@@ -189,8 +220,8 @@ func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sessions[s.id] == s { // a later session may have the same id
-		delete(h.sessions, s.id)
+	if h.sessions[s.key] == s { // a later session may have the same id
+		delete(h.sessions, s.key)
 	}
 }
 
@@ -202,11 +233,12 @@ func (h *Host) Close() error {
 	again := h.closed
 	h.closed = true
 	sessions := h.sessions
-	h.sessions = map[string]*Session{}
+	h.sessions = map[store.Key]*Session{}
 	h.mu.Unlock()
 	var errs []error
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		s := sessions[id]
+	byName := func(a, b store.Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
+	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {
+		s := sessions[key]
 		// Cancels what the session is doing, before its log is closed.
 		s.end()
 		s.adding.Lock()
@@ -215,7 +247,7 @@ func (h *Host) Close() error {
 		// Kept for another Close, which writes what is still missing.
 		if err != nil {
 			h.mu.Lock()
-			h.sessions[id] = s
+			h.sessions[key] = s
 			h.mu.Unlock()
 		}
 		errs = append(errs, err)
