@@ -34,7 +34,9 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
 			Isolation: "best-effort",
 		},
-		Log: config.Log{Level: "warn"},
+		Log: config.Log{Level: "warn", Format: "text"},
+		Serve: config.Serve{Listen: "127.0.0.1:7440", Drain: 30 * time.Second,
+			TokenFile: filepath.Join(m.home, ".local/state/thresh/token")},
 	}
 	if diff := cmp.Diff(want, m.load(m.options()).Settings()); diff != "" {
 		t.Error(diff)
