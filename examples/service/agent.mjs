@@ -27,11 +27,12 @@ const token = address.startsWith("unix:") ? "" : readFileSync(tokenFile, "utf8")
 const thresh = new Client(address, { token });
 const settings = { "model.name": "claude-sonnet-4-5", "model.contextLimit": "8000" };
 const session = await thresh.open(name, { settings, system: "You rename functions." });
-const have = session.state.entries;
-if (have === 0) {
+const blocks = (await session.history()).flatMap((entry) => entry.blocks);
+const last = blocks.findLast((block) => block.type === "tool_call");
+if (session.state.entries === 0) {
   await session.addMessages("anthropic", [{ role: "user", content: "Rename the function in server.go." }]);
 }
-const done = Math.floor(Math.max(have - 1, 0) / 2); // a step adds the model's call and the tool's answer
+const done = last ? Number(last.id.slice("call-".length)) : 0;
 for (let step = done + 1; step <= done + Number(steps); step++) {
   const ready = await session.prepare({ form: "anthropic", pendingTokens: 500 });
   const count = String(ready.messages.length).padStart(2);

@@ -34,10 +34,10 @@ def main(address, token_file, name, steps):
     token = "" if address.startswith("unix:") else pathlib.Path(token_file).read_text().strip()
     with Client(address, token) as thresh:
         session = thresh.open(name, {"model.name": "gpt-4o", "model.contextLimit": "8000"}, "You rename functions.")
-        have = session.state.entries
-        if have == 0:
+        calls = [block for entry in session.history() for block in entry["blocks"] if block["type"] == "tool_call"]
+        if session.state.entries == 0:
             session.add_messages("openai-chat", [{"role": "user", "content": "Rename the function in server.go."}])
-        done = max(have - 1, 0) // 2  # a step adds the model's call and the tool's answer
+        done = int(calls[-1]["id"].removeprefix("call-")) if calls else 0
         for step in range(done + 1, done + steps + 1):
             ready = session.prepare("openai-chat", pending_tokens=500)
             print(f"python, step {step:2}: send {len(ready.messages):2} messages, {ready.tokens:4} tokens", flush=True)
