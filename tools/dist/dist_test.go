@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,13 +101,47 @@ func TestTheDebianPackageInstalls(t *testing.T) {
 	}
 	run(t, "dpkg", "--root="+root, "--force-not-root", "--force-depends", "--install", made(t, "thresh_*_"+runtime.GOARCH+".deb"))
 	program := filepath.Join(root, "usr", "bin", "thresh")
-	if out := run(t, program, "plugins", "list", "-o", "json"); strings.Count(out, `"state": "ready"`) != 4 {
+	if out := run(t, program, "plugins", "list", "-o", "json"); strings.Count(out, `"state":"ready"`) != 4 {
 		t.Errorf("want 4 plugins that are ready:\n%s", out)
 	}
-	config := filepath.Join(root, "etc", "thresh", "thresh.yaml")
-	run(t, program, "config", "explain", "--config", config)
+	serve(t, program, filepath.Join(root, "etc", "thresh", "thresh.yaml"))
 	unit, err := os.ReadFile(filepath.Join(root, "usr", "lib", "systemd", "system", "thresh.service"))
 	if err != nil || !bytes.Contains(unit, []byte("ExecStart=/usr/bin/thresh serve")) {
 		t.Errorf("the unit does not start the installed program: %v\n%s", err, unit)
+	}
+}
+
+// serve runs the service as its unit does, until it says that it is ready, and ends it.
+func serve(t *testing.T, program, config string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	state := t.TempDir()
+	cmd := exec.CommandContext(ctx, program, "serve", "--config", config, "--set", "serve.listen=127.0.0.1:0")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "TMPDIR=" + state}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said = append(said, lines.Text())
+		if url, ok := strings.CutPrefix(lines.Text(), "thresh: serving at "); ok {
+			answer, err := http.Get(url + "/healthz")
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("healthz: %v, %v", answer, err)
+			}
+			if err == nil {
+				_ = answer.Body.Close()
+			}
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("thresh serve: %v\n%s", err, strings.Join(said, "\n"))
 	}
 }
