@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -32,12 +31,15 @@ type Cluster struct {
 	stop io.Closer           // ends the process
 	cmd  *exec.Cmd
 	n    int
+
+	settings []string
 }
 
-// Start makes and starts a cluster.
-func Start(tb testing.TB) *Cluster {
+// Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it has
+// committed survives its own end, but not the machine's.
+func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
-	c := &Cluster{tb: tb, bin: programs(tb)}
+	c := &Cluster{tb: tb, bin: programs(tb), settings: settings}
 	var err error
 	if c.dir, err = os.MkdirTemp("", "thresh-pg"); err != nil { // the path of a socket must be short
 		tb.Fatal(err)
@@ -109,8 +111,12 @@ func (c *Cluster) Run() {
 	c.tb.Helper()
 	// The shell ends the database when its input ends, which it does with the test's process, however that ends.
 	const script = `"$0" "$@" </dev/null >>log 2>&1 & read _; kill -QUIT $!; wait $!`
-	c.cmd = exec.Command("/bin/sh", "-c", script, filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir,
-		"-c", "listen_addresses=", "-c", "shared_buffers=64MB", "-c", "max_connections=200")
+	args := []string{"-c", script, filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir}
+	defaults := []string{"listen_addresses=", "shared_buffers=64MB", "max_connections=200", "fsync=off"}
+	for _, setting := range slices.Concat(defaults, c.settings) {
+		args = append(args, "-c", setting)
+	}
+	c.cmd = exec.Command("/bin/sh", args...)
 	c.cmd.Dir = c.dir
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as, Setpgid: true}
 	var err error
@@ -154,23 +160,19 @@ func (c *Cluster) Restart() {
 	c.Run()
 }
 
-// Database makes a new database and returns its URL.
+// Database makes a place without tables, and returns its URL. It is a schema: a database would take half a second.
 func (c *Cluster) Database() string {
 	c.tb.Helper()
 	c.n++
-	name := fmt.Sprint("db", c.n)
-	c.Exec("postgres", "CREATE DATABASE "+name)
-	return c.url(name)
+	name := fmt.Sprint("place", c.n)
+	c.Exec(c.url("postgres"), "CREATE SCHEMA "+name)
+	return c.url("postgres") + "&search_path=" + name
 }
 
-// Exec runs a statement in a database, given by its name or its URL.
-func (c *Cluster) Exec(database, statement string) {
+// Exec runs a statement in a database.
+func (c *Cluster) Exec(url, statement string) {
 	c.tb.Helper()
 	ctx := context.Background()
-	url := database
-	if !strings.Contains(url, "://") {
-		url = c.url(database)
-	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		c.tb.Fatal(err)

@@ -18,7 +18,7 @@ func TestPostgres(t *testing.T) {
 }
 
 func BenchmarkPostgres(b *testing.B) {
-	c := cluster.Start(b)
+	c := cluster.Start(b, "fsync=on")
 	storetest.Benchmark(b, func(b *testing.B) store.Store { return open(b, c.Database()) })
 }
 
