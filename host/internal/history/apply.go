@@ -6,6 +6,19 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
+// Ready checks that a plan can be applied now and returns it as data, with the ids that its new entries will have. It
+// changes nothing. It is for a caller that writes a rewrite down before it is applied; nothing may be added, and no
+// other plan applied, in between. The errors are those of [History.Apply].
+func (h *History) Ready(p *Plan) (Rewrite, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.applicable(p); err != nil {
+		return Rewrite{}, err
+	}
+	p.name(h.nextID)
+	return p.rewrite(), nil
+}
+
 // Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
 // Entries that were appended since the snapshot stay, after the new ones.
 //
@@ -14,21 +27,32 @@ import (
 func (h *History) Apply(p *Plan) (Snapshot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if p.base.Epoch != h.epoch {
-		return h.snapshot(), fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
-	}
-	if err := p.checkLate(h.entries[len(p.base.Entries):]); err != nil {
+	if err := h.applicable(p); err != nil {
 		return h.snapshot(), err
 	}
 	if p.changes != nil {
 		h.edit(p)
 	} else {
-		h.replace(p)
+		h.nextID = p.name(h.nextID)
+		h.replace(p.base, p.entries)
 	}
+	h.rewritten(p.base)
+	return h.snapshot(), nil
+}
+
+// applicable returns an error if a plan does not fit the history as it is now. Callers hold h.mu.
+func (h *History) applicable(p *Plan) error {
+	if p.base.Epoch != h.epoch {
+		return fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
+	}
+	return p.checkLate(h.entries[len(p.base.Entries):])
+}
+
+// rewritten counts a rewrite that had seen the history up to base. Callers hold h.mu.
+func (h *History) rewritten(base Snapshot) {
 	h.revision++
 	h.epoch++
-	h.rewrote = p.base.at
-	return h.snapshot(), nil
+	h.rewrote = base.at
 }
 
 // room returns the capacity for a list of n entries that is going to grow, so that the first addition after a rewrite
@@ -58,23 +82,20 @@ func (h *History) edit(p *Plan) {
 	h.index = h.index.Applied(func(i int) content.Content { return old[i].Content }, p.changes)
 }
 
-// replace applies a Compress, or an Optimize without edits.
-func (h *History) replace(p *Plan) {
-	late := h.entries[len(p.base.Entries):]
-	entries := make([]*Entry, 0, room(len(p.entries)+len(late)))
+// replace puts a Compress, or an Optimize without edits, in the place of what it was made for.
+func (h *History) replace(base Snapshot, made []*Entry) {
+	late := h.entries[len(base.Entries):]
+	entries := make([]*Entry, 0, room(len(made)+len(late)))
 	total := make(sums, 0, cap(entries))
-	for _, e := range p.entries {
-		if e.ID == "" { // only the plan refers to this entry so far, so it may still be modified
-			e.ID = h.newID()
-		}
+	for _, e := range made {
 		entries, total = append(entries, e), total.add(e.Tokens)
 	}
 	first := 0
-	for first < min(len(entries), len(p.base.Entries)) && entries[first] == p.base.Entries[first] {
+	for first < min(len(entries), len(base.Entries)) && entries[first] == base.Entries[first] {
 		first++
 	}
 	h.shown.rewritten(first)
 	h.entries = append(entries, late...)
-	h.sums = total.addRange(h.sums, len(p.base.Entries), len(p.base.Entries)+len(late))
+	h.sums = total.addRange(h.sums, len(base.Entries), len(base.Entries)+len(late))
 	h.index = nil
 }

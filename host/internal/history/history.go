@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -35,28 +36,29 @@ func New() *History { return &History{} }
 // Append adds entries at the end. counts holds one count for each. It never waits for a strategy, which may be
 // working on an earlier snapshot. It returns the new revision and the tokens of the whole history.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
-	return h.AppendAs(h.Reserve(len(entries)), entries, counts)
+	return h.AppendEntries(h.New(entries, counts))
 }
 
-// Reserve returns n ids that no entry has had or will get, for [History.AppendAs].
-func (h *History) Reserve(n int) []string {
+// New makes entries for [History.AppendEntries], with the ids that they will have. It is for a caller that must know
+// the ids before the entries are added: the engine writes them down first. Nothing else may be added in between.
+func (h *History) New(entries []content.Content, counts []Count) []*Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = h.newID()
-	}
-	return ids
-}
-
-// AppendAs is Append with reserved ids, for a caller that must know the ids before the entries are added: the engine
-// writes them to the transcript log first.
-func (h *History) AppendAs(ids []string, entries []content.Content, counts []Count) (revision uint64, total int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	out := make([]*Entry, len(entries))
 	for i, c := range entries {
-		h.entries = append(h.entries, &Entry{ID: ids[i], Content: c, Count: counts[i]})
-		h.sums = h.sums.add(counts[i].Tokens)
+		out[i] = &Entry{ID: id(h.nextID + 1 + uint64(i)), Content: c, Count: counts[i]}
+	}
+	return out
+}
+
+// AppendEntries is Append for entries that have their ids.
+func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range entries {
+		h.entries = append(h.entries, e)
+		h.sums = h.sums.add(e.Tokens)
+		h.used(e.ID)
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
@@ -66,10 +68,16 @@ func (h *History) AppendAs(ids []string, entries []content.Content, counts []Cou
 	return h.revision, h.sums.all()
 }
 
-// newID returns the next id. Callers hold h.mu.
-func (h *History) newID() string {
-	h.nextID++
-	return "e" + strconv.FormatUint(h.nextID, 10)
+// id returns the id with a number.
+func id(n uint64) string { return "e" + strconv.FormatUint(n, 10) }
+
+// used keeps an id from being given to another entry. Callers hold h.mu.
+func (h *History) used(id string) {
+	if number, ok := strings.CutPrefix(id, "e"); ok {
+		if n, err := strconv.ParseUint(number, 10, 63); err == nil {
+			h.nextID = max(h.nextID, n)
+		}
+	}
 }
 
 // Snapshot is a history at one moment. Its entries are shared and must not be modified.
@@ -101,6 +109,12 @@ func (h *History) Snapshot() Snapshot {
 type Mark struct {
 	added, appends uint64
 }
+
+// MarkOf returns the mark after so many entries and additions, as [Mark.Counts] returned them.
+func MarkOf(added, appends uint64) Mark { return Mark{added, appends} }
+
+// Counts returns how many entries, in how many additions, were appended before the mark.
+func (m Mark) Counts() (added, appends uint64) { return m.added, m.appends }
 
 // Mark returns the moment after everything that was appended so far.
 func (h *History) Mark() Mark {

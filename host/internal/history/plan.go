@@ -69,6 +69,9 @@ func (p *Plan) Len() int {
 	return len(p.entries)
 }
 
+// Base returns how many entries the history had for which the plan was made, and their tokens.
+func (p *Plan) Base() (entries, tokens int) { return len(p.base.Entries), p.base.Tokens }
+
 // PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid
 // history: no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per
 // problem, or it is that of count (REQ-HD-013.3).

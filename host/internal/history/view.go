@@ -24,10 +24,15 @@ type View struct {
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
 
+	at       Mark
 	contents []content.Content
 	sums     sums
 	settled  int // entries at the beginning that only a rewrite can change
 }
+
+// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as
+// the history is not rewritten.
+func (v View) Mark() Mark { return v.at }
 
 // Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
 // never nil, because a nil history tells an agent that its session is closed.
@@ -81,7 +86,7 @@ func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
 		Entries: v.entries[:b.out:b.out], contents: v.contents[:b.out:b.out], sums: v.sums[:b.out:b.out],
 		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: v.sums.of(0, b.out),
 		Pending:  pending,
-		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens,
+		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens, at: s.at,
 		settled: settled,
 	}
 }

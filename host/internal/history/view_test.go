@@ -171,7 +171,7 @@ func shape(v history.View) []any {
 func fresh(s history.Snapshot) []any {
 	h := history.New()
 	for _, e := range s.Entries {
-		h.AppendAs([]string{e.ID}, []content.Content{e.Content}, []history.Count{e.Count})
+		h.AppendEntries([]*history.Entry{e})
 	}
 	return shape(h.View(count))
 }
