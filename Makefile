@@ -107,7 +107,7 @@ chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, st
 tools:
 	@mkdir -p $(TOOLS)
 	@cd tools && GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck google.golang.org/protobuf/cmd/protoc-gen-go \
-		google.golang.org/grpc/cmd/protoc-gen-go-grpc golang.org/x/vuln/cmd/govulncheck golang.org/x/perf/cmd/benchstat ./protogen ./benchreport
+		google.golang.org/grpc/cmd/protoc-gen-go-grpc connectrpc.com/connect/cmd/protoc-gen-connect-go golang.org/x/vuln/cmd/govulncheck golang.org/x/perf/cmd/benchstat ./protogen ./benchreport
 
 proto: tools ## regenerate the Go code of proto/ with the pinned tools
 	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto

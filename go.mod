@@ -3,6 +3,9 @@ module github.com/thresh-dev/thresh
 go 1.26.0
 
 require (
+	connectrpc.com/connect v1.21.1
+	connectrpc.com/grpchealth v1.4.0
+	connectrpc.com/grpcreflect v1.3.1
 	github.com/agext/levenshtein v1.2.3
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/anthropics/anthropic-sdk-go v1.84.0
