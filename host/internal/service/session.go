@@ -12,16 +12,19 @@ import (
 type Session struct{ host *host.Session }
 
 // OpenRequest describes a session. ID "" is a random one. Settings override the host's, by key. System is as in
-// [SystemRequest].
+// [SystemRequest]; nil leaves that of a session that is opened again as it is.
 type OpenRequest struct {
 	ID       string          `json:"id"`
 	Settings map[string]any  `json:"settings"`
 	System   json.RawMessage `json:"system"`
 }
 
-// OpenAnswer has the session's id.
+// OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
 type OpenAnswer struct {
-	Session string `json:"session"`
+	Session  string `json:"session"`
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+	Entries  int    `json:"entries"`
 }
 
 // Open opens a session; on an error there is none.
@@ -31,12 +34,18 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer
 		return nil, OpenAnswer{}, err
 	}
 	session := &Session{opened}
-	if err := session.setSystem(ctx, r.System); err != nil {
-		_ = opened.Close() // nothing was added
-		return nil, OpenAnswer{}, err
+	if r.System != nil {
+		if err := session.setSystem(ctx, r.System); err != nil {
+			_ = opened.Close() // nothing was added
+			return nil, OpenAnswer{}, err
+		}
 	}
-	return session, OpenAnswer{opened.ID()}, nil
+	now := session.State(nil)
+	return session, OpenAnswer{now.Session, now.Revision, now.Tokens, now.Entries}, nil
 }
+
+// Delete deletes a session and all that is kept of it. One that is open is closed.
+func (s *Service) Delete(ctx context.Context, id string) error { return s.host.Delete(ctx, "", id) }
 
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
 func (s *Session) Close() error { return s.host.Close() }
