@@ -66,9 +66,9 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session opens a session. With the setting sessions.store, one that was opened before goes on where it was, also if the
-// program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session with
-// the same id is open.
+// Session opens a session. With the setting sessions.store, one that was opened before goes on where it was, also if
+// the program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session
+// with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	s, err := h.engine.Session(engine.SessionOptions(o))
 	if err != nil {
