@@ -238,7 +238,7 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 // delete queues the deletion of a session, which need not be open, after earlier requests for the same id.
 func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
 	s.queues.push(id, job{holds: true, run: func(q *queue) {
-		err := s.service.Delete(ctx, id)
+		err := s.service.Delete(ctx, "", id)
 		if err == nil {
 			q.session = nil
 		}

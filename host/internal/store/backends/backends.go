@@ -7,20 +7,15 @@ package backends
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 )
 
-// Errors of Open about the setting, for errors.Is.
-var (
-	// ErrNoPlace: there is no home directory for the file.
-	ErrNoPlace = errors.New("sessions.store: there is no home directory: give a path, sqlite:PATH")
-	// ErrUnsupported: this program has no such store.
-	ErrUnsupported = errors.New("sessions.store: this store is not supported")
-)
+// ErrNoPlace: there is no home directory for the file of "sqlite".
+var ErrNoPlace = errors.New("sessions.store: there is no home directory: give a path, sqlite:PATH")
 
 // Open opens the store of a value of sessions.store, with an absolute path. It is nil for memory: sessions then end
 // with the host. The caller closes it.
@@ -38,5 +33,9 @@ func Open(ctx context.Context, setting string) (store.Store, error) {
 		}
 		return s, nil
 	}
-	return nil, fmt.Errorf("%w: %s", ErrUnsupported, kind)
+	s, err := postgres.Open(ctx, setting)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
