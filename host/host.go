@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"go.opentelemetry.io/otel/metric"
 
@@ -55,6 +57,9 @@ func (h *Host) Config() *config.Config { return h.engine.Config() }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
+	// Owner is whom the session belongs to, in a program that serves several: ids of different owners are apart. "" is
+	// the user who runs the program.
+	Owner string
 	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one.
 	ID string
 	// Settings override the host's, by key ("compression.strategy"). Values are as in [Session.Set].
@@ -91,6 +96,13 @@ func (h *Host) Count(ctx context.Context, entries ...content.Content) ([]int, er
 		each[i] = counted.Tokens(i)
 	}
 	return each, nil
+}
+
+// LockPlugins starts the strategies' plugins, or all of them if none is named, and records in the lock file
+// (plugins.lockFile) which files they are. It returns the names of those that were recorded, sorted.
+func (h *Host) LockPlugins(ctx context.Context, strategies ...string) ([]string, error) {
+	locked, err := h.engine.LockPlugins(ctx, strategies...)
+	return slices.Sorted(maps.Keys(locked)), classify(err)
 }
 
 // ResetPlugin takes a strategy's plugin out of quarantine, where it was put because it crashed too often

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/metrics"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -51,7 +53,7 @@ type Host struct {
 	metrics *metrics.Recorder // nil without a meter
 
 	mu       sync.Mutex // guards the fields below; never held during a call of a plugin
-	sessions map[string]*Session
+	sessions map[store.Key]*Session
 	closed   bool
 }
 
@@ -85,7 +87,7 @@ func Open(o Options) (*Host, error) {
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
 		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[string]*Session{},
+	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
 		models: models{log: logger}}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
@@ -134,7 +136,10 @@ func (h *Host) ResetPlugin(name string) bool { return h.plugins.Reset(name) }
 
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
-	ID string
+	// Owner is the name of the access token that the session belongs to; "" is the local user. Ids of different owners
+	// are apart.
+	Owner string
+	ID    string
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
@@ -157,14 +162,15 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if h.closed {
 		return nil, fmt.Errorf("open session %q: host: %w", o.ID, ErrClosed)
 	}
-	if _, exists := h.sessions[o.ID]; exists {
+	key := store.Key{Owner: o.Owner, ID: o.ID}
+	if _, exists := h.sessions[key]; exists {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, ErrSessionExists)
 	}
-	s, err := newSession(h, o.ID, c)
+	s, err := newSession(h, key, c)
 	if err != nil {
 		return nil, err
 	}
-	h.sessions[o.ID] = s
+	h.sessions[key] = s
 	return s, nil
 }
 
@@ -189,8 +195,8 @@ func (h *Host) CheckStrategy(name string) error { return h.plugins.Check(name) }
 func (h *Host) forget(s *Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sessions[s.id] == s { // a later session may have the same id
-		delete(h.sessions, s.id)
+	if h.sessions[s.key] == s { // a later session may have the same id
+		delete(h.sessions, s.key)
 	}
 }
 
@@ -202,11 +208,12 @@ func (h *Host) Close() error {
 	again := h.closed
 	h.closed = true
 	sessions := h.sessions
-	h.sessions = map[string]*Session{}
+	h.sessions = map[store.Key]*Session{}
 	h.mu.Unlock()
 	var errs []error
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		s := sessions[id]
+	byName := func(a, b store.Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
+	for _, key := range slices.SortedFunc(maps.Keys(sessions), byName) {
+		s := sessions[key]
 		// Cancels what the session is doing, before its log is closed.
 		s.end()
 		s.adding.Lock()
@@ -215,7 +222,7 @@ func (h *Host) Close() error {
 		// Kept for another Close, which writes what is still missing.
 		if err != nil {
 			h.mu.Lock()
-			h.sessions[id] = s
+			h.sessions[key] = s
 			h.mu.Unlock()
 		}
 		errs = append(errs, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
@@ -22,7 +23,8 @@ import (
 // Add never waits for a turn.
 type Session struct {
 	host    *Host
-	id      string
+	key     store.Key
+	id      string // the key's
 	history *history.History
 	done    context.Context // ends with the session
 	end     context.CancelFunc
@@ -50,7 +52,7 @@ type Session struct {
 	sent int          // its tokens, pending ones included
 }
 
-func newSession(h *Host, id string, c *config.Config) (*Session, error) {
+func newSession(h *Host, key store.Key, c *config.Config) (*Session, error) {
 	set := c.Settings()
 	if _, err := h.prices.choose(set); err != nil {
 		return nil, err
@@ -59,16 +61,16 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{host: h, id: id, history: history.New(), counter: counter, config: c}
-	s.pipeline = prepare.New(id, s.history, counting{counter})
+	s := &Session{host: h, key: key, id: key.ID, history: history.New(), counter: counter, config: c}
+	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.update(set); err != nil {
 		return nil, err
 	}
 	if set.Transcript.Dir != "" {
-		if s.log, err = transcriptlog.Open(set.Transcript.Dir, id); err != nil {
-			return nil, fmt.Errorf("session %q: %w", id, err)
+		if s.log, err = transcriptlog.Open(set.Transcript.Dir, s.name()); err != nil {
+			return nil, fmt.Errorf("session %q: %w", s.id, err)
 		}
 	}
 	return s, nil
@@ -76,6 +78,14 @@ func newSession(h *Host, id string, c *config.Config) (*Session, error) {
 
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
+
+// name is unique among the sessions of the host, where ids are among those of an owner: for plugins and files.
+func (s *Session) name() string {
+	if s.key.Owner == "" {
+		return s.id
+	}
+	return s.key.Owner + "/" + s.id
+}
 
 // SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
 // strategies that summarise, so that a summary keeps why each exists (REQ-HD-011). Until it is called, the session
@@ -137,7 +147,7 @@ func (s *Session) Close() error {
 	}
 	s.end()
 	s.host.forget(s)
-	s.host.plugins.EndSession(s.id)
+	s.host.plugins.EndSession(s.name())
 	return s.closeLog()
 }
 

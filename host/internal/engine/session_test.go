@@ -365,3 +365,20 @@ func TestAnEncodingIsChosenWhileEntriesComeIn(t *testing.T) {
 		t.Errorf("%d entries, want 1", n)
 	}
 }
+
+// Ids of different owners are apart: no one learns from an error that another has a session.
+func TestSessionsOfDifferentOwners(t *testing.T) {
+	h := open(t, nil)
+	for _, owner := range []string{"", "alice", "bob"} {
+		s, err := h.Session(engine.SessionOptions{Owner: owner, ID: "s"})
+		if err != nil {
+			t.Fatalf("%q: %v", owner, err)
+		}
+		if _, _, err := s.Add(t.Context()); err != nil || s.ID() != "s" {
+			t.Errorf("%q: %v, %v", owner, s.ID(), err)
+		}
+		if _, err := h.Session(engine.SessionOptions{Owner: owner, ID: "s"}); !errors.Is(err, engine.ErrSessionExists) {
+			t.Errorf("%q: the same id again: %v", owner, err)
+		}
+	}
+}

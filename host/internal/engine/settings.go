@@ -60,7 +60,7 @@ func (s *Session) Set(key string, value any) error {
 		if len(s.system) > 0 {
 			s.systemTokens = counter.Entry(systemEntry(s.system))
 		}
-		s.pipeline = prepare.New(s.id, s.history, counting{counter})
+		s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	}
 	if empty || set.Model.Name != old.Model.Name {
 		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))

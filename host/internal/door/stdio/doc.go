@@ -1,8 +1,8 @@
 // Package stdio serves a host to one agent in any language: JSON-RPC 2.0, one message per line, over a pair of
 // streams.
 //
-// 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package host, and encodes
-// results. Anything else that a method needs belongs into package host, where other doors find it too.
+// 'thresh run' runs it. Start at [Serve]. It is a thin door: it decodes parameters, calls package service, and
+// encodes results. What a method does is there, where other doors find it too.
 //
 //	methods.go  the table of methods, with their parameters and results: the reference
 //	calls.go    one function per method that is about a session

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/thresh-dev/thresh/host"
-	"github.com/thresh-dev/thresh/internal/buildinfo"
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // The methods that are about no session. They run at once, each in a goroutine of its own.
@@ -24,89 +23,26 @@ func free[P any](
 	}
 }
 
-// Strategies are those whose plugins were found by name. None is started for this.
-type initializeResult struct {
-	Name       string   `json:"name"`
-	Version    string   `json:"version"`
-	Methods    []string `json:"methods"`
-	Strategies []string `json:"strategies"`
-	Limits     limits   `json:"limits"`
-}
-
-// limits are those of the connection. RequestBytes is the longest line, Unanswered how many requests may be open before
-// reading stops.
-type limits struct {
-	RequestBytes int `json:"requestBytes"`
-	Unanswered   int `json:"unanswered"`
-}
-
 // initialize may be called at any time and more than once. It changes nothing.
 func initialize(_ context.Context, s *server, _ empty) (any, error) {
-	// The lists are copies and never null, so that agents need no check.
-	r := initializeResult{
-		Name: "thresh", Version: buildinfo.Version(), Strategies: append([]string{}, s.host.Strategies()...),
-		Limits: limits{maxLine, maxUnanswered},
-	}
+	info := s.service.Info()
+	info.Limits = service.Limits{RequestBytes: maxLine, Unanswered: maxUnanswered}
 	for _, m := range Methods() {
-		r.Methods = append(r.Methods, m.Name)
+		info.Methods = append(info.Methods, m.Name)
 	}
-	return r, nil
+	return info, nil
 }
 
-// The entries belong to no session, so that the host's own settings decide how they are counted.
-type countParams struct {
-	Entries []json.RawMessage `json:"entries"`
+func countTokens(ctx context.Context, s *server, p service.CountRequest) (any, error) {
+	return s.service.Count(ctx, p)
 }
 
-// Each has the tokens of each entry, in order, and is never null.
-type countResult struct {
-	Tokens int   `json:"tokens"`
-	Each   []int `json:"each"`
-}
-
-// countTokens counts without a session, for an agent that decides what to add.
-func countTokens(ctx context.Context, s *server, p countParams) (any, error) {
-	entries, err := decodeEntries(p.Entries)
-	if err != nil {
-		return nil, err
-	}
-	each, err := s.host.Count(ctx, entries...)
-	if err != nil {
-		return nil, err
-	}
-	r := countResult{Each: append([]int{}, each...)}
-	for _, n := range each {
-		r.Tokens += n
-	}
-	return r, nil
-}
-
-// listResult has broken plugins too, with their state and the reason.
-type listResult struct {
-	Plugins []host.Plugin `json:"plugins"`
-}
-
-// listPlugins may take as long as a plugin may take to start: it starts each of them.
 func listPlugins(ctx context.Context, s *server, _ empty) (any, error) {
-	return listResult{append([]host.Plugin{}, s.host.Plugins(ctx)...)}, nil
+	return s.service.Plugins(ctx), nil
 }
 
-// resetParams names a strategy, as plugins.list shows it.
-type resetParams struct {
-	Name string `json:"name"`
-}
-
-type resetResult struct {
-	// Reset is false if the plugin was never started, so that there is nothing to forget.
-	Reset bool `json:"reset"`
-}
-
-// resetPlugin forgets the crashes of a plugin, so that the next call starts it again.
-func resetPlugin(_ context.Context, s *server, p resetParams) (any, error) {
-	if p.Name == "" {
-		return nil, &Error{Code: CodeParams, Message: `params: "name" is missing`}
-	}
-	return resetResult{s.host.ResetPlugin(p.Name)}, nil
+func resetPlugin(_ context.Context, s *server, p service.ResetRequest) (any, error) {
+	return s.service.ResetPlugin(p)
 }
 
 // cancelParams has the id as it was sent: text or a number.

@@ -3,7 +3,7 @@ package stdio
 import (
 	"sync"
 
-	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // queue runs the requests for one session id in the order in which they arrived. history.add runs in the queue itself.
@@ -11,8 +11,8 @@ import (
 // addition overtakes them, and a mark in the history keeps from them what was added after they arrived. Opening and
 // closing a session hold the queue.
 type queue struct {
-	session *host.Session // nil before it is opened and after it is closed; used by jobs only
-	last    chan struct{} // closed when the last background job has ended; nil: there was none; used by jobs only
+	session *service.Session // nil before it is opened and after it is closed; used by jobs only
+	last    chan struct{}    // closed when the last background job has ended; nil: there was none; used by jobs only
 
 	waiting []job // guarded by queues.mu, as is running
 	running bool

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // request is a JSON-RPC 2.0 request, or a notification if ID is nil. Params stay raw until the method that they are for
@@ -69,7 +70,7 @@ type ErrorData struct {
 	// Part is the position of the part of that message that was refused.
 	Part *int `json:"part,omitempty"`
 	// Prepared is set if window.prepare failed: the history as it is now, which is valid but was not made to fit.
-	Prepared any `json:"prepared,omitempty"`
+	Prepared *service.PrepareAnswer `json:"prepared,omitempty"`
 }
 
 // failure turns an error into what an agent gets. The host has classified its errors already.
@@ -78,7 +79,11 @@ func failure(err error) *Error {
 	if errors.As(err, &own) {
 		return own
 	}
-	// Every error of package host is a host.Error; the default stands for a mistake in this package.
+	var wrong *service.RequestError
+	if errors.As(err, &wrong) {
+		return &Error{Code: CodeParams, Message: "params: " + wrong.Message}
+	}
+	// Every other error is a host.Error; the default stands for a mistake in this package.
 	known := &host.Error{Kind: host.KindInternal}
 	errors.As(err, &known)
 	return &Error{Code: CodeFailed, Message: err.Error(), Data: &ErrorData{
@@ -148,10 +153,22 @@ func decodeParams(raw json.RawMessage, into any) error {
 		return nil
 	// encoding/json names Go types, which mean nothing to an author in another language.
 	case errors.As(err, &wrong):
-		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s", wrong.Field,
-			plainType(wrong.Type), wrong.Value)}
+		return &Error{Code: CodeParams, Message: fmt.Sprintf("params: %q must be %s, not %s",
+			memberName(wrong.Field), plainType(wrong.Type), wrong.Value)}
 	default:
 		return &Error{Code: CodeParams, Message: "params: " + strings.TrimPrefix(err.Error(), "json: ")}
+	}
+}
+
+// memberName is the path of a member without the names of embedded Go types, which package json puts before it. They
+// alone begin with a capital.
+func memberName(path string) string {
+	for {
+		first, rest, more := strings.Cut(path, ".")
+		if !more || first == "" || first[0] < 'A' || first[0] > 'Z' {
+			return path
+		}
+		path = rest
 	}
 }
 

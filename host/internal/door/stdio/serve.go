@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 const (
@@ -37,7 +38,7 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &server{
-		ctx: ctx, host: h, out: out, broken: cancel,
+		ctx: ctx, host: h, service: service.New(h), out: out, broken: cancel,
 		queues: queues{byID: map[string]*queue{}}, slots: make(chan struct{}, maxUnanswered),
 	}
 	// Unbuffered: a line is read only when the one before was taken, so that maxUnanswered bounds what is in memory.
@@ -59,11 +60,12 @@ func serve(ctx context.Context, h *host.Host, in io.Reader, out io.Writer, longe
 // server is the state of one connection. Requests run on goroutines of their own; handle is called by one goroutine, in
 // the order of the lines.
 type server struct {
-	ctx    context.Context
-	host   *host.Host
-	broken context.CancelCauseFunc // ends Serve; called when out cannot be written to
-	queues queues
-	work   sync.WaitGroup
+	ctx     context.Context
+	host    *host.Host // for its settings; requests go to the service
+	service *service.Service
+	broken  context.CancelCauseFunc // ends Serve; called when out cannot be written to
+	queues  queues
+	work    sync.WaitGroup
 	// slots has an element for each request that is not answered yet.
 	slots chan struct{}
 
@@ -209,11 +211,7 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 // open queues the opening of a session after earlier requests for the same id, such as closing an earlier session. The
 // queue exists before the session does, so that requests sent right after this one wait for it.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
-	var p struct {
-		ID       string          `json:"id"`
-		Settings map[string]any  `json:"settings"`
-		System   json.RawMessage `json:"system"`
-	}
+	var p service.OpenRequest
 	if err := decodeParams(raw, &p); err != nil {
 		return err
 	}
@@ -222,20 +220,13 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
-		session, err := s.host.Session(host.SessionOptions{ID: p.ID, Settings: p.Settings})
+		session, answer, err := s.service.Open(s.ctx, p)
 		if err != nil {
 			done(nil, err)
 			return
 		}
-		if err := setSystemOf(s.ctx, session, p.System); err != nil {
-			_ = session.Close() // nothing was added
-			done(nil, err)
-			return
-		}
 		q.session = session
-		done(struct {
-			Session string `json:"session"`
-		}{session.ID()}, nil)
+		done(answer, nil)
 	}}, true)
 	return nil
 }

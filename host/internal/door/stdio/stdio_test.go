@@ -15,6 +15,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/service"
 )
 
 // open opens a host without plugins.
@@ -85,7 +86,7 @@ func TestMoreRequestsThanMayWait(t *testing.T) {
 
 func TestFailedOpensLeaveNoQueue(t *testing.T) {
 	var out bytes.Buffer
-	s := &server{ctx: t.Context(), host: open(t), out: &out, queues: queues{byID: map[string]*queue{}},
+	s := &server{ctx: t.Context(), service: service.New(open(t)), out: &out, queues: queues{byID: map[string]*queue{}},
 		slots: make(chan struct{}, maxUnanswered)}
 	for i := range 100 {
 		s.handle(line{text: fmt.Appendf(nil,

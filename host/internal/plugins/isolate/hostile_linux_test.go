@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -236,6 +237,41 @@ func TestNoProgramOutlivesAHostThatIsKilled(t *testing.T) {
 		}
 	}
 	_ = host.Wait()
+}
+
+// closing runs as a process of its own. It closes what it inherited, and then waits for a timer and for a pipe: without
+// what Go's runtime waits with, that ends a program.
+func closing() {
+	r, w, err := os.Pipe()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	closeInherited(3)
+	var stat unix.Stat_t
+	fmt.Println("inherited:", unix.Fstat(3, &stat))
+	go func() { _, _ = w.WriteString("!") }()
+	_, err = r.Read(make([]byte, 1))
+	fmt.Println("a pipe:", err)
+	_ = r.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err = r.Read(make([]byte, 1))
+	fmt.Println("a deadline:", errors.Is(err, os.ErrDeadlineExceeded))
+}
+
+func TestAWatcherClosesWhatItInheritedAndNothingElse(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env, cmd.ExtraFiles = append(os.Environ(), closingEnv+"=1", hostileEnv+"="+hostile), []*os.File{w}
+	out, err := cmd.CombinedOutput()
+	_ = w.Close()
+	want := "inherited: bad file descriptor\na pipe: <nil>\na deadline: true\n"
+	if string(out) != want || err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // A program that may start others cannot leave one behind: it is the first process of its namespace.

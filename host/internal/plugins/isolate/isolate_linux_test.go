@@ -23,14 +23,18 @@ import (
 var inside, hostile string
 
 // These make the test binary another program: hostileEnv says that hostile is built already, and where; doomedEnv
-// makes it a host that is about to be killed.
-const hostileEnv, doomedEnv = "THRESH_TEST_HOSTILE", "THRESH_TEST_DOOMED"
+// makes it a host that is about to be killed; closingEnv makes it close what it inherited.
+const hostileEnv, doomedEnv, closingEnv = "THRESH_TEST_HOSTILE", "THRESH_TEST_DOOMED", "THRESH_TEST_CLOSING"
 
 func TestMain(m *testing.M) {
 	Main() // this program is its own launcher and watcher, as a host is
 	if hostile = os.Getenv(hostileEnv); hostile != "" {
 		if dir := os.Getenv(doomedEnv); dir != "" {
 			doomed(dir)
+			return
+		}
+		if os.Getenv(closingEnv) != "" {
+			closing()
 			return
 		}
 		os.Exit(m.Run())

@@ -17,24 +17,26 @@ import (
 // Main makes the program able to be a launcher or a [Watcher]. Call it first in main: in these it does not return. A
 // launcher is a second start of the same program, because Go cannot run code between fork and exec, and the
 // restrictions must apply to the child only.
+//
+// Launchers and watchers end with syscall.Exit: os.Exit of a program with the race detector waits for a second.
 func Main() {
 	registered.Store(true)
 	if len(os.Args) == 1 && os.Args[0] == watcherName {
 		watch()
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if len(os.Args) != 2 || os.Args[0] != launcherName {
 		return
 	}
 	var spec Spec
 	if err := json.Unmarshal([]byte(os.Args[1]), &spec); err != nil {
-		os.Exit(launcherFailed)
+		syscall.Exit(launcherFailed)
 	}
 	unix.CloseOnExec(spec.Status)
 	failure := become(spec)
 	text, _ := json.Marshal(failure)
 	_, _ = unix.Write(spec.Status, text)
-	os.Exit(launcherFailed)
+	syscall.Exit(launcherFailed)
 }
 
 // launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
@@ -84,7 +86,7 @@ func become(spec Spec) *Failure {
 		}
 	}
 	if spec.Trial {
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if spec.Binary > 0 && !spec.KeepBinary {
 		unix.CloseOnExec(spec.Binary)

@@ -3,7 +3,6 @@ package isolate
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -79,8 +78,7 @@ type watched struct{ pid, pidfd int }
 
 // watch is the main function of a watcher. It returns when there is nothing left to do.
 func watch() {
-	// What the host inherited would stay open here: a pipe would not end with the host.
-	_ = unix.CloseRange(watcherSocket+1, math.MaxInt32, 0)
+	closeInherited(watcherSocket + 1)
 	var all []watched
 	for {
 		polls := []unix.PollFd{{Fd: watcherSocket, Events: unix.POLLIN}}
@@ -115,6 +113,22 @@ func watch() {
 	}
 	for _, p := range all {
 		p.kill()
+	}
+}
+
+// closeInherited closes the descriptors from first on that the host inherited: a pipe would not end with the host. What
+// Go's runtime has opened for itself stays open, since the runtime ends a program whose epoll is gone. It sets
+// close-on-exec on everything that it opens, and no descriptor with that flag can have been inherited.
+func closeInherited(first int) {
+	open, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range open {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd < first {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			_ = unix.Close(fd)
+		}
 	}
 }
 

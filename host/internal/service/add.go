@@ -1,0 +1,82 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// AddRequest has entries in the native form, or messages in a provider's.
+type AddRequest struct {
+	// Entries stay raw until they are decoded one by one, so that an error can name the one that is wrong.
+	Entries []json.RawMessage `json:"entries"`
+	// Opaque takes blocks of unknown types as they are; they are then never pruned.
+	Opaque bool `json:"opaque"`
+	// Format is the form of Messages. System and Instructions are the same, as different providers name it.
+	Format       host.Form         `json:"format"`
+	Messages     []json.RawMessage `json:"messages"`
+	System       json.RawMessage   `json:"system"`
+	Instructions json.RawMessage   `json:"instructions"`
+}
+
+// AddAnswer has the changes and the tokens of the history after the addition.
+type AddAnswer struct {
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+}
+
+// check returns what is wrong with the request itself. It is found here and not where the entries are read: no entry is
+// to blame for it.
+func (r AddRequest) check() error {
+	switch {
+	case r.Format == "" && (r.Messages != nil || r.System != nil || r.Instructions != nil):
+		return wrongRequest(`"format" is missing: it says in which form "messages" are`)
+	case r.Format != "" && r.Entries != nil:
+		return wrongRequest(`"entries" are in the native form; with "format", give "messages"`)
+	case r.Format != "" && r.Opaque:
+		return wrongRequest(`"opaque" is for "entries": in messages, parts of all types are carried`)
+	case r.System != nil && r.Instructions != nil:
+		return wrongRequest(`"system" and "instructions" are the same: give one`)
+	}
+	return checkForm(r.Format)
+}
+
+// Add appends all entries or none.
+func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
+	if err := r.check(); err != nil {
+		return AddAnswer{}, err
+	}
+	if r.Format != "" {
+		system := r.System
+		if r.Instructions != nil {
+			system = r.Instructions
+		}
+		state, err := s.host.AddMessages(ctx, host.Messages{Form: r.Format, Messages: r.Messages, System: system})
+		return AddAnswer(state), err
+	}
+	entries, err := decodeEntries(r.Entries)
+	if err != nil {
+		return AddAnswer{}, err
+	}
+	appendEntries := s.host.Add
+	if r.Opaque {
+		appendEntries = s.host.AddOpaque
+	}
+	state, err := appendEntries(ctx, entries...)
+	return AddAnswer(state), err
+}
+
+// decodeEntries reads entries in the native form. The error names the first that cannot be read.
+func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
+	entries := make([]content.Content, len(list))
+	for i, raw := range list {
+		if err := entries[i].UnmarshalJSON(raw); err != nil {
+			return nil, &host.Error{Kind: host.KindEntry, Entry: &i,
+				Err: fmt.Errorf("add entry %d: %w: %w", i, host.ErrInvalidEntry, err)}
+		}
+	}
+	return entries, nil
+}

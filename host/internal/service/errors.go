@@ -1,0 +1,26 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host"
+)
+
+// RequestError says that a request is wrong in itself, whatever the session holds: a member is missing, or two exclude
+// each other. All other errors are those of package host.
+type RequestError struct{ Message string }
+
+func (e *RequestError) Error() string { return e.Message }
+
+func wrongRequest(format string, values ...any) error {
+	return &RequestError{fmt.Sprintf(format, values...)}
+}
+
+// checkForm refuses an unknown form of messages; "" is the native form.
+func checkForm(f host.Form) error {
+	switch f {
+	case "", host.Anthropic, host.OpenAIChat, host.OpenAIResponses:
+		return nil
+	}
+	return wrongRequest(`"format": %.40q: %v`, string(f), host.ErrForm)
+}

@@ -1,0 +1,39 @@
+package service
+
+import (
+	"context"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// HistoryAnswer is the owned history. History is never null, as an empty history is a list as well.
+type HistoryAnswer struct {
+	History  []content.Content `json:"history"`
+	Tokens   int               `json:"tokens"`
+	Revision uint64            `json:"revision"`
+}
+
+// History returns what the host owns, including what is not sent to a model, without what was added after a mark; nil
+// is now.
+func (s *Session) History(upTo *host.Mark) HistoryAnswer {
+	h := s.host.HistoryAt(upTo)
+	return HistoryAnswer{h.Entries, h.Tokens, h.Revision}
+}
+
+// RecordedRequest has the id of an entry (e12) or of a tool call.
+type RecordedRequest struct {
+	ID string `json:"id"`
+}
+
+// RecordedAnswer has the entries as they were added; the id of a call finds the call and its responses.
+type RecordedAnswer struct {
+	Entries []content.Content `json:"entries"`
+}
+
+// Recorded reads from the disk what was added under an id. What was recorded never changes, so it can be called at any
+// time.
+func (s *Session) Recorded(ctx context.Context, r RecordedRequest) (RecordedAnswer, error) {
+	entries, err := s.host.Originals(ctx, r.ID)
+	return RecordedAnswer{entries}, err
+}

@@ -1,0 +1,140 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// PrepareRequest is about the request that the agent is about to make.
+type PrepareRequest struct {
+	// PendingTokens is what the request holds besides the history and the system prompt; 0 if nothing.
+	PendingTokens int `json:"pendingTokens"`
+	// Format is the form of the answer; "" is the native one.
+	Format host.Form `json:"format"`
+	// Since is the revision of a prepared history that the agent still has; nil if it has none.
+	Since *uint64 `json:"since"`
+	// UpTo leaves out what was added after it; nil leaves out nothing. A door sets it, not an agent.
+	UpTo *host.Mark `json:"-"`
+}
+
+// PrepareAnswer is a prepared history: entries, or messages in the form that was asked for.
+type PrepareAnswer struct {
+	Keep         *int              `json:"keep,omitempty"` // with since
+	System       json.RawMessage   `json:"system,omitempty"`
+	Instructions json.RawMessage   `json:"instructions,omitempty"`
+	History      []content.Content `json:"history,omitzero"` // nil with a format
+	Messages     []json.RawMessage `json:"messages,omitzero"`
+	Notes        []string          `json:"notes,omitempty"`
+	Tokens       int               `json:"tokens"`
+	SystemTokens int               `json:"systemTokens,omitempty"`
+	Revision     uint64            `json:"revision"`
+	Outcome      host.Outcome      `json:"outcome"`
+}
+
+// Prepare makes the history fit the model and returns it. It is the one method that an agent must call before each
+// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with any
+// other error it returns nil.
+func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer, error) {
+	if r.PendingTokens < 0 {
+		return nil, wrongRequest(`"pendingTokens" must not be negative`)
+	}
+	if err := checkForm(r.Format); err != nil {
+		return nil, err
+	}
+	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, UpTo: r.UpTo})
+	answer, err := s.prepared(ready, r.Format)
+	switch {
+	case err != nil:
+		return nil, err
+	case failed != nil && ready.History == nil: // the session is closed
+		return nil, failed
+	case failed != nil || r.Since == nil:
+		return answer, failed
+	}
+	if err := answer.leaveOut(ready, r.Format, *r.Since); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// prepared returns a prepared history in a form.
+func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer, error) {
+	a := &PrepareAnswer{
+		Tokens: ready.Tokens, SystemTokens: s.host.SystemTokens(), Revision: ready.Revision, Outcome: ready.Outcome,
+	}
+	if form == "" {
+		a.History = ready.History
+		// An agent that sets no system prompt sees no field of it.
+		if len(ready.System) > 0 {
+			a.System = list(systemBlocks(ready.System))
+		}
+		return a, nil
+	}
+	request, err := ready.Request(form)
+	a.System, a.Instructions, a.Notes = request.System, request.Instructions, request.Notes
+	// Not nil, so that an agent finds a list also where there is nothing to send.
+	if a.Messages = request.Messages; a.Messages == nil {
+		a.Messages = []json.RawMessage{}
+	}
+	return a, err
+}
+
+// list is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
+func list(values []json.RawMessage) json.RawMessage {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
+
+// leaveOut removes from the answer what the agent has since a revision. The host remembers the last prepared history
+// only, so that of an older one nothing can be kept.
+func (a *PrepareAnswer) leaveOut(ready host.Prepared, form host.Form, since uint64) error {
+	keep := 0
+	if since == ready.UnchangedSince {
+		keep = ready.Unchanged
+	}
+	a.Keep = &keep
+	if form == "" {
+		a.History = a.History[keep:]
+		return nil
+	}
+	// A message may hold several entries. The last one of the unchanged entries may have held more than these before.
+	ready.History = ready.History[:keep]
+	unchanged, err := ready.Request(form)
+	if err != nil {
+		return err
+	}
+	keep = 0
+	for keep < len(unchanged.Messages)-1 && bytes.Equal(unchanged.Messages[keep], a.Messages[keep]) {
+		keep++
+	}
+	a.Messages = a.Messages[keep:]
+	return nil
+}
+
+// CompressAnswer has the size after the compress. The outcome says why, if nothing was compressed.
+type CompressAnswer struct {
+	Tokens   int          `json:"tokens"`
+	Revision uint64       `json:"revision"`
+	Outcome  host.Outcome `json:"outcome"`
+}
+
+// Compress compresses up to a mark; nil is now. It returns no history: an agent that wants it prepares.
+func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
+	out, err := s.host.CompressUpTo(ctx, upTo)
+	if err != nil {
+		return CompressAnswer{}, err
+	}
+	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
+	h := s.host.HistoryAt(upTo)
+	return CompressAnswer{h.Tokens, h.Revision, out}, nil
+}

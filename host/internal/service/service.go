@@ -1,0 +1,95 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
+)
+
+// Service serves one host. It does not own it: close the host after the last request.
+type Service struct{ host *host.Host }
+
+// New makes the service of a host.
+func New(h *host.Host) *Service { return &Service{host: h} }
+
+// Info is what this thresh can do. Strategies are those whose plugins were found by name.
+type Info struct {
+	Name       string   `json:"name"`
+	Version    string   `json:"version"`
+	Methods    []string `json:"methods"` // filled by the door, whose methods they are
+	Strategies []string `json:"strategies"`
+	Limits     Limits   `json:"limits"`
+}
+
+// Limits are those of a connection. RequestBytes is the largest request, Unanswered how many requests may be open.
+type Limits struct {
+	RequestBytes int `json:"requestBytes"`
+	Unanswered   int `json:"unanswered"`
+}
+
+// Info describes this thresh. It starts no plugin.
+func (s *Service) Info() Info {
+	// The lists are copies and never null, so that agents need no check.
+	return Info{
+		Name: "thresh", Version: buildinfo.Version(), Methods: []string{},
+		Strategies: append([]string{}, s.host.Strategies()...),
+	}
+}
+
+// CountRequest has entries that belong to no session, so that the host's own settings decide how they are counted.
+type CountRequest struct {
+	Entries []json.RawMessage `json:"entries"`
+}
+
+// CountAnswer has the tokens of each entry, in order; Each is never null.
+type CountAnswer struct {
+	Tokens int   `json:"tokens"`
+	Each   []int `json:"each"`
+}
+
+// Count counts without a session, for an agent that decides what to add.
+func (s *Service) Count(ctx context.Context, r CountRequest) (CountAnswer, error) {
+	entries, err := decodeEntries(r.Entries)
+	if err != nil {
+		return CountAnswer{}, err
+	}
+	each, err := s.host.Count(ctx, entries...)
+	if err != nil {
+		return CountAnswer{}, err
+	}
+	a := CountAnswer{Each: append([]int{}, each...)}
+	for _, n := range each {
+		a.Tokens += n
+	}
+	return a, nil
+}
+
+// PluginsAnswer has broken plugins too, with their state and the reason.
+type PluginsAnswer struct {
+	Plugins []host.Plugin `json:"plugins"`
+}
+
+// Plugins may take as long as a plugin may take to start: it starts each of them.
+func (s *Service) Plugins(ctx context.Context) PluginsAnswer {
+	return PluginsAnswer{append([]host.Plugin{}, s.host.Plugins(ctx)...)}
+}
+
+// ResetRequest names a strategy, as the list of plugins shows it.
+type ResetRequest struct {
+	Name string `json:"name"`
+}
+
+// ResetAnswer has false if the plugin was never started, so that there is nothing to forget.
+type ResetAnswer struct {
+	Reset bool `json:"reset"`
+}
+
+// ResetPlugin forgets the crashes of a plugin, so that the next call starts it again.
+func (s *Service) ResetPlugin(r ResetRequest) (ResetAnswer, error) {
+	if r.Name == "" {
+		return ResetAnswer{}, wrongRequest(`"name" is missing`)
+	}
+	return ResetAnswer{s.host.ResetPlugin(r.Name)}, nil
+}

@@ -1,0 +1,145 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Session is an open session, as doors call it.
+type Session struct{ host *host.Session }
+
+// OpenRequest describes a session. ID "" is a random one. Settings override the host's, by key. System is as in
+// [SystemRequest].
+type OpenRequest struct {
+	ID       string          `json:"id"`
+	Settings map[string]any  `json:"settings"`
+	System   json.RawMessage `json:"system"`
+}
+
+// OpenAnswer has the session's id.
+type OpenAnswer struct {
+	Session string `json:"session"`
+}
+
+// Open opens a session; on an error there is none.
+func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer, error) {
+	opened, err := s.host.Session(host.SessionOptions{ID: r.ID, Settings: r.Settings})
+	if err != nil {
+		return nil, OpenAnswer{}, err
+	}
+	session := &Session{opened}
+	if err := session.setSystem(ctx, r.System); err != nil {
+		_ = opened.Close() // nothing was added
+		return nil, OpenAnswer{}, err
+	}
+	return session, OpenAnswer{opened.ID()}, nil
+}
+
+// Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
+func (s *Session) Close() error { return s.host.Close() }
+
+// Mark returns the moment after everything that was added so far.
+func (s *Session) Mark() host.Mark { return s.host.Mark() }
+
+// Empty reports whether nothing was ever added.
+func (s *Session) Empty() bool { return s.host.History().Revision == 0 }
+
+// StateAnswer is what an agent needs to go on with a session; the counts are in tokens.
+type StateAnswer struct {
+	Session      string            `json:"session"`
+	System       []json.RawMessage `json:"system"`
+	SystemTokens int               `json:"systemTokens"`
+	Entries      int               `json:"entries"`
+	Tokens       int               `json:"tokens"`
+	Revision     uint64            `json:"revision"`
+}
+
+// State returns no entries, so that it is cheap however long the history is. It does not see what was added after a
+// mark; nil is now.
+func (s *Session) State(upTo *host.Mark) StateAnswer {
+	h := s.host.HistoryAt(upTo)
+	return StateAnswer{
+		Session: s.host.ID(), System: systemBlocks(s.host.System()), SystemTokens: s.host.SystemTokens(),
+		Entries: len(h.Entries), Tokens: h.Tokens, Revision: h.Revision,
+	}
+}
+
+// SystemRequest has the prompt as a text or a list of text parts, in the native form or that of a provider. Null and
+// "" remove it.
+type SystemRequest struct {
+	System json.RawMessage `json:"system"`
+}
+
+// SystemAnswer has what the prompt counts.
+type SystemAnswer struct {
+	Tokens int `json:"tokens"`
+}
+
+// SetSystem sets the system prompt.
+func (s *Session) SetSystem(ctx context.Context, r SystemRequest) (SystemAnswer, error) {
+	if err := s.setSystem(ctx, r.System); err != nil {
+		return SystemAnswer{}, err
+	}
+	return SystemAnswer{s.host.SystemTokens()}, nil
+}
+
+func (s *Session) setSystem(ctx context.Context, raw json.RawMessage) error {
+	// Null and "" are what libraries send for "none".
+	var blocks []content.Block
+	if text := string(raw); text != "" && text != "null" && text != `""` {
+		var err error
+		if blocks, err = host.ParseSystem(raw); err != nil {
+			return err
+		}
+	}
+	return s.host.SetSystem(ctx, blocks...)
+}
+
+// SetRequest has any JSON as the value; null removes the override.
+type SetRequest struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+}
+
+// Set returns the error of the settings, which names the key, the value and what is allowed.
+func (s *Session) Set(r SetRequest) error {
+	if r.Key == "" {
+		return wrongRequest(`"key" is missing`)
+	}
+	return s.host.Set(r.Key, r.Value)
+}
+
+// TodosRequest has the whole list; an empty one removes all todos.
+type TodosRequest struct {
+	Todos []host.Todo `json:"todos"`
+}
+
+// SetTodos replaces the list; the next Compress is told of it.
+func (s *Session) SetTodos(r TodosRequest) error { return s.host.SetTodos(r.Todos) }
+
+// UsageRequest has the provider's own count of the last request, including what it read from its cache.
+type UsageRequest struct {
+	PromptTokens int `json:"promptTokens"`
+}
+
+// ReportUsage calibrates the session's counts. The figure belongs to the last Prepare.
+func (s *Session) ReportUsage(r UsageRequest) error {
+	// 0 is what agents send that do not know. Calibrating by it would make all later counts too small.
+	if r.PromptTokens <= 0 {
+		return wrongRequest(`"promptTokens" must be above 0`)
+	}
+	s.host.ReportUsage(r.PromptTokens)
+	return nil
+}
+
+// systemBlocks are blocks as JSON. The list is empty, never null, for no blocks.
+func systemBlocks(blocks []content.Block) []json.RawMessage {
+	out := make([]json.RawMessage, len(blocks))
+	for i, b := range blocks {
+		out[i] = content.AppendBlock(nil, b)
+	}
+	return out
+}

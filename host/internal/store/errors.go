@@ -1,0 +1,112 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What a call found that its caller has to know.
+var (
+	// ErrExists: there is a session or an access token of this name.
+	ErrExists = errors.New("exists already")
+	// ErrNotFound: there is none.
+	ErrNotFound = errors.New("not found")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the session store is closed")
+)
+
+// ConflictError is returned by an append whose writer has not seen the session as it is. Nothing was written.
+type ConflictError struct {
+	Key
+	// At is what the writer has seen, Now the session as it is.
+	At  Position
+	Now Head
+}
+
+// Error says what has moved on.
+func (e *ConflictError) Error() string {
+	what := fmt.Sprintf("it is at revision %d, not %d", e.Now.Revision, e.At.Revision)
+	if e.Now.Revision == e.At.Revision {
+		what = "another host has taken its lease"
+		if e.Now.Fence == e.At.Fence {
+			what = "the lease ended before the write"
+		}
+	}
+	return fmt.Sprintf("session %q was changed by another host: %s", e.ID, what)
+}
+
+// LeasedError is returned while another holder has the lease of a session.
+type LeasedError struct {
+	Key
+	Holder string
+	// Left is how long the lease lasts unless it is extended.
+	Left time.Duration
+}
+
+// Error names the holder.
+func (e *LeasedError) Error() string {
+	return fmt.Sprintf("host %s is at work on session %q for up to %v", e.Holder, e.ID, e.Left.Round(time.Millisecond))
+}
+
+// Cause is why a store cannot do its work.
+type Cause string
+
+// The causes.
+const (
+	// Full: there is no space left, or a limit on the size of files was reached.
+	Full Cause = "full"
+	// Gone: the database cannot be reached.
+	Gone Cause = "gone"
+	// Corrupt: what was read is not what was written.
+	Corrupt Cause = "corrupt"
+	// Locked: another process holds a lock for longer than a call waits.
+	Locked Cause = "locked"
+	// Denied: the permissions do not allow it; also a store that can only be read.
+	Denied Cause = "denied"
+	// Newer: a later version of the program has written the store.
+	Newer Cause = "newer"
+	// Broken: anything else.
+	Broken Cause = "broken"
+)
+
+// Fault is the error of a store that cannot do its work. The same call succeeds when the cause is gone; the store
+// need not be opened again.
+type Fault struct {
+	Cause Cause
+	// Store names the file or the database, without a password.
+	Store string
+	// Unknown is set if the call may have taken effect all the same, as when a connection is cut after a commit was
+	// sent.
+	Unknown bool
+	// Err is the error underneath.
+	Err error
+}
+
+// advice is what to do about each cause.
+var advice = map[Cause]string{
+	Full:    "has no space left: free space or raise the limit, then try again",
+	Gone:    "cannot be reached: start the database or correct sessions.store",
+	Corrupt: "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
+	Locked:  "is locked by another process: end it, or let it finish, and try again",
+	Denied:  "cannot be written: give the user that runs thresh read and write access to the file and its directory",
+	Newer:   "was written by a newer version of thresh: run that version",
+	Broken:  "failed",
+}
+
+// Error says what is wrong and what to do.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("the session store %s %s (%v)", f.Store, advice[f.Cause], f.Err)
+}
+
+// Unwrap returns the error underneath.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// Retryable says that the same call may succeed without anyone's help.
+func (f *Fault) Retryable() bool { return f.Cause == Gone || f.Cause == Locked || f.Cause == Full }
+
+// IsCause says whether err is a [Fault] of this cause.
+func IsCause(err error, cause Cause) bool {
+	var fault *Fault
+	return errors.As(err, &fault) && fault.Cause == cause
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"sync"
+)
+
+// Hub passes the notices of a process to its watchers. The zero value is ready to use.
+type Hub struct {
+	mu       sync.Mutex
+	closed   bool
+	watchers map[*watcher]struct{}
+}
+
+// watcher is one call of Watch. Only the last notice of each session is kept for it, so that a slow watcher costs no
+// more memory than there are sessions.
+type watcher struct {
+	pending map[Key]uint64
+	lost    bool          // a zero notice is pending
+	wake    chan struct{} // has room for one
+}
+
+// Notify passes notices on. It does not wait for watchers.
+func (h *Hub) Notify(notices ...Notice) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watchers {
+		for _, n := range notices {
+			if n == (Notice{}) {
+				w.lost = true
+			} else {
+				w.pending[n.Key] = n.Revision
+			}
+		}
+		w.signal()
+	}
+}
+
+func (w *watcher) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it has not taken the last signal yet, and will see everything at once
+	}
+}
+
+// Watch calls changed for each notice until ctx ends or the hub is closed, and returns why.
+func (h *Hub) Watch(ctx context.Context, changed func(Notice)) error {
+	w := &watcher{pending: map[Key]uint64{}, wake: make(chan struct{}, 1)}
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return ErrClosed
+	}
+	if h.watchers == nil {
+		h.watchers = map[*watcher]struct{}{}
+	}
+	h.watchers[w] = struct{}{}
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.watchers, w)
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.wake:
+		}
+		h.mu.Lock()
+		pending, lost, closed := w.pending, w.lost, h.closed
+		w.pending, w.lost = map[Key]uint64{}, false
+		h.mu.Unlock()
+		if lost {
+			changed(Notice{})
+		}
+		for key, revision := range pending {
+			changed(Notice{Key: key, Revision: revision})
+		}
+		if closed {
+			return ErrClosed
+		}
+	}
+}
+
+// Watched says whether anyone watches.
+func (h *Hub) Watched() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.watchers) > 0
+}
+
+// Close ends all calls of Watch.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for w := range h.watchers {
+		w.signal()
+	}
+}

@@ -1,0 +1,366 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory is a store that ends with the process.
+type Memory struct {
+	mu       sync.Mutex
+	closed   bool
+	sessions map[Key]*session
+	contents map[string]map[Hash]*content // by owner
+	accesses map[string]Access
+	spent    map[[2]string]int64 // by name and day
+	hub      Hub
+}
+
+// session is one session of a [Memory]. Records and the values in them are never changed, so that readers may use a
+// copy of the slice without the lock.
+type session struct {
+	head    Head
+	records []Record
+	refers  map[Hash]struct{}
+	holder  string
+	until   time.Time
+}
+
+// content is a large value, with the number of sessions that refer to it.
+type content struct {
+	data []byte
+	uses int
+}
+
+var _ Store = (*Memory)(nil)
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{
+		sessions: map[Key]*session{},
+		contents: map[string]map[Hash]*content{},
+		accesses: map[string]Access{},
+		spent:    map[[2]string]int64{},
+	}
+}
+
+// NewFence draws the fence that a session begins with. It is below 2^62: leases add to it, and databases count to 2^63.
+func NewFence() uint64 { return rand.Uint64N(1 << 62) }
+
+// lock takes the lock unless the store is closed or ctx has ended.
+func (m *Memory) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+// find takes the lock and returns the session; without an error the caller unlocks.
+func (m *Memory) find(ctx context.Context, key Key) (*session, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	s, ok := m.sessions[key]
+	if !ok {
+		m.mu.Unlock()
+		return nil, fmt.Errorf("session %q: %w", key.ID, ErrNotFound)
+	}
+	return s, nil
+}
+
+// Create implements [Sessions].
+func (m *Memory) Create(ctx context.Context, key Key, origin Origin) (Head, error) {
+	if err := m.lock(ctx); err != nil {
+		return Head{}, err
+	}
+	defer m.mu.Unlock()
+	if m.sessions[key] != nil {
+		return Head{}, fmt.Errorf("session %q: %w", key.ID, ErrExists)
+	}
+	now := time.Now()
+	s := &session{
+		head:   Head{Key: key, Fence: NewFence(), Origin: origin, Created: now, Used: now},
+		refers: map[Hash]struct{}{},
+	}
+	m.sessions[key] = s
+	return s.head, nil
+}
+
+// Head implements [Sessions].
+func (m *Memory) Head(ctx context.Context, key Key) (Head, error) {
+	s, err := m.find(ctx, key)
+	if err != nil {
+		return Head{}, err
+	}
+	defer m.mu.Unlock()
+	return s.head, nil
+}
+
+// Append implements [Sessions].
+func (m *Memory) Append(ctx context.Context, key Key, at Position, change Change) (Head, error) {
+	s, err := m.find(ctx, key)
+	if err != nil {
+		return Head{}, err
+	}
+	defer m.mu.Unlock()
+	now := time.Now()
+	h := &s.head
+	held := at.Holder == "" || s.holder == at.Holder && now.Before(s.until)
+	if at.Revision != h.Revision || at.Fence != h.Fence || !held {
+		return Head{}, &ConflictError{Key: key, At: at, Now: *h}
+	}
+	for _, r := range change.Records {
+		h.Revision++
+		if r.Kind == Snapshot {
+			h.Snapshot = h.Revision
+		}
+		h.Bytes += int64(len(r.Data))
+		s.records = append(s.records, Record{Seq: h.Revision, Kind: r.Kind, Data: bytes.Clone(r.Data)})
+	}
+	for _, data := range change.Contents {
+		h.Bytes += m.refer(s, data)
+	}
+	h.Summary, h.Used = change.Summary, now
+	m.hub.Notify(Notice{Key: key, Revision: h.Revision})
+	return *h, nil
+}
+
+// refer makes s refer to a content, and returns the bytes that are new to the session.
+func (m *Memory) refer(s *session, data []byte) int64 {
+	hash := HashOf(data)
+	if _, known := s.refers[hash]; known {
+		return 0
+	}
+	s.refers[hash] = struct{}{}
+	owned := m.contents[s.head.Owner]
+	if owned == nil {
+		owned = map[Hash]*content{}
+		m.contents[s.head.Owner] = owned
+	}
+	c := owned[hash]
+	if c == nil {
+		c = &content{data: bytes.Clone(data)}
+		owned[hash] = c
+	}
+	c.uses++
+	return int64(len(data))
+}
+
+// Records implements [Sessions].
+func (m *Memory) Records(ctx context.Context, key Key, choice Choice) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		s, err := m.find(ctx, key)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		records := s.records
+		m.mu.Unlock()
+		for _, r := range records {
+			if choice.includes(r) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// includes says whether c chooses r.
+func (c Choice) includes(r Record) bool {
+	if r.Seq < c.From || c.To != 0 && r.Seq > c.To {
+		return false
+	}
+	if c.Seqs != nil {
+		if _, ok := slices.BinarySearch(c.Seqs, r.Seq); !ok {
+			return false
+		}
+	}
+	return len(c.Kinds) == 0 || slices.Contains(c.Kinds, r.Kind)
+}
+
+// Contents implements [Sessions].
+func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	found := make(map[Hash][]byte, len(hashes))
+	for _, hash := range hashes {
+		c := m.contents[owner][hash]
+		if c == nil {
+			return nil, MissingContent("in memory", hash)
+		}
+		found[hash] = c.data
+	}
+	return found, nil
+}
+
+// MissingContent is the error of a store that has not got a content which a record refers to.
+func MissingContent(store string, hash Hash) error {
+	return &Fault{Cause: Corrupt, Store: store, Err: fmt.Errorf("content %x is missing", hash[:8])}
+}
+
+// Lease implements [Sessions].
+func (m *Memory) Lease(ctx context.Context, key Key, holder string, ttl time.Duration) (Head, error) {
+	s, err := m.find(ctx, key)
+	if err != nil {
+		return Head{}, err
+	}
+	defer m.mu.Unlock()
+	now := time.Now()
+	if s.holder != holder {
+		if left := s.until.Sub(now); left > 0 {
+			return Head{}, &LeasedError{Key: key, Holder: s.holder, Left: left}
+		}
+		s.head.Fence++
+	}
+	s.holder, s.until = holder, now.Add(ttl)
+	return s.head, nil
+}
+
+// Release implements [Sessions]. The holder stays on record, so that it keeps the fence if it is the next one again.
+func (m *Memory) Release(ctx context.Context, key Key, holder string) error {
+	s, err := m.find(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	if s.holder == holder {
+		s.until = time.Time{}
+	}
+	return nil
+}
+
+// List implements [Sessions].
+func (m *Memory) List(ctx context.Context, filter Filter) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		if err := m.lock(ctx); err != nil {
+			yield(Head{}, err)
+			return
+		}
+		var heads []Head
+		for key, s := range m.sessions {
+			if (filter.AllOwners || key.Owner == filter.Owner) && compareKeys(key, filter.After) > 0 {
+				heads = append(heads, s.head)
+			}
+		}
+		m.mu.Unlock()
+		slices.SortFunc(heads, func(a, b Head) int { return compareKeys(a.Key, b.Key) })
+		if filter.Limit > 0 && len(heads) > filter.Limit {
+			heads = heads[:filter.Limit]
+		}
+		for _, h := range heads {
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
+func compareKeys(a, b Key) int { return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID)) }
+
+// Delete implements [Sessions].
+func (m *Memory) Delete(ctx context.Context, key Key) error {
+	s, err := m.find(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	m.remove(s)
+	return nil
+}
+
+// remove deletes a session and the contents that only it refers to.
+func (m *Memory) remove(s *session) {
+	owned := m.contents[s.head.Owner]
+	for hash := range s.refers {
+		if c := owned[hash]; c.uses > 1 {
+			c.uses--
+		} else {
+			delete(owned, hash)
+		}
+	}
+	delete(m.sessions, s.head.Key)
+	m.hub.Notify(Notice{Key: s.head.Key})
+}
+
+// Expire implements [Sessions].
+func (m *Memory) Expire(ctx context.Context, unused time.Duration) (int, error) {
+	if err := m.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	limit, n := time.Now().Add(-unused), 0
+	for _, s := range m.sessions {
+		if s.head.Used.Before(limit) {
+			m.remove(s)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Vacuum implements [Store]. There is nothing to do.
+func (m *Memory) Vacuum(ctx context.Context) error { return m.Check(ctx) }
+
+// Check implements [Store]. There is nothing to check.
+func (m *Memory) Check(ctx context.Context) error {
+	err := m.lock(ctx)
+	if err == nil {
+		m.mu.Unlock()
+	}
+	return err
+}
+
+// Size implements [Store].
+func (m *Memory) Size(ctx context.Context) (size Size, err error) {
+	if err := m.lock(ctx); err != nil {
+		return Size{}, err
+	}
+	defer m.mu.Unlock()
+	size.Sessions = len(m.sessions)
+	for _, s := range m.sessions {
+		size.Records += int64(len(s.records))
+		for _, r := range s.records {
+			size.Bytes += int64(len(r.Data))
+		}
+	}
+	for _, owned := range m.contents {
+		for _, c := range owned {
+			size.Bytes += int64(len(c.data))
+		}
+	}
+	return size, nil
+}
+
+// Watch implements [Store].
+func (m *Memory) Watch(ctx context.Context, changed func(Notice)) error {
+	if err := m.Check(ctx); err != nil {
+		return err
+	}
+	return m.hub.Watch(ctx, changed)
+}
+
+// Close implements [Store].
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.hub.Close()
+	return nil
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// CreateAccess implements [Accesses].
+func (m *Memory) CreateAccess(ctx context.Context, access Access) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	if old, ok := m.accesses[access.Name]; ok && old.Revoked.IsZero() {
+		return fmt.Errorf("access token %q: %w", access.Name, ErrExists)
+	}
+	access.Created, access.Revoked = time.Now(), time.Time{}
+	access.Hash, access.Limits = bytes.Clone(access.Hash), bytes.Clone(access.Limits)
+	m.accesses[access.Name] = access
+	return nil
+}
+
+// Accesses implements [Accesses].
+func (m *Memory) Accesses(ctx context.Context) ([]Access, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	byName := func(a, b Access) int { return cmp.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Values(m.accesses), byName), nil
+}
+
+// RevokeAccess implements [Accesses].
+func (m *Memory) RevokeAccess(ctx context.Context, name string) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	access, ok := m.accesses[name]
+	if !ok || !access.Revoked.IsZero() {
+		return fmt.Errorf("access token %q: %w", name, ErrNotFound)
+	}
+	access.Revoked = time.Now()
+	m.accesses[name] = access
+	return nil
+}
+
+// Spend implements [Accesses].
+func (m *Memory) Spend(ctx context.Context, name, day string, amount int64) (int64, error) {
+	if err := m.lock(ctx); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	m.spent[[2]string{name, day}] += amount
+	return m.spent[[2]string{name, day}], nil
+}
+
+// Usage implements [Accesses].
+func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
+	if err := m.lock(ctx); err != nil {
+		return Usage{}, err
+	}
+	defer m.mu.Unlock()
+	for key, s := range m.sessions {
+		if key.Owner == owner {
+			u.Sessions++
+			u.Bytes += s.head.Bytes
+		}
+	}
+	return u, nil
+}

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"iter"
+	"time"
+)
+
+// Store keeps sessions and access tokens. All methods may be called concurrently, and by several processes on the same
+// store. An error is one of errors.go, or the context's.
+type Store interface {
+	Sessions
+	Accesses
+
+	// Watch calls changed for sessions that this process or another one has changed, until ctx ends; it returns the
+	// cause. The zero Notice means that notices may have been lost: any session may have changed. Notices are a help,
+	// late or missing ones must do no harm. changed must return quickly and must not call the store.
+	Watch(ctx context.Context, changed func(Notice)) error
+
+	// Vacuum returns space that deleted sessions have left to the file system, where the store can.
+	Vacuum(ctx context.Context) error
+	// Size returns what the store holds.
+	Size(ctx context.Context) (Size, error)
+	// Check reads the whole store and returns an error of cause [Corrupt] that lists what is wrong.
+	Check(ctx context.Context) error
+	// Close ends the store's work: calls that wait get an error, what was acknowledged is kept.
+	Close() error
+}
+
+// Sessions is the part of a [Store] that keeps sessions.
+type Sessions interface {
+	// Create makes a session without records. The error is [ErrExists] if there is one with this key.
+	Create(ctx context.Context, key Key, origin Origin) (Head, error)
+	// Head returns the state of a session. The error is [ErrNotFound] if there is none.
+	Head(ctx context.Context, key Key) (Head, error)
+	// Append writes the records and contents of change after the revision at, all or nothing, and returns when they
+	// are durable. It is a [*ConflictError] if the session has moved on from at, and [ErrNotFound] if it is gone. After
+	// an error whose [Fault.Unknown] is set the records may have been written: read the session's head and tail.
+	//
+	// An append takes the same time whatever the length of the log.
+	Append(ctx context.Context, key Key, at Position, change Change) (Head, error)
+	// Records returns the chosen records in the order of the log. It ends at the first error. The loop may call the
+	// store.
+	Records(ctx context.Context, key Key, choice Choice) iter.Seq2[Record, error]
+	// Contents returns the contents with these hashes that a session of owner refers to. The error is of cause
+	// [Corrupt] if one of them is missing.
+	Contents(ctx context.Context, owner string, hashes []Hash) (map[Hash][]byte, error)
+	// Lease takes or extends the lease of a session for ttl from now, by the store's clock. The error is a
+	// [*LeasedError] while another holder has it. The head has the fence to append with.
+	Lease(ctx context.Context, key Key, holder string, ttl time.Duration) (Head, error)
+	// Release ends the lease if holder has it. It is no error if it has not.
+	Release(ctx context.Context, key Key, holder string) error
+	// List returns the chosen sessions ordered by owner and id. The loop may call the store.
+	List(ctx context.Context, filter Filter) iter.Seq2[Head, error]
+	// Delete removes a session with its records, and contents that no other session of its owner refers to. The error
+	// is [ErrNotFound] if there is none.
+	Delete(ctx context.Context, key Key) error
+	// Expire deletes the sessions that were last written to longer than unused ago, and returns how many.
+	Expire(ctx context.Context, unused time.Duration) (int, error)
+}
+
+// Accesses is the part of a [Store] that keeps access tokens, so that all hosts of a store accept the same ones.
+type Accesses interface {
+	// CreateAccess adds a token. The error is [ErrExists] if one of this name is valid; one that was revoked is
+	// replaced, and the new one has its sessions.
+	CreateAccess(ctx context.Context, access Access) error
+	// Accesses returns all tokens ordered by name, also revoked ones.
+	Accesses(ctx context.Context) ([]Access, error)
+	// RevokeAccess marks a token as revoked. The error is [ErrNotFound] if no valid one has this name.
+	RevokeAccess(ctx context.Context, name string) error
+	// Spend adds amount to what name has spent on day (any text, such as 2006-01-02) and returns the sum.
+	Spend(ctx context.Context, name, day string, amount int64) (int64, error)
+	// Usage returns what the sessions of owner hold.
+	Usage(ctx context.Context, owner string) (Usage, error)
+}
+
+// Key names a session.
+type Key struct {
+	// Owner is the name of the access token that the session belongs to, "" for the local user.
+	Owner string
+	// ID is unique among the sessions of its owner.
+	ID string
+}
+
+// Head is the state of a session without its records.
+type Head struct {
+	Key
+	// Revision is the sequence number of the last record, 0 if there is none.
+	Revision uint64
+	// Snapshot is the sequence number of the last record of kind [Snapshot], 0 if there is none.
+	Snapshot uint64
+	// Fence has to be named with the next append; see the package's documentation.
+	Fence uint64
+	Origin
+	// Created is when the session was created, Used when something was last appended, by the store's clock.
+	Created, Used time.Time
+	Summary
+	// Bytes is the size of the session's records and of the contents they refer to. A content that the session refers
+	// to twice counts once.
+	Bytes int64
+}
+
+// Position returns where the next append has to go on.
+func (h Head) Position() Position { return Position{Revision: h.Revision, Fence: h.Fence} }
+
+// Origin says what a session was forked from; the zero value says that it was not.
+type Origin struct {
+	Parent Key
+	// ForkedAt is the parent's revision of which the session is a continuation.
+	ForkedAt uint64
+}
+
+// Summary is what a list of sessions shows of each. The store only keeps it.
+type Summary struct {
+	Entries int
+	Tokens  int
+}
+
+// Position is what the writer of an append has seen of the session.
+type Position struct {
+	Revision, Fence uint64
+	// Holder, if not "", refuses the append unless this holder has the lease at the time, by the store's clock.
+	Holder string
+}
+
+// Change is what one append writes.
+type Change struct {
+	// Records are appended in order. Their sequence numbers are ignored: they follow Position.Revision.
+	Records []Record
+	// Contents are large values that the records refer to, in a way that only the writer knows. A value that the owner
+	// already has is kept once; it may be given again.
+	Contents [][]byte
+	// Summary replaces the session's.
+	Summary Summary
+}
+
+// Kind says what a record is, so that readers can choose. The store gives a meaning only to [Snapshot].
+type Kind uint8
+
+// The kinds of records.
+const (
+	// Added is entries that were added.
+	Added Kind = iota + 1
+	// Rewritten is a rewrite of the history.
+	Rewritten
+	// State is what else changed in a session.
+	State
+	// Snapshot is enough to read a session from here on.
+	Snapshot
+)
+
+// Record is one step in the life of a session.
+type Record struct {
+	Seq  uint64
+	Kind Kind
+	Data []byte
+}
+
+// Choice chooses records. The zero value chooses all.
+type Choice struct {
+	// From and To are the first and the last sequence number, 0 for no bound.
+	From, To uint64
+	// Seqs, if not nil, are the sequence numbers to read, in ascending order.
+	Seqs []uint64
+	// Kinds, if not empty, are the kinds to read.
+	Kinds []Kind
+}
+
+// Filter chooses sessions.
+type Filter struct {
+	// Owner chooses the sessions of one owner, unless AllOwners is set.
+	Owner     string
+	AllOwners bool
+	// After leaves out the sessions up to this key in the order of the list, so that a list can be read in pages.
+	After Key
+	// Limit is how many sessions to return at most, 0 for all.
+	Limit int
+}
+
+// Hash names a content.
+type Hash [sha256.Size]byte
+
+// HashOf returns the name of a content.
+func HashOf(content []byte) Hash { return sha256.Sum256(content) }
+
+// Access is a token that opens the sessions of its name.
+type Access struct {
+	Name string
+	// Hash is what the store knows of the token.
+	Hash    []byte
+	Created time.Time
+	// Revoked is zero while the token is valid.
+	Revoked time.Time
+	// Limits is for package engine's users; the store only keeps it.
+	Limits []byte
+}
+
+// Usage is what the sessions of one owner hold.
+type Usage struct {
+	Sessions int
+	Bytes    int64
+}
+
+// Size is what a store holds.
+type Size struct {
+	Sessions int
+	Records  int64
+	// Bytes is what the store takes on disk, in memory for a store that has none.
+	Bytes int64
+	// Free is the part of Bytes that Vacuum would return.
+	Free int64
+}
+
+// Notice says that a session was changed. Revision is 0 if it was deleted.
+type Notice struct {
+	Key
+	Revision uint64
+}

@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+func listed(t *testing.T, a, b store.Store) {
+	for _, key := range []store.Key{{Owner: "o", ID: "b"}, {Owner: "", ID: "z"}, {Owner: "o", ID: "a"}, {Owner: "p", ID: "a"}} {
+		create(t, a, key)
+	}
+	check := func(filter store.Filter, want ...string) {
+		t.Helper()
+		if got := list(t, b, filter); !slices.Equal(got, want) {
+			t.Errorf("%+v: %q, want %q", filter, got, want)
+		}
+	}
+	check(store.Filter{AllOwners: true}, "/z", "o/a", "o/b", "p/a")
+	check(store.Filter{}, "/z")
+	check(store.Filter{Owner: "o"}, "o/a", "o/b")
+	check(store.Filter{AllOwners: true, Limit: 2}, "/z", "o/a")
+	check(store.Filter{AllOwners: true, After: store.Key{Owner: "o", ID: "a"}}, "o/b", "p/a")
+	check(store.Filter{Owner: "o", After: store.Key{Owner: "o", ID: "a"}}, "o/b")
+	check(store.Filter{Owner: "nobody"})
+
+	var want []string
+	for n := range 1200 { // more than a store reads at once
+		create(t, a, store.Key{Owner: "many", ID: fmt.Sprintf("%04d", n)})
+		want = append(want, fmt.Sprintf("many/%04d", n))
+	}
+	check(store.Filter{Owner: "many"}, want...)
+}
+
+func owners(t *testing.T, a, b store.Store) {
+	mine, theirs := store.Key{Owner: "me", ID: "s"}, store.Key{Owner: "them", ID: "s"}
+	add(t, a, create(t, a, mine), "mine")
+	add(t, b, create(t, b, theirs), "theirs")
+	if got := texts(t, b, mine, store.Choice{}); !slices.Equal(got, []string{"1 mine"}) {
+		t.Errorf("my session has %q", got)
+	}
+	if err := a.Delete(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(t, b, theirs, store.Choice{}); !slices.Equal(got, []string{"1 theirs"}) {
+		t.Errorf("their session has %q", got)
+	}
+}
+
+func expired(t *testing.T, a, b store.Store) {
+	h := add(t, a, create(t, a, local), "x")
+	appendChange(t, a, create(t, a, store.Key{ID: "t"}), store.Change{Contents: [][]byte{large(1)}})
+	if n, err := b.Expire(t.Context(), time.Hour); n != 0 || err != nil {
+		t.Errorf("%d sessions expired, %v", n, err)
+	}
+	// Whichever session is written to last stays: only the order of two times is certain.
+	eventually(t, "the other session expires", func() error {
+		h = add(t, a, h, "y")
+		n, err := b.Expire(t.Context(), 50*time.Millisecond)
+		if err == nil && n == 0 {
+			err = errors.New("no session expired")
+		}
+		return err
+	})
+	for _, id := range list(t, b, store.Filter{}) {
+		if id == "/t" {
+			t.Error("the session that was not used is still there")
+		}
+	}
+}
+
+func accesses(t *testing.T, a, b store.Store) {
+	ctx := t.Context()
+	token := store.Access{Name: "ci", Hash: []byte{1, 2, 0}, Limits: []byte(`{"sessions":3}`)}
+	if err := a.CreateAccess(ctx, token); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, b.CreateAccess(ctx, token), store.ErrExists)
+	wantError(t, b.CreateAccess(ctx, store.Access{Name: "agent", Hash: []byte{3}}), nil)
+	read := func() []store.Access {
+		t.Helper()
+		got, err := b.Accesses(ctx)
+		if err != nil || len(got) != 2 || got[0].Name != "agent" || got[1].Name != "ci" {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got
+	}
+	got := read()[1]
+	if !bytes.Equal(got.Hash, token.Hash) || string(got.Limits) != string(token.Limits) ||
+		got.Created.IsZero() || !got.Revoked.IsZero() {
+		t.Errorf("the token came back as %+v", got)
+	}
+	wantError(t, b.RevokeAccess(ctx, "ci"), nil)
+	wantError(t, a.RevokeAccess(ctx, "ci"), store.ErrNotFound)
+	if got := read(); got[1].Revoked.IsZero() || !got[0].Revoked.IsZero() {
+		t.Errorf("after revoking ci: %+v", got)
+	}
+	token.Hash = []byte{9}
+	wantError(t, a.CreateAccess(ctx, token), nil)
+	if got := read()[1]; !bytes.Equal(got.Hash, token.Hash) || !got.Revoked.IsZero() {
+		t.Errorf("the new token is %+v", got)
+	}
+}
+
+func spent(t *testing.T, a, b store.Store) {
+	var wg sync.WaitGroup
+	for n := range 10 {
+		s := []store.Store{a, b}[n%2]
+		wg.Go(func() {
+			if _, err := s.Spend(t.Context(), "ci", "2031-01-02", 7); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, c := range []struct {
+		name, day string
+		want      int64
+	}{{"ci", "2031-01-02", 70}, {"ci", "2031-01-03", 0}, {"other", "2031-01-02", 0}} {
+		if sum, err := a.Spend(t.Context(), c.name, c.day, 0); sum != c.want || err != nil {
+			t.Errorf("%s on %s: %d, want %d (%v)", c.name, c.day, sum, c.want, err)
+		}
+	}
+}
+
+func sized(t *testing.T, a, b store.Store) {
+	ctx := t.Context()
+	add(t, a, create(t, a, store.Key{Owner: "o", ID: "1"}), "12345", "6")
+	appendChange(t, a, create(t, a, store.Key{Owner: "o", ID: "2"}), store.Change{Contents: [][]byte{large(1)}})
+	add(t, a, create(t, a, local), "x")
+	usage, err := b.Usage(ctx, "o")
+	if want := (store.Usage{Sessions: 2, Bytes: 100_006}); usage != want || err != nil {
+		t.Errorf("usage %+v, want %+v (%v)", usage, want, err)
+	}
+	if usage, err = b.Usage(ctx, "nobody"); usage != (store.Usage{}) || err != nil {
+		t.Errorf("usage of nobody: %+v, %v", usage, err)
+	}
+	size, err := b.Size(ctx)
+	if err != nil || size.Sessions != 3 || size.Records != 3 || size.Bytes < 100_007 {
+		t.Errorf("size %+v, %v", size, err)
+	}
+	wantError(t, a.Check(ctx), nil)
+	wantError(t, a.Vacuum(ctx), nil)
+}
+
+func watched(t *testing.T, a, b store.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	notices := make(chan store.Notice, 1000)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- a.Watch(ctx, func(n store.Notice) { notices <- n })
+	}()
+	next := func(want store.Notice) error {
+		for {
+			select {
+			case n := <-notices:
+				if n == want {
+					return nil
+				}
+			case <-time.After(200 * time.Millisecond):
+				return fmt.Errorf("no notice of %+v", want)
+			}
+		}
+	}
+	// The first notices may come before the watcher is ready, so that the change is made again until one is heard.
+	for _, s := range []store.Store{a, b} {
+		h := create(t, s, local)
+		eventually(t, "a notice of a change", func() error {
+			h = add(t, s, h, "x")
+			return next(store.Notice{Key: local, Revision: h.Revision})
+		})
+		if err := s.Delete(t.Context(), local); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "a notice of a deletion", func() error { return next(store.Notice{Key: local}) })
+	}
+	cancel()
+	wantError(t, <-ended, context.Canceled)
+}
+
+func closed(t *testing.T, a, _ store.Store) {
+	h := create(t, a, local)
+	ended := make(chan error, 1)
+	go func() { ended <- a.Watch(t.Context(), func(store.Notice) {}) }()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.Append(t.Context(), local, h.Position(), oneRecord)
+	wantError(t, err, store.ErrClosed)
+	_, err = a.Head(t.Context(), local)
+	wantError(t, err, store.ErrClosed)
+	wantError(t, <-ended, store.ErrClosed)
+	wantError(t, a.Close(), nil)
+}

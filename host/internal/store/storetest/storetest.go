@@ -1,0 +1,172 @@
+// Package storetest is the list of behaviours that every session store has. Each implementation runs it in its tests.
+//
+// Start at [Run]. The behaviours are in files by what they are about.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Open opens an empty store as two hosts see it. Both may be the same value. It closes them when the test ends.
+type Open func(t *testing.T) (a, b store.Store)
+
+// behaviours is what [Run] tests. Hosts a and b have the same store.
+var behaviours = []struct {
+	name string
+	test func(t *testing.T, a, b store.Store)
+}{
+	{"records come back as appended, in order, at both hosts", appended},
+	{"readers choose records", chosen},
+	{"a session that exists is not created again", createdTwice},
+	{"what is not there is not found", notFound},
+	{"an append that has not seen the last one writes nothing", conflict},
+	{"of concurrent appends at one revision one is written", concurrent},
+	{"many sessions are written at once", manySessions},
+	{"a change with nothing in it moves nothing but the summary", emptyChange},
+	{"the last snapshot is known", snapshots},
+	{"a large content is kept once, and until no session refers to it", contents},
+	{"a fork knows its parent", forked},
+	{"a lease keeps others out until it is released", leased},
+	{"a lease that ended is taken by another, and its last holder cannot write", fenced},
+	{"a lease that ended refuses its holder's write although nobody took it", outlived},
+	{"the writer of a deleted session cannot write to its successor", recreated},
+	{"sessions are listed by owner, in order and in pages", listed},
+	{"owners do not see each other's sessions", owners},
+	{"unused sessions expire", expired},
+	{"access tokens are shared, revoked, and replaced after that", accesses},
+	{"what is spent in a day is added up by all hosts", spent},
+	{"usage and size tell what is held", sized},
+	{"watchers hear of changes", watched},
+	{"a canceled call ends", canceled},
+	{"a loop over records may call the store", nested},
+	{"a closed store says so", closed},
+}
+
+// Run tests a store.
+func Run(t *testing.T, open Open) {
+	for _, b := range behaviours {
+		t.Run(b.name, func(t *testing.T) {
+			one, other := open(t)
+			b.test(t, one, other)
+		})
+	}
+}
+
+// Timeout is how long a test waits for what must happen.
+const Timeout = 30 * time.Second
+
+var local = store.Key{ID: "s"}
+
+// create makes a session.
+func create(t *testing.T, s store.Store, key store.Key) store.Head {
+	t.Helper()
+	h, err := s.Create(t.Context(), key, store.Origin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// add appends one record for each text.
+func add(t *testing.T, s store.Store, h store.Head, texts ...string) store.Head {
+	t.Helper()
+	var change store.Change
+	for _, text := range texts {
+		change.Records = append(change.Records, record(store.Added, text))
+	}
+	return appendChange(t, s, h, change)
+}
+
+func appendChange(t *testing.T, s store.Store, h store.Head, change store.Change) store.Head {
+	t.Helper()
+	h, err := s.Append(t.Context(), h.Key, h.Position(), change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func record(kind store.Kind, text string) store.Record {
+	return store.Record{Kind: kind, Data: []byte(text)}
+}
+
+// head reads the state of a session.
+func head(t *testing.T, s store.Store, key store.Key) store.Head {
+	t.Helper()
+	h, err := s.Head(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// texts reads records as "seq text".
+func texts(t *testing.T, s store.Store, key store.Key, choice store.Choice) (got []string) {
+	t.Helper()
+	for r, err := range s.Records(t.Context(), key, choice) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s", r.Seq, r.Data))
+	}
+	return got
+}
+
+// list reads the ids of sessions.
+func list(t *testing.T, s store.Store, filter store.Filter) (got []string) {
+	t.Helper()
+	for h, err := range s.List(t.Context(), filter) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, h.Owner+"/"+h.ID)
+	}
+	return got
+}
+
+// wantConflict checks that err says where the session is now.
+func wantConflict(t *testing.T, err error, now store.Head) {
+	t.Helper()
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) {
+		t.Fatalf("got %v, want a conflict", err)
+	}
+	if conflict.Now.Position() != now.Position() {
+		t.Errorf("the conflict says %+v, the session is at %+v", conflict.Now.Position(), now.Position())
+	}
+}
+
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// eventually calls try until it succeeds.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
+	defer cancel()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: %v", what, err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// large is a content of 100 kB, the same for the same seed.
+func large(seed byte) []byte { return bytes.Repeat([]byte{seed, 0, 255, '\n'}, 25_000) }
