@@ -168,6 +168,7 @@ func TestTheTrustedSettings(t *testing.T) {
 		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
 		"plugins.maxCrashes",
 		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
+		"proxy.upstreams.anthropic", "proxy.upstreams.openai", "proxy.upstreams.gemini", "proxy.onError",
 		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
 		"provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",

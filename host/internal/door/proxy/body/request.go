@@ -186,11 +186,11 @@ func (r *Request) shape() Reason {
 // compactions begin or end the last message with which clients ask for a summary of the history.
 var compactions = []string{
 	"Respond with TEXT ONLY", "create a detailed summary of the conversation so far", // Claude Code
-	"CONTEXT CHECKPOINT COMPACTION",                // Codex
+	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
 	"detailed prompt for continuing our conversation", // opencode
-	"generate the <state_snapshot>",                // gemini-cli, qwen-code
-	"Create a structured context checkpoint summary", // pi
-	"running out of context window",                // cline
+	"generate the <state_snapshot>",                   // gemini-cli, qwen-code
+	"Create a structured context checkpoint summary",  // pi
+	"running out of context window",                   // cline
 }
 
 // compacting reports whether a message asks for a summary of the history. A person who quotes such a message costs
