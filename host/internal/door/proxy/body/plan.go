@@ -49,6 +49,7 @@ const blanked = "[result removed: superseded later in the conversation]"
 //     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
 //   - Results go exactly if their call goes.
 //   - Parts of unknown kinds and instructions stay, and with them the turn that they are in.
+//   - What is left begins with words of a person: the last before it stay.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
 //
 // Entries of the view that the request does not have, and that are text, are inserted.
@@ -167,6 +168,7 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 			}
 		}
 	}
+	r.keepPrompt(p)
 	// Now the calls' entries are settled, and results follow them.
 	for i, e := range p.entries {
 		if e.Content.Speaker != content.Tool {
@@ -189,6 +191,30 @@ func (r *Request) hold(p *Plan, lost map[Ref]bool) {
 				r.blank(p, i, j)
 			}
 		}
+	}
+}
+
+// keepPrompt makes what is left begin with words of a person, as most APIs demand. Instructions are none.
+func (r *Request) keepPrompt(p *Plan) {
+	for _, m := range p.made {
+		if m.behind == -1 && m.entry.Speaker == content.Human {
+			return
+		}
+	}
+	prompt := -1
+	for i, e := range p.entries {
+		if !p.fates[i].gone && e.Content.Speaker == content.AI {
+			break
+		}
+		if e.Content.Speaker != content.Human || r.Items[e.Refs[0].Item].Pinned {
+			continue
+		}
+		if prompt = i; !p.fates[i].gone {
+			return
+		}
+	}
+	if prompt >= 0 {
+		p.fates[prompt].gone = false
 	}
 }
 

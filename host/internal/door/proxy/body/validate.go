@@ -134,6 +134,9 @@ func (r *Request) order(was *Request) error {
 	if first == len(r.Items) {
 		return errors.New("nothing of the conversation is left")
 	}
+	if was.API == Messages && r.Items[0].Pinned {
+		return errors.New("the conversation begins with instructions")
+	}
 	if was.API != Responses && was.startsHuman() && !r.startsHuman() {
 		return errors.New("the conversation does not begin with a person")
 	}
