@@ -177,13 +177,15 @@ func (messages) thinks(body object) bool {
 	return kind == "enabled" || kind == "adaptive"
 }
 
-// finalThinks: with thinking enabled, the model's last message in a tool loop begins with its thinking.
+// finalThinks: with thinking enabled, a message of the model whose tools were just run begins with its thinking.
 func (messages) finalThinks(all []any) error {
-	for i := len(all) - 1; i >= 0; i-- {
+	for i := len(all) - 2; i > 0; i-- {
 		if text(obj(all[i])["role"]) != "assistant" {
 			continue
 		}
-		if first := text(contentBlocks(obj(all[i])["content"])[0]["type"]); !strings.Contains(first, "thinking") {
+		blocks := contentBlocks(obj(all[i])["content"])
+		if first := text(blocks[0]["type"]); strings.Contains(encoded(blocks), `"tool_use"`) &&
+			!strings.Contains(first, "thinking") {
 			return badRequest("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When "+
 				"`thinking` is enabled, a final `assistant` message must start with a thinking block", i, first)
 		}

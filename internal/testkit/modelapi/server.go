@@ -51,6 +51,7 @@ type Request struct {
 type Server struct {
 	*httptest.Server
 	options Options
+	running sync.WaitGroup // requests that are being answered
 
 	mu       sync.Mutex
 	requests []*Request
@@ -138,7 +139,12 @@ type answer struct {
 
 type usage struct{ input, cached, written, output int }
 
+// WaitIdle waits until no request is being answered.
+func (s *Server) WaitIdle() { s.running.Wait() }
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.running.Add(1)
+	defer s.running.Done()
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -273,9 +279,10 @@ func (s *Server) issue(text string) string {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
 }
 
 // badRequest is a refusal in an API's words.
 func badRequest(format string, args ...any) error { return fmt.Errorf(format, args...) }
-

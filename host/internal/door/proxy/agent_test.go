@@ -86,7 +86,12 @@ func post(url string, header http.Header, body []byte) (int, []byte, error) {
 	return res.StatusCode, answer, err
 }
 
-func raw(format string, args ...any) json.RawMessage { return json.RawMessage(fmt.Sprintf(format, args...)) }
+// rawItem is an item as its bytes.
+type rawItem = json.RawMessage
+
+func raw(format string, args ...any) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(format, args...))
+}
 
 func quoted(s string) string {
 	b, _ := json.Marshal(s)

@@ -14,8 +14,8 @@ type limits struct {
 
 // tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
 var tooLong = []*regexp.Regexp{
-	regexp.MustCompile(`prompt is too long: \d+ tokens > (\d+) maximum`),
-	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ > (\d+)`),
+	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
+	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
 	regexp.MustCompile(`maximum context length is (\d+) tokens`),
 	regexp.MustCompile(`exceeds the maximum number of tokens allowed \((\d+)\)`),
 	regexp.MustCompile(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),

@@ -66,7 +66,7 @@ func stand(t testing.TB, upstream string, settings map[string]any, change ...fun
 		}
 		return u
 	}
-	options := proxy.Options{Host: h, Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stdout}),
+	options := proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
 		Upstreams: proxy.Upstreams{Anthropic: address(""), OpenAI: address("/v1"), Gemini: address("")}}
 	for _, f := range change {
 		f(&options)

@@ -22,7 +22,7 @@ func (d *draft) moveMarks() {
 	}
 }
 
-// markable returns the last part before another that stays and can have a marker.
+// markable returns the last part before another that stays and can have a marker. Instructions are not touched.
 func (d *draft) markable(before Ref) (Ref, bool) {
 	r := d.request
 	for i := before.Item; i >= 0; i-- {
@@ -31,7 +31,7 @@ func (d *draft) markable(before Ref) (Ref, bool) {
 			j = before.Part
 		}
 		for j--; j >= 0; j-- {
-			if ref := (Ref{i, j}); !d.parts[ref] && r.part(ref).marks {
+			if ref := (Ref{i, j}); !d.parts[ref] && r.part(ref).marks && !r.Items[i].Pinned {
 				return ref, true
 			}
 		}

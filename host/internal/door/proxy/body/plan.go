@@ -203,10 +203,11 @@ func (r *Request) keepPrompt(p *Plan) {
 	}
 	prompt := -1
 	for i, e := range p.entries {
-		if !p.fates[i].gone && e.Content.Speaker == content.AI {
+		pinned := r.Items[e.Refs[0].Item].Pinned
+		if !p.fates[i].gone && (e.Content.Speaker == content.AI || pinned) {
 			break
 		}
-		if e.Content.Speaker != content.Human || r.Items[e.Refs[0].Item].Pinned {
+		if e.Content.Speaker != content.Human || pinned {
 			continue
 		}
 		if prompt = i; !p.fates[i].gone {

@@ -45,50 +45,68 @@ func (r *Request) marks() int {
 }
 
 // sameFixed checks that each part that may not change is as it was, in order; that reasoning is followed by what
-// followed it; and that nothing of that kind was made.
+// followed it; that of one turn of the model all such parts are left or none; and that nothing of that kind was made.
 func sameFixed(was, now *Request) error {
-	i := 0 // the next part of was to compare with
-	old := was.bound()
+	old, i := was.bound(), 0
+	turns := map[int]bool{} // turns of the model, and whether their first part was kept
+	settle := func(b boundPart, kept bool) error {
+		if !kept && !b.mayGo {
+			return errors.New("a part that must stay is gone or changed")
+		}
+		if before, ok := turns[b.turn]; ok && before != kept && b.mayGo {
+			return errors.New("a turn of the model was taken apart")
+		}
+		turns[b.turn] = kept
+		return nil
+	}
 	for _, n := range now.bound() {
-		for ; i < len(old); i++ {
-			if bytes.Equal(n.text, old[i].text) && bytes.Equal(n.next, old[i].next) {
-				break
-			}
-			if !old[i].mayGo {
-				return errors.New("a part that must stay is gone or changed")
+		for ; i < len(old) && !(bytes.Equal(n.text, old[i].text) && bytes.Equal(n.next, old[i].next)); i++ {
+			if err := settle(old[i], false); err != nil {
+				return err
 			}
 		}
 		if i == len(old) {
 			return errors.New("reasoning or an unknown part is not as it was")
 		}
+		if err := settle(old[i], true); err != nil {
+			return err
+		}
 		i++
 	}
 	for ; i < len(old); i++ {
-		if !old[i].mayGo {
-			return errors.New("a part that must stay is gone or changed")
+		if err := settle(old[i], false); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// boundPart is a part that is kept byte for byte, and the beginning of what follows it.
+// boundPart is a part that is kept byte for byte, the part behind it if it is reasoning, and the number of its turn.
 type boundPart struct {
 	text, next []byte
 	mayGo      bool
+	turn       int
 }
 
 // bound returns the parts that are kept byte for byte: reasoning, unknown parts, instructions, and calls, which may
 // have signatures.
 func (r *Request) bound() []boundPart {
 	var out []boundPart
+	turn := 0
 	for i := range r.Items {
+		if r.speaker(i) != content.AI {
+			turn++
+		}
 		parts := r.Items[i].Parts
 		for j := range parts {
 			p := &parts[j]
 			if p.Kind == Text && !r.Items[i].Pinned || p.Kind == Response || p.Kind == Media {
 				continue
 			}
-			b := boundPart{text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned}
+			b := boundPart{text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned, turn: turn}
+			if p.Speaker != content.AI {
+				b.turn = -1 - i // instructions are in no turn of the model
+			}
 			if p.Kind == Bound {
 				b.next = r.following(i, j)
 			}
