@@ -15,12 +15,18 @@ import (
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
+// streamWorkers is how many goroutines wait for calls. A goroutine that has served one has the stack for the next. More
+// calls at a time get one each, as they all would otherwise; two of these serve go-plugin as long as the process lives.
+const streamWorkers = 8
+
 // serverOptions makes every handler return a status, also when it panics: one call fails, while the process and the
 // calls of other sessions continue. A panic on a goroutine that a strategy started itself cannot be caught and ends the
 // process.
 func serverOptions(log *slog.Logger) []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxGRPCMessage),
+		grpc.StaticStreamWindowSize(wire.Window), grpc.StaticConnWindowSize(wire.Window),
+		grpc.NumStreamWorkers(streamWorkers),
 		grpc.UnaryInterceptor(func(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 			handler grpc.UnaryHandler) (answer any, err error) {
 			defer recovered(log, info.FullMethod, &err)

@@ -158,7 +158,7 @@ func Specs() []Spec {
 				"does not start (strict), or none (off)."})),
 		trusted(perHost(Spec{Key: "plugins.maxMemoryBytes", Type: Integer, Default: 2 << 30,
 			Min: new(float64(64 << 20)), Unit: "bytes",
-			Meaning: "Maximum private memory of one plugin; shared memory is not counted."})),
+			Meaning: "Maximum private memory of one plugin; with shared memory, a quarter more."})),
 		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Minimum severity of messages that are logged."}),

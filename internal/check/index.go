@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/thresh-dev/thresh/internal/rewrite"
@@ -9,16 +10,33 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Index remembers of a history that only grows what judging edits needs of it: where the calls and responses with an id
-// stand, and what a person said last. With it, an Optimize is judged in the time of its edits and of the entries that
-// share an id with them, whatever the length of the history. The zero value has seen nothing. It is safe for concurrent
-// use; a history that was rewritten needs a new one.
+// Index remembers of a history what judging edits needs of it: where the calls and responses with an id stand, and what
+// a person said last. With it, an Optimize is judged in the time of its edits and of the entries that share an id with
+// them, whatever the length of the history. The history may grow at its end, and edits may change it: see
+// [Index.Applied]. For any other rewrite a new index is needed. The zero value has seen nothing. It is safe for
+// concurrent use.
+//
+// Entries go by numbers: the position that an entry would have if none had ever been removed. So an entry that is
+// removed costs nothing for those behind it.
 type Index struct {
 	mu   sync.Mutex
-	seen int                // entries that were looked at
+	seen int32              // how many entries have a number
 	ids  map[string][]int32 // the entries with a call or a response, by its id, ascending and without repeats
 	// humans are the entries in which a person said something, ascending. They are few.
 	humans []int32
+	gone   []int32 // the entries that were removed, ascending
+}
+
+// position returns where the entry with a number stands. Callers hold x.mu.
+func (x *Index) position(number int32) int {
+	before, _ := slices.BinarySearch(x.gone, number)
+	return int(number) - before
+}
+
+// number is the inverse of position, for entries that were not looked at too. Callers hold x.mu.
+func (x *Index) number(position int) int32 {
+	before := sort.Search(len(x.gone), func(i int) bool { return int(x.gone[i])-i > position })
+	return int32(position + before)
 }
 
 // extend looks at the entries up to n that were not looked at. Callers hold x.mu.
@@ -26,18 +44,19 @@ func (x *Index) extend(n int, at func(int) content.Content) {
 	if x.ids == nil {
 		x.ids = map[string][]int32{}
 	}
-	for ; x.seen < n; x.seen++ {
-		c, i := at(x.seen), int32(x.seen)
+	for i := x.position(x.seen); i < n; i++ {
+		c := at(i)
 		for _, b := range c.Blocks {
 			if id, ok := callID(b); ok {
-				if found := x.ids[id]; len(found) == 0 || found[len(found)-1] != i {
-					x.ids[id] = append(found, i)
+				if found := x.ids[id]; len(found) == 0 || found[len(found)-1] != x.seen {
+					x.ids[id] = append(found, x.seen)
 				}
 			}
 		}
 		if c.Speaker == content.Human && c.HasContent() {
-			x.humans = append(x.humans, i)
+			x.humans = append(x.humans, x.seen)
 		}
+		x.seen++
 	}
 }
 
@@ -45,10 +64,60 @@ func (x *Index) extend(n int, at func(int) content.Content) {
 // are passed over: an agent may send one to make the model go on, and the request before it is still what counts.
 // Callers hold x.mu.
 func (x *Index) newest(n int) int {
-	if i, _ := slices.BinarySearch(x.humans, int32(n)); i > 0 {
-		return int(x.humans[i-1])
+	if i, _ := slices.BinarySearch(x.humans, x.number(n)); i > 0 {
+		return x.position(x.humans[i-1])
 	}
 	return -1
+}
+
+// Applied returns the index of the history that changes make of this one, in time that depends on the changes only. They
+// are what [Index.Optimize] returned without an error, and at is the history that they were judged against. The index
+// gives away what it knows: it is then one that has seen nothing, and still right for that history.
+func (x *Index) Applied(at func(int) content.Content, changes []Change) *Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	y := &Index{seen: x.seen, ids: x.ids, humans: x.humans, gone: x.gone}
+	x.seen, x.ids, x.humans, x.gone = 0, nil, nil, nil
+	if y.ids == nil {
+		return y
+	}
+	numbers := make([]int32, len(changes)) // before any of them is gone
+	for i, c := range changes {
+		numbers[i] = y.number(c.Index)
+	}
+	for i, c := range changes {
+		// Edits bring no ids: a call without its response, or the reverse, would have been refused.
+		left := idsOf(c.Content) // none of an entry that is removed
+		for id := range idsOf(at(c.Index)) {
+			if _, stays := left[id]; !stays {
+				y.forget(id, numbers[i])
+			}
+		}
+		if c.Removed { // never one in which a person said something
+			y.gone = append(y.gone, numbers[i])
+		}
+	}
+	slices.Sort(y.gone)
+	return y
+}
+
+// forget takes an entry out of the list of an id.
+func (x *Index) forget(id string, number int32) {
+	left := x.ids[id]
+	if k, found := slices.BinarySearch(left, number); found {
+		left = slices.Delete(left, k, k+1)
+	}
+	x.ids[id] = left
+	if len(left) == 0 {
+		delete(x.ids, id)
+	}
+}
+
+// idsOf returns the ids of the calls and responses in an entry.
+func idsOf(c content.Content) map[string]struct{} {
+	ids := map[string]struct{}{}
+	collectIDs(ids, c)
+	return ids
 }
 
 // Optimize returns what the edits do to a history of n entries (REQ-HD-003), in the order of the entries; a later call
@@ -128,9 +197,9 @@ func (x *Index) pairs(found *problems, n int, at func(int) content.Content, chan
 	// The same entries before and after, in their order: what pairs there pairs so in the whole history.
 	var where []int
 	for id := range ids {
-		for _, i := range x.ids[id] {
-			if int(i) < n {
-				where = append(where, int(i))
+		for _, number := range x.ids[id] {
+			if i := x.position(number); i < n {
+				where = append(where, i)
 			}
 		}
 	}

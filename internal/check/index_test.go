@@ -32,42 +32,77 @@ func drawEdits(t *rapid.T, history []content.Content) (edits []rewrite.Edit) {
 	return edits
 }
 
-// An index that has followed a history judges as one that sees it for the first time, and the pairs of the few entries
-// that it looks at tell the same as those of the whole history.
+// An index that has followed a history, with the edits that were applied to it, judges as one that sees it for the first
+// time, and the pairs of the few entries that it looks at tell the same as those of the whole history.
 func TestAnIndexJudgesAsAWalkOverEverything(t *testing.T) {
 	histories := gen.History(gen.Options{MaxEntries: 30, Malformed: true})
-	pairsBroken := 0
+	pairsBroken, applied := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		history := histories.Draw(t, "history")
-		at := func(i int) content.Content { return history[i] }
-		var x Index
-		for n := rapid.IntRange(0, len(history)).Draw(t, "first"); n <= len(history); n += 3 {
-			if n == 0 {
+		x := &Index{}
+		var history []content.Content
+		for _, c := range histories.Draw(t, "history") {
+			history = append(history, c)
+			if rapid.IntRange(0, 2).Draw(t, "judge") != 0 {
 				continue
 			}
-			edits := drawEdits(t, history[:n])
-			got, gotErr := x.Optimize(n, at, edits)
+			now := history
+			at := func(i int) content.Content { return now[i] }
+			edits := drawEdits(t, now)
+			got, gotErr := x.Optimize(len(now), at, edits)
 			var fresh Index
-			want, wantErr := fresh.Optimize(n, at, edits)
+			want, wantErr := fresh.Optimize(len(now), at, edits)
 			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
 				t.Fatalf("got %v, %v\nwant %v, %v", got, gotErr, want, wantErr)
 			}
 			var few, all problems
 			x.mu.Lock()
-			x.pairs(&few, n, at, got)
+			x.pairs(&few, len(now), at, got)
 			x.mu.Unlock()
-			all.pairs(history[:n], Expand(history[:n], got))
+			all.pairs(now, Expand(now, got))
 			if (len(few) == 0) != (len(all) == 0) {
 				t.Fatalf("the index finds %v, a walk over everything %v", few.err(), all.err())
 			}
 			if len(few) > 0 {
 				pairsBroken++
 			}
+			if gotErr != nil || len(got) == 0 {
+				continue
+			}
+			history = nil
+			for _, part := range Expand(now, got) {
+				history = append(history, part.Content)
+			}
+			before := x
+			x = x.Applied(at, got)
+			applied++
+			var anew Index
+			anew.extend(len(history), func(i int) content.Content { return history[i] })
+			if got, want := places(x), places(&anew); got != want {
+				t.Fatalf("after the edits the index has %v, want %v", got, want)
+			}
+			if again, err := before.Optimize(len(now), at, edits); fmt.Sprint(again, err) != fmt.Sprint(got, gotErr) {
+				t.Fatalf("the index that was given away: got %v, %v, want %v", again, err, got)
+			}
 		}
 	})
-	if pairsBroken == 0 {
-		t.Error("no edit broke a pair: the test tells nothing")
+	if pairsBroken == 0 || applied == 0 {
+		t.Errorf("%d answers broke a pair, %d were applied: the test tells nothing", pairsBroken, applied)
 	}
+}
+
+// places is what an index knows, by positions.
+func places(x *Index) string {
+	ids := map[string][]int{}
+	for id, numbers := range x.ids {
+		for _, n := range numbers {
+			ids[id] = append(ids[id], x.position(n))
+		}
+	}
+	var humans []int
+	for _, n := range x.humans {
+		humans = append(humans, x.position(n))
+	}
+	return fmt.Sprint(ids, humans, x.position(x.seen))
 }
 
 // Once an index has seen a history, an answer is judged by looking at the entries that its edits concern.

@@ -43,4 +43,9 @@ const (
 	// MaxGRPCMessage is the receive limit that both sides set. Chunks are far below it; headers with a large taxonomy
 	// or many todos may come nearer.
 	MaxGRPCMessage = 64 << 20
+	// Window is how much may be under way to a plugin or to the host before it is read, on one stream and on one
+	// connection. A fixed one keeps gRPC from measuring the connection by pings, of which there would be one in each
+	// direction in every turn. It has room for the history of a long session, so that sending one does not wait for the
+	// other process to be scheduled.
+	Window = 8 << 20
 )

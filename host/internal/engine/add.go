@@ -101,14 +101,51 @@ func (s *Session) append(
 			return 0, 0, err
 		}
 	}
-	// Reserved first, so that the log has an entry before any Prepare can see it.
-	ids := s.history.Reserve(len(own))
-	s.log.Add(ids, own)
-	revision, total = s.history.AppendAs(ids, own, counts)
-	s.followTasks(own)
-	// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work either.
-	_ = s.log.Flush()
-	return revision, total, nil
+	if len(own) == 0 {
+		now := s.history.Snapshot()
+		return now.Revision, now.Tokens, nil
+	}
+	return s.appendDurably(ctx, own, counts)
+}
+
+// appendDurably adds entries to the store, if there is one, and then to the history and the transcript log, which have
+// them in the same order. Callers hold s.adding.
+func (s *Session) appendDurably(
+	ctx context.Context, own []content.Content, counts []history.Count,
+) (revision uint64, total int, err error) {
+	for try := 0; ; try++ {
+		entries := s.history.New(own, counts)
+		n, err := s.storeAdded(ctx, entries)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case n.own: // the store had them already, and they were read from there
+			now := s.history.Snapshot()
+			return now.Revision, now.Tokens, nil
+		case n.moved && try < mostTries: // behind what another host has added
+			continue
+		case n.moved:
+			return 0, 0, s.busyError("add")
+		}
+		// In the log before any Prepare can see them.
+		s.logEntries(entries)
+		revision, total = s.history.AppendEntries(entries)
+		s.followTasks(own)
+		// What could not be written is kept and tried again. The next Prepare or Close fails if that does not work
+		// either.
+		_ = s.log.Flush()
+		return revision, total, nil
+	}
+}
+
+// logEntries gives entries to the transcript log.
+func (s *Session) logEntries(entries []*history.Entry) {
+	if s.log == nil {
+		return
+	}
+	for _, e := range entries {
+		s.log.Add([]string{e.ID}, []content.Content{e.Content})
+	}
 }
 
 // followTasks reads the agent's task list from entries. Callers hold s.adding.

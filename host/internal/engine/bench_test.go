@@ -108,8 +108,8 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 // BenchmarkTurn is a turn of an agent: three entries of about 550 tokens are added, which counts them, and the history
-// is prepared. ms/turn is the median. "full" sends the plugin the whole history each time, as hosts and plugins without
-// mirrors do.
+// is prepared. ms/turn is the median; edit-ms/turn is that of the turns that applied a prune. "full" sends the plugin the
+// whole history each time, as hosts and plugins without mirrors do.
 func BenchmarkTurn(b *testing.B) {
 	dir := benchPlugins(b)
 	for _, way := range []struct {
@@ -140,7 +140,7 @@ func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
 	const turns, added = 20, 3 // a session grows by as much before it is made again
 	n := tokens / tokensPerEntry
 	entries := gen.Session(n+turns*added, 1)
-	var took []time.Duration
+	var took, edits []time.Duration
 	for b.Loop() {
 		s := session(b, h, entries[:n])
 		if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
@@ -153,14 +153,21 @@ func benchmarkTurns(b *testing.B, h *engine.Host, tokens int) {
 			if _, _, err := s.Load(b.Context(), entries[n+i*added:n+(i+1)*added]...); err != nil {
 				b.Fatal(err)
 			}
-			if _, err := s.Prepare(b.Context(), engine.PrepareOptions{}); err != nil {
+			p, err := s.Prepare(b.Context(), engine.PrepareOptions{})
+			if err != nil {
 				b.Fatal(err)
 			}
 			took = append(took, time.Since(start))
+			if len(p.Outcome.Changes) > 0 {
+				edits = append(edits, took[len(took)-1])
+			}
 		}
 		if err := s.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+	if slices.Sort(edits); len(edits) > 0 {
+		b.ReportMetric(edits[len(edits)/2].Seconds()*1e3, "edit-ms/turn")
 	}
 	slices.Sort(took)
 	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "ms/turn")

@@ -15,6 +15,10 @@
 //	prices.go     the price list that the settings ask for
 //	model.go      clients of the models that strategies may call
 //	generate.go   one model call of a strategy
+//	stored.go     a session's place in a store: everything is written before it takes effect
+//	replay.go     a session is read from its store, and what other hosts have written to it
+//	state.go      what a session remembers besides its history, and how it is written and taken back
+//	lease.go      no two hosts compress a session at the same time
 //	original.go   entries as they were added, read from the transcript log
 //	logging.go    log/slog on the outside, hclog on the inside, because go-plugin wants that
 //	lab.go        counting without a session, planning without applying: for the lab only

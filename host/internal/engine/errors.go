@@ -11,6 +11,10 @@ var (
 	ErrClosed = errors.New("session closed")
 	// ErrSessionExists: the id of a new session is that of an open one.
 	ErrSessionExists = errors.New("a session with this id is open")
+	// ErrDeleted: the session was deleted from the store, by another host or a command.
+	ErrDeleted = errors.New("the session was deleted")
+	// ErrBusy: other hosts changed the session each time that this one tried to.
+	ErrBusy = errors.New("other hosts change the session all the time: try again")
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = errors.New("not a valid history entry")
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
@@ -22,6 +26,9 @@ var (
 	// ErrNotRecorded: no entry and no tool call has the id.
 	ErrNotRecorded = errors.New("nothing was added under this id")
 )
+
+// errMoved ends a turn: another host has rewritten the history meanwhile, and the turn has to be run again.
+var errMoved = errors.New("another host has changed the session")
 
 // EntryError says which entry of a call of [Session.Add] was refused, and why. No entry of the call was added.
 type EntryError struct {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"go.opentelemetry.io/otel/metric"
@@ -36,6 +37,8 @@ type Options struct {
 	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
 	// not a setting, because a file must not be able to decide it.
 	Attach map[string]string
+	// Store keeps sessions beyond the life of the host, which does not close it. Nil: sessions end with the host.
+	Store store.Store
 }
 
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
@@ -52,7 +55,13 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	mu       sync.Mutex // guards the fields below; never held during a call of a plugin
+	store store.Store // nil: sessions end with the host
+	name  string      // the host's name in leases: no other host has it
+	// These are constant, but for tests.
+	leaseTime     time.Duration
+	snapshotEvery int // records
+
+	mu       sync.Mutex // guards the fields below; never held during a call of a plugin or of the store
 	sessions map[store.Key]*Session
 	closed   bool
 }
@@ -88,7 +97,8 @@ func Open(o Options) (*Host, error) {
 		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
 	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}}
+		models: models{log: logger}, store: o.Store, name: rand.Text(), leaseTime: leaseTime,
+		snapshotEvery: snapshotEvery}
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
@@ -144,7 +154,8 @@ type SessionOptions struct {
 	Settings map[string]any
 }
 
-// Session opens a session. The error wraps [ErrSessionExists] if one with the same id is open.
+// Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
+// with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	c, err := overrides(h.config, o.Settings)
 	if err != nil {
@@ -157,21 +168,35 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	if err := h.checkStrategy(c); err != nil {
 		return nil, fmt.Errorf("open session %q: %w", o.ID, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil, fmt.Errorf("open session %q: host: %w", o.ID, ErrClosed)
-	}
-	key := store.Key{Owner: o.Owner, ID: o.ID}
-	if _, exists := h.sessions[key]; exists {
-		return nil, fmt.Errorf("open session %q: %w", o.ID, ErrSessionExists)
-	}
-	s, err := newSession(h, key, c)
+	s, err := newSession(h, store.Key{Owner: o.Owner, ID: o.ID}, o.Settings, c)
 	if err != nil {
 		return nil, err
 	}
-	h.sessions[key] = s
+	if err := h.enter(s); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
+	defer cancel()
+	if err := s.begin(ctx, o.Settings); err != nil {
+		s.end()
+		h.forget(s)
+		return nil, err
+	}
 	return s, nil
+}
+
+// enter takes the id of a session, before the session is read.
+func (h *Host) enter(s *Session) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return fmt.Errorf("open session %q: host: %w", s.id, ErrClosed)
+	}
+	if _, exists := h.sessions[s.key]; exists {
+		return fmt.Errorf("open session %q: %w", s.id, ErrSessionExists)
+	}
+	h.sessions[s.key] = s
+	return nil
 }
 
 // checkStrategy returns an error if the strategy that someone chose cannot be found (REQ-HD-004.4). The default may be

@@ -46,7 +46,8 @@ func (s *Session) request(ctx context.Context, pending int) (*prepare.Pipeline, 
 	}
 	d, compress := set.Compression.Density, set.CompressSettings()
 	compress.Todos, compress.TranscriptPath = active, s.TranscriptPath()
-	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending, Flush: s.flush,
+	return w, prepare.Request{SettingsVersion: version, Strategy: strategy, Pending: pending,
+		Apply: s.apply(strategy.Name()), Compressing: s.compressing(),
 		Settings: prepare.Settings{
 			CallSettings:     contract.CallSettings{WorkspaceRoot: set.Workspace.Root, Config: own},
 			OptimizeParams:   contract.OptimizeParams{Density: d.DensityConfig},

@@ -1,13 +1,18 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
 	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/todos"
 	"github.com/thresh-dev/thresh/host/internal/tokens"
@@ -31,10 +36,11 @@ type Session struct {
 
 	log *transcriptlog.Log // nil without transcript.dir
 
-	// adding keeps the log in the order of the history, and the counter unchanged while entries are appended. It guards
-	// tasks, which reads the agent's task list from what is added.
+	// adding keeps the log and the store in the order of the history, and the counter unchanged while entries are
+	// appended. It guards tasks, which reads the agent's task list from what is added, and stored.
 	adding sync.Mutex
 	tasks  todos.Tracker
+	stored *stored // nil without a store
 
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
@@ -48,11 +54,15 @@ type Session struct {
 	system       []content.Block // is kept separate from the history
 	systemTokens int
 
-	last history.View // of the last Prepare
-	sent int          // its tokens, pending ones included
+	last   history.View // of the last Prepare
+	viewed bool         // there was one
+	sent   int          // its tokens, pending ones included
+
+	overrides map[string]json.RawMessage // the session's own settings, as JSON
 }
 
-func newSession(h *Host, key store.Key, c *config.Config) (*Session, error) {
+// newSession makes a session that nothing was added to, and reads nothing from the store.
+func newSession(h *Host, key store.Key, settings map[string]any, c *config.Config) (*Session, error) {
 	set := c.Settings()
 	if _, err := h.prices.choose(set); err != nil {
 		return nil, err
@@ -61,19 +71,80 @@ func newSession(h *Host, key store.Key, c *config.Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{host: h, key: key, id: key.ID, history: history.New(), counter: counter, config: c}
+	s := &Session{host: h, key: key, id: key.ID, history: history.New(), counter: counter, config: c,
+		overrides: map[string]json.RawMessage{}}
+	for setting, value := range settings {
+		if value == nil {
+			continue
+		}
+		if s.overrides[setting], err = overrideValue(value); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", setting, ErrBadSetting, err)
+		}
+	}
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 	s.pipeline.StartFrom(h.calibrations.of(set.Model.Name))
 	s.done, s.end = context.WithCancel(context.Background())
 	if err := s.taxonomy.update(set); err != nil {
 		return nil, err
 	}
-	if set.Transcript.Dir != "" {
-		if s.log, err = transcriptlog.Open(set.Transcript.Dir, s.name()); err != nil {
-			return nil, fmt.Errorf("session %q: %w", s.id, err)
-		}
+	if h.store != nil {
+		s.stored = &stored{store: h.store, key: key, groups: sessionlog.Groups{}}
 	}
 	return s, nil
+}
+
+// begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
+// settings that it was not opened with before are set.
+func (s *Session) begin(ctx context.Context, settings map[string]any) error {
+	if s.stored != nil {
+		own := s.overrides
+		s.adding.Lock()
+		found, err := s.load(ctx)
+		if err == nil && found {
+			was, broken := s.stored.groups.State()
+			if err = broken; err == nil {
+				s.reconfigured(was)
+			}
+		}
+		s.adding.Unlock()
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := s.resume(settings, own); err != nil {
+				return err
+			}
+		}
+	}
+	dir := s.Config().Settings().Transcript.Dir
+	if dir == "" {
+		return nil
+	}
+	var err error
+	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
+		return fmt.Errorf("session %q: %w", s.id, err)
+	}
+	if system := s.System(); len(system) > 0 { // of a session that goes on
+		s.log.SetSystem(system)
+	}
+	return nil
+}
+
+// resume sets the settings that a session is opened again with, where they are not what it has already: setting one
+// makes turns forget what they learned.
+func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage) error {
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		s.mu.Lock()
+		same := bytes.Equal(s.overrides[key], own[key])
+		s.mu.Unlock()
+		if same {
+			continue
+		}
+		if err := s.Set(key, settings[key]); err != nil {
+			return fmt.Errorf("open session %q: %w", s.id, err)
+		}
+	}
+	return nil
 }
 
 // ID returns the session's id.
@@ -94,10 +165,13 @@ func (s *Session) SetTodos(list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
 		return fmt.Errorf("session %q: %w", s.id, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.todos, s.told = todos.Active(list), true
-	return nil
+	list = todos.Active(list)
+	return s.change(context.Background(), "set the task list", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.todos, s.told = list, true
+		return nil
+	})
 }
 
 // TranscriptPath returns the path of the transcript log; "" without the setting transcript.dir.

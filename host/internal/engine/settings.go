@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,9 +18,16 @@ import (
 // The encoding is fixed once something was added, because entries are counted when they are added. With another model
 // of the same encoding, what reported usage taught about the previous model is forgotten.
 func (s *Session) Set(key string, value any) error {
+	raw, err := overrideValue(value)
+	if err != nil {
+		return fmt.Errorf("set %s: %w: %w", key, ErrBadSetting, err)
+	}
 	// Nothing is added while the encoding may change.
-	s.adding.Lock()
-	defer s.adding.Unlock()
+	return s.change(context.Background(), "set", func() error { return s.set(key, value, raw) })
+}
+
+// set is Set without the store. Callers hold s.adding.
+func (s *Session) set(key string, value any, raw json.RawMessage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, err := override(s.config, key, value)
@@ -54,13 +63,14 @@ func (s *Session) Set(key string, value any) error {
 		return err
 	}
 	s.config = c
+	if value == nil {
+		delete(s.overrides, key)
+	} else {
+		s.overrides[key] = raw
+	}
 	// Nothing is counted yet but the system prompt, which is counted again.
 	if empty {
-		s.counter = counter
-		if len(s.system) > 0 {
-			s.systemTokens = counter.Entry(systemEntry(s.system))
-		}
-		s.pipeline = prepare.New(s.name(), s.history, counting{counter})
+		s.useCounter(counter)
 	}
 	if empty || set.Model.Name != old.Model.Name {
 		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
@@ -68,6 +78,15 @@ func (s *Session) Set(key string, value any) error {
 	// A cooldown and remembered no-ops were decisions under the old settings.
 	s.pipeline.Reset()
 	return nil
+}
+
+// useCounter makes the session count in another encoding. Callers hold s.mu.
+func (s *Session) useCounter(counter *tokens.Counter) {
+	s.counter = counter
+	if len(s.system) > 0 {
+		s.systemTokens = counter.Entry(systemEntry(s.system))
+	}
+	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 }
 
 // Config returns the configuration in force for this session.

@@ -19,21 +19,23 @@ func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error 
 				ErrInvalidEntry)
 		}
 	}
-	s.adding.Lock() // the counter stays the same
-	defer s.adding.Unlock()
 	system := slices.Clone(blocks)
-	tokens := 0
-	if len(system) > 0 {
-		counts, err := counting{s.currentCounter()}.All(ctx, []content.Content{systemEntry(system)})
-		if err != nil {
-			return fmt.Errorf("session %q: count the system prompt: %w", s.id, err)
+	return s.change(ctx, "set the system prompt", func() error {
+		tokens := 0
+		if len(system) > 0 {
+			counts, err := counting{s.currentCounter()}.All(ctx, []content.Content{systemEntry(system)})
+			if err != nil {
+				return fmt.Errorf("session %q: count the system prompt: %w", s.id, err)
+			}
+			tokens = counts[0].Tokens
 		}
-		tokens = counts[0].Tokens
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.system, s.systemTokens = system, tokens
-	return nil
+		s.log.SetSystem(system)
+		_ = s.log.Flush() // tried again, as for entries: see append
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.system, s.systemTokens = system, tokens
+		return nil
+	})
 }
 
 // System returns what [Session.SetSystem] set; it must not be changed.

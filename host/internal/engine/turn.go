@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -59,19 +60,47 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
-	o.PendingTokens = s.pendingTokens(o.PendingTokens)
+	pending := o.PendingTokens
+	for range mostTries {
+		o.PendingTokens = s.pendingTokens(pending)
+		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, errMoved) {
+			return ready, err
+		}
+		if err := s.restart(); err != nil {
+			return s.unprepared(o), err
+		}
+	}
+	return s.unprepared(o), s.busyError("prepare")
+}
+
+// prepareOnce is a turn on the session as the store has it. The error is errMoved if another host has changed the
+// session meanwhile, so that the turn has to be run again.
+func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
+	if err := s.Refresh(ctx); err != nil {
+		return prepare.Request{}, s.unprepared(o), err
+	}
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
-		return s.unprepared(o), err
+		return req, s.unprepared(o), err
 	}
 	req.At, req.UpTo = o.At, o.UpTo
 	if err := s.flush(); err != nil { // the turn flushes again before it rewrites: entries may be added in between
-		return s.unprepared(o), err
+		return req, s.unprepared(o), err
 	}
 	view, out, err := w.Prepare(ctx, req)
+	if errors.Is(err, errMoved) {
+		return req, Prepared{}, err
+	}
 	out.NotIsolated = notIsolated(req)
 	s.logWarnings(out.Warnings)
-	return s.prepared(view, out, o), err
+	ready := s.prepared(view, out, o)
+	// What the turn has learned, and what is about to be sent, is in the store before the agent sends it.
+	if stored := s.settle(ctx); stored != nil {
+		if errors.Is(stored, errMoved) || err == nil {
+			err = stored
+		}
+	}
+	return req, ready, err
 }
 
 // prepared returns a view, and remembers it for the next.
@@ -83,7 +112,7 @@ func (s *Session) prepared(view history.View, out outcome.Outcome, o PrepareOpti
 		History: view.Contents(), Tokens: view.Tokens, System: s.system, Revision: view.Revision,
 		Unchanged: unchanged, UnchangedSince: s.last.Revision, Outcome: out,
 	}
-	s.last, s.sent = view, view.Tokens+o.PendingTokens
+	s.last, s.viewed, s.sent = view, true, view.Tokens+o.PendingTokens
 	return p
 }
 
@@ -133,15 +162,35 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	for range mostTries {
+		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, errMoved) {
+			return out, err
+		}
+		if err := s.restart(); err != nil {
+			return out, err
+		}
+	}
+	return out, s.busyError("compress")
+}
+
+// compressOnce is a Compress of the session as the store has it; errMoved is as for prepareOnce.
+func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
+	prepare.Request, outcome.Outcome, error) {
+	if err := s.Refresh(ctx); err != nil {
+		return prepare.Request{}, outcome.Outcome{}, err
+	}
 	w, req, err := s.request(ctx, s.pendingTokens(0))
 	if err != nil {
-		return outcome.Outcome{}, err
+		return req, outcome.Outcome{}, err
 	}
 	req.UpTo = upTo
 	if err := s.flush(); err != nil {
-		return outcome.Outcome{}, err
+		return req, outcome.Outcome{}, err
 	}
-	out, err = w.Compress(ctx, req)
+	out, err := w.Compress(ctx, req)
 	out.NotIsolated = notIsolated(req)
-	return out, err
+	if stored := s.settle(ctx); stored != nil && err == nil {
+		err = stored
+	}
+	return req, out, err
 }

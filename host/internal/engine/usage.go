@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/internal/tokens"
@@ -11,10 +13,17 @@ import (
 // history is rewritten. What the reports teach about the provider's count (its overhead, and how many of its tokens
 // correspond to one of the host's) is kept, and later sessions of the host with the same model start with it.
 func (s *Session) ReportUsage(promptTokens int) {
-	s.mu.Lock()
-	sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
-	s.mu.Unlock()
-	s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
+	err := s.change(context.Background(), "report usage", func() error {
+		s.mu.Lock()
+		sent, w, model := s.sent, s.pipeline, s.config.Settings().Model.Name
+		s.mu.Unlock()
+		s.host.calibrations.learn(model, w.ReportUsage(promptTokens, sent))
+		return nil
+	})
+	// The report is lost: later ones teach the same.
+	if err != nil && !errors.Is(err, ErrClosed) {
+		s.host.log.Warn("usage that was reported could not be stored", "session", s.id, "error", err)
+	}
 }
 
 // calibrations are what the sessions of a host learned about how providers count, by the model's name.

@@ -9,12 +9,21 @@ import (
 // Changes returns what the plan does, entry by entry, in the order of the history. Added entries have an id only
 // after the plan was applied.
 func (p *Plan) Changes() []outcome.Change {
-	// An Optimize is kept as changes; here it is written as parts like a Compress, so that one loop describes both.
-	p.expand()
+	var out []outcome.Change
+	if p.changes != nil { // of an Optimize: nothing else changed
+		for i, c := range p.changes {
+			switch {
+			case c.Removed:
+				out = append(out, p.removed(c.Index))
+			case !keptAsTheyWere(c.Part, p.base.Entries[c.Index]):
+				out = append(out, p.change(c.Index, outcome.Trimmed, p.changed[i].Tokens))
+			}
+		}
+		return out
+	}
 	if p.parts == nil {
 		return nil
 	}
-	var out []outcome.Change
 	next := 0                    // the first entry of base that was not looked at
 	gone := func(until *Entry) { // everything up to until was removed
 		for ; next < len(p.base.Entries) && p.base.Entries[next] != until; next++ {
@@ -53,7 +62,8 @@ func (p *Plan) added(index int) outcome.Change {
 // removed by the host, not by the strategy.
 func (p *Plan) removed(index int) outcome.Change {
 	c := p.change(index, outcome.Removed, 0)
-	if e := p.base.Entries[index]; c.Rule == "" && len(p.old) < len(p.base.Entries) && e.Content.Blank() {
+	curated := p.changes == nil && len(p.old) < len(p.base.Entries)
+	if e := p.base.Entries[index]; c.Rule == "" && curated && e.Content.Blank() {
 		c.Rule = outcome.RuleBlank
 	}
 	return c

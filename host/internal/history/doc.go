@@ -5,9 +5,10 @@
 // read [Snapshot.PlanOptimize] and [Snapshot.PlanCompress], the only places where a strategy's answer meets the
 // history for which it was made.
 //
-// How the files relate: history.go appends and applies; plan.go turns an answer into a checked [Plan]; change.go and
-// touch.go tell what a plan does, for reports and for the decision whether to apply it; view.go, view_build.go and
-// exchange.go make a history valid for providers; curate.go selects what a Compress is given.
+// How the files relate: history.go appends; plan.go turns an answer into a checked [Plan], which apply.go applies;
+// change.go and touch.go tell what a plan does, for reports and for the decision whether to apply it; view.go,
+// view_build.go and exchange.go make a history valid for providers, and shown.go keeps what of a view can be used for the
+// next; sums.go adds up tokens; curate.go selects what a Compress is given.
 //
 // Three rules hold at all times:
 //

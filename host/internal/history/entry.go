@@ -15,6 +15,16 @@ type Entry struct {
 	Content content.Content
 	// Count is what the host's tokenizer counted when the entry was added.
 	Count
+	// Place is where the entry is stored. The engine sets it before the entry is part of a history.
+	Place Place
+}
+
+// Place is where a store has an entry. The zero value is nowhere.
+type Place struct {
+	// Record is the number of the record in the session's log, from 1 on.
+	Record uint64
+	// Index is the position among the entries of the record.
+	Index int
 }
 
 // Count is the size of an entry, in tokens.

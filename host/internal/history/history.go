@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/thresh-dev/thresh/internal/check"
@@ -18,14 +19,14 @@ var ErrStale = errors.New("the history was rewritten after this plan was made")
 type History struct {
 	mu       sync.Mutex
 	entries  []*Entry // within an epoch it only grows at the end: older slices are prefixes of it
-	tokens   int      // the sum of the entries' counts
+	sums     sums     // of the entries' counts; it changes as entries does
 	revision uint64
 	epoch    uint64
 	added    uint64 // entries ever appended, removed ones included
 	appends  uint64 // how often entries were appended
 	rewrote  Mark   // the last rewrite had seen what was appended before
 	nextID   uint64
-	index    *check.Index // of the current epoch; nil until a snapshot needs it
+	index    *check.Index // what judging edits needs to know; nil until a snapshot needs it
 	shown    shown        // what views are made of
 }
 
@@ -35,41 +36,48 @@ func New() *History { return &History{} }
 // Append adds entries at the end. counts holds one count for each. It never waits for a strategy, which may be
 // working on an earlier snapshot. It returns the new revision and the tokens of the whole history.
 func (h *History) Append(entries []content.Content, counts []Count) (revision uint64, total int) {
-	return h.AppendAs(h.Reserve(len(entries)), entries, counts)
+	return h.AppendEntries(h.New(entries, counts))
 }
 
-// Reserve returns n ids that no entry has had or will get, for [History.AppendAs].
-func (h *History) Reserve(n int) []string {
+// New makes entries for [History.AppendEntries], with the ids that they will have. It is for a caller that must know
+// the ids before the entries are added: the engine writes them down first. Nothing else may be added in between.
+func (h *History) New(entries []content.Content, counts []Count) []*Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = h.newID()
-	}
-	return ids
-}
-
-// AppendAs is Append with reserved ids, for a caller that must know the ids before the entries are added: the engine
-// writes them to the transcript log first.
-func (h *History) AppendAs(ids []string, entries []content.Content, counts []Count) (revision uint64, total int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	out := make([]*Entry, len(entries))
 	for i, c := range entries {
-		h.entries = append(h.entries, &Entry{ID: ids[i], Content: c, Count: counts[i]})
-		h.tokens += counts[i].Tokens
+		out[i] = &Entry{ID: id(h.nextID + 1 + uint64(i)), Content: c, Count: counts[i]}
+	}
+	return out
+}
+
+// AppendEntries is Append for entries that have their ids.
+func (h *History) AppendEntries(entries []*Entry) (revision uint64, total int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range entries {
+		h.entries = append(h.entries, e)
+		h.sums = h.sums.add(e.Tokens)
+		h.used(e.ID)
 	}
 	if len(entries) > 0 {
 		h.added += uint64(len(entries))
 		h.appends++
 		h.revision++
 	}
-	return h.revision, h.tokens
+	return h.revision, h.sums.all()
 }
 
-// newID returns the next id. Callers hold h.mu.
-func (h *History) newID() string {
-	h.nextID++
-	return "e" + strconv.FormatUint(h.nextID, 10)
+// id returns the id with a number.
+func id(n uint64) string { return "e" + strconv.FormatUint(n, 10) }
+
+// used keeps an id from being given to another entry. Callers hold h.mu.
+func (h *History) used(id string) {
+	if number, ok := strings.CutPrefix(id, "e"); ok {
+		if n, err := strconv.ParseUint(number, 10, 63); err == nil {
+			h.nextID = max(h.nextID, n)
+		}
+	}
 }
 
 // Snapshot is a history at one moment. Its entries are shared and must not be modified.
@@ -83,6 +91,7 @@ type Snapshot struct {
 	// so that it tells whether there is anything new for a strategy.
 	Added uint64
 
+	sums  sums
 	at    Mark         // when it was taken, or the mark that it was taken for
 	index *check.Index // of the epoch, shared by its snapshots: what judging edits needs to know
 }
@@ -100,6 +109,12 @@ func (h *History) Snapshot() Snapshot {
 type Mark struct {
 	added, appends uint64
 }
+
+// MarkOf returns the mark after so many entries and additions, as [Mark.Counts] returned them.
+func MarkOf(added, appends uint64) Mark { return Mark{added, appends} }
+
+// Counts returns how many entries, in how many additions, were appended before the mark.
+func (m Mark) Counts() (added, appends uint64) { return m.added, m.appends }
 
 // Mark returns the moment after everything that was appended so far.
 func (h *History) Mark() Mark {
@@ -132,64 +147,21 @@ func (h *History) snapshotAt(m *Mark) Snapshot {
 		}
 	}
 	n := len(h.entries) - int(h.added-at.added)
-	tokens := h.tokens
-	for _, e := range h.entries[n:] {
-		tokens -= e.Tokens
-	}
 	if h.index == nil {
 		h.index = &check.Index{}
 	}
 	return Snapshot{
 		index:   h.index,
-		Entries: h.entries[:n:n], Tokens: tokens, Revision: h.revision - (h.appends - at.appends), Epoch: h.epoch,
-		Added: at.added, at: at,
+		Entries: h.entries[:n:n], Tokens: h.sums.of(0, n), Revision: h.revision - (h.appends - at.appends),
+		Epoch: h.epoch, Added: at.added, sums: h.sums[:n:n], at: at,
 	}
 }
+
+// TokensOf returns the sum of the counts of Entries[from:to]. It costs the same for any range.
+func (s Snapshot) TokensOf(from, to int) int { return s.sums.of(from, to) }
 
 // Contents returns the entries' contents, in order.
 func (s Snapshot) Contents() []content.Content { return contents(s.Entries) }
-
-// Apply carries out a plan that was made for an earlier snapshot of this epoch, and returns the history after it.
-// Entries that were appended since the snapshot stay, after the new ones.
-//
-// It changes nothing and returns an error if the history was rewritten since ([ErrStale]), or if an appended entry
-// needs a tool call that the plan removed (an [AnswerError]).
-func (h *History) Apply(p *Plan) (Snapshot, error) {
-	p.expand()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if p.base.Epoch != h.epoch {
-		return h.snapshot(), fmt.Errorf("%w (planned at revision %d, now at %d)", ErrStale, p.base.Revision, h.revision)
-	}
-	late := h.entries[len(p.base.Entries):]
-	if err := p.checkLate(late); err != nil {
-		return h.snapshot(), err
-	}
-	out := make([]*Entry, 0, len(p.entries)+len(late))
-	tokens := 0
-	for _, e := range p.entries {
-		if e.ID == "" { // only the plan refers to this entry so far, so it may still be modified
-			e.ID = h.newID()
-		}
-		out = append(out, e)
-		tokens += e.Tokens
-	}
-	for _, e := range late {
-		tokens += e.Tokens
-	}
-	first := 0
-	for first < min(len(out), len(p.base.Entries)) && out[first] == p.base.Entries[first] {
-		first++
-	}
-	h.shown.rewritten(first)
-	h.entries = append(out, late...)
-	h.tokens = tokens
-	h.revision++
-	h.epoch++
-	h.rewrote = p.base.at
-	h.index = nil
-	return h.snapshot(), nil
-}
 
 // Recount checks the maintained counts: each entry's against a fresh one, and the total against the sum. It is for the
 // tests of this package and of package prepare.
@@ -198,6 +170,9 @@ func (h *History) Recount(count func(content.Content) int) error {
 	sum := 0
 	for i, e := range s.Entries {
 		sum += e.Tokens
+		if n := s.TokensOf(0, i+1); n != sum {
+			return fmt.Errorf("the first %d entries are %d tokens, they add up to %d", i+1, n, sum)
+		}
 		if n := count(e.Content); n != e.Tokens {
 			return fmt.Errorf("entry %d (%s) has a count of %d tokens, a fresh count is %d", i, e.ID, e.Tokens, n)
 		}

@@ -46,8 +46,8 @@ type Plan struct {
 	parts   []check.Part            // the answer, part by part; nil for an empty plan
 	entries []*Entry                // the rewritten history; new entries have no ID yet
 
-	// changes are those of an Optimize, and changed the entries that it replaces; nil where it removes one. The fields
-	// from old on, but for reasons, follow from them when they are needed: see expand.
+	// changes are those of an Optimize, in order, and changed the entries that it replaces; nil where it removes one.
+	// The fields from old on, but for reasons, follow from them and are made only if they are needed: see expand.
 	changes []check.Change
 	changed []*Entry
 }
@@ -68,6 +68,9 @@ func (p *Plan) Len() int {
 	}
 	return len(p.entries)
 }
+
+// Base returns how many entries the history had for which the plan was made, and their tokens.
+func (p *Plan) Base() (entries, tokens int) { return len(p.base.Entries), p.base.Tokens }
 
 // PlanOptimize checks the edits of an Optimize against s and returns the rewrite. The edits must leave a valid
 // history: no position twice, no call without its responses (REQ-HD-003). The error joins one [AnswerError] per
@@ -117,8 +120,8 @@ func (s Snapshot) PlanOptimize(ctx context.Context, edits []rewrite.Edit, count 
 	return p, nil
 }
 
-// expand makes the whole rewritten history of a plan of an Optimize, which knows its changes only. A plan that the
-// cadence holds back is never expanded: so a turn that applies nothing costs what the edits are.
+// expand makes the whole rewritten history of a plan of an Optimize, which knows its changes only. A turn does not need
+// it, so that it costs what the edits are: unless entries were added while the strategy worked.
 func (p *Plan) expand() {
 	if p.changes == nil || p.parts != nil {
 		return
@@ -242,6 +245,10 @@ func recount(old Count, kept []int, fresh []int32) Count {
 
 // checkLate checks that entries appended while the strategy worked still fit, so that no response loses its call.
 func (p *Plan) checkLate(late []*Entry) error {
+	if len(late) == 0 {
+		return nil
+	}
+	p.expand()
 	if err := check.Late(p.given, p.parts, contents(late)); err != nil {
 		return fmt.Errorf("entries were added meanwhile: %w", err)
 	}

@@ -24,9 +24,15 @@ type View struct {
 	Revision, Epoch    uint64
 	Owned, OwnedTokens int
 
-	contents               []content.Content
-	settled, settledTokens int // entries at the beginning that only a rewrite can change, and their tokens
+	at       Mark
+	contents []content.Content
+	sums     sums
+	settled  int // entries at the beginning that only a rewrite can change
 }
+
+// Mark returns the moment up to which the view was made. [History.ViewAt] makes the same view of it again, as long as
+// the history is not rewritten.
+func (v View) Mark() Mark { return v.at }
 
 // Contents returns what is to be sent: the entries' contents, in order. They are shared and must not be changed. It is
 // never nil, because a nil history tells an agent that its session is closed.
@@ -38,16 +44,51 @@ func (v View) Contents() []content.Content {
 }
 
 // Shared returns how many entries at the beginning of v are the same as in an earlier view of the same history, and
-// their tokens. Within an epoch it compares only what was not settled in the earlier view; after a rewrite, all of v.
+// their tokens. Within an epoch it compares only what was not settled in the earlier view; after a rewrite, pointers up
+// to the first entry that is another one.
 func (v View) Shared(earlier View) (entries, tokens int) {
 	if v.Epoch == earlier.Epoch {
-		entries, tokens = earlier.settled, earlier.settledTokens
+		entries = earlier.settled
 	}
-	for ; entries < min(len(v.Entries), len(earlier.Entries)) &&
-		same(v.Entries[entries], earlier.Entries[entries]); entries++ {
-		tokens += v.Entries[entries].Tokens
+	for entries < min(len(v.Entries), len(earlier.Entries)) && same(v.Entries[entries], earlier.Entries[entries]) {
+		entries++
 	}
-	return entries, tokens
+	return entries, v.sums.of(0, entries)
+}
+
+// View returns the history as it is safe to send. count counts the few entries that are made for it.
+func (h *History) View(count func(content.Content) int) View { return h.ViewAt(nil, count) }
+
+// ViewAt is View without what was appended after a mark; a nil mark is now. See [History.SnapshotAt].
+func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.snapshotAt(m)
+	v := &h.shown
+	base, units := v.settled(len(s.Entries))
+	if units < len(v.units) { // more has been settled than this view may hold: it is made apart
+		v = v.upTo(base.place, units)
+	}
+	b := viewBuilder{shown: v, place: base.place, count: count}
+	for {
+		if b.takeOver(len(s.Entries)) {
+			continue
+		}
+		needs := b.settle(s.Entries)
+		if needs == 0 {
+			break
+		}
+		v.units = append(v.units, unit{b.place, needs})
+	}
+	settled := b.out
+	pending := b.exchange(s.Entries[b.next:], false)
+	return View{
+		Entries: v.entries[:b.out:b.out], contents: v.contents[:b.out:b.out], sums: v.sums[:b.out:b.out],
+		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: v.sums.of(0, b.out),
+		Pending:  pending,
+		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens, at: s.at,
+		settled: settled,
+	}
 }
 
 // same reports whether two entries are sent alike. Entries made for a view are made again for the next, so pointers

@@ -12,95 +12,6 @@ import (
 // unansweredError is the error in the response that is made for a call that never got one.
 const unansweredError = "no result was recorded: the call was interrupted"
 
-// shown is what views are made of. It is kept from one view to the next, so that making a view takes time for what is
-// new in the history only.
-type shown struct {
-	// entries and contents are those of the last view. Their cells are never written twice, because earlier views refer
-	// to them: see put.
-	entries  []*Entry
-	contents []content.Content
-	problems []outcome.Problem
-	// units are the entries and exchanges at the beginning that entries added later cannot change, by their ends.
-	units []unit
-}
-
-// unit ends at a place, and depends on the first needs entries of the history: an exchange has ended because the AI
-// speaks after it.
-type unit struct {
-	place
-	needs int
-}
-
-// place is a state of a view in the making.
-type place struct {
-	next     int // the position of the first entry of the history that is not in the view
-	out      int // entries in the view
-	tokens   int // their tokens
-	problems int
-}
-
-// settled returns the last unit that depends on the first n entries only, and how many units there are up to it.
-func (v *shown) settled(n int) (u unit, units int) {
-	for i := len(v.units); i > 0; i-- {
-		if v.units[i-1].needs <= n {
-			return v.units[i-1], i
-		}
-	}
-	return unit{}, 0
-}
-
-// rewritten forgets what depends on the entries from position first on.
-func (v *shown) rewritten(first int) {
-	_, n := v.settled(first)
-	v.units = v.units[:n]
-}
-
-// put makes e the entry of the view at position i; all before it are there. If an earlier view has another entry at
-// this position, that view keeps the array and v goes on with a copy.
-func (v *shown) put(i int, e *Entry) {
-	if i < len(v.entries) {
-		if same(v.entries[i], e) {
-			return
-		}
-		v.entries, v.contents = slices.Clone(v.entries[:i]), slices.Clone(v.contents[:i])
-	}
-	v.entries, v.contents = append(v.entries, e), append(v.contents, e.Content)
-}
-
-// View returns the history as it is safe to send. count counts the few entries that are made for it.
-func (h *History) View(count func(content.Content) int) View { return h.ViewAt(nil, count) }
-
-// ViewAt is View without what was appended after a mark; a nil mark is now. See [History.SnapshotAt].
-func (h *History) ViewAt(m *Mark, count func(content.Content) int) View {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.snapshotAt(m)
-	v := &h.shown
-	base, units := v.settled(len(s.Entries))
-	if units < len(v.units) { // more has been settled than this view may hold: it is made apart
-		v = &shown{
-			entries: v.entries[:base.out:base.out], contents: v.contents[:base.out:base.out],
-			problems: v.problems[:base.problems:base.problems], units: v.units[:units:units],
-		}
-	}
-	b := viewBuilder{shown: v, place: base.place, count: count}
-	for {
-		needs := b.settle(s.Entries)
-		if needs == 0 {
-			break
-		}
-		v.units = append(v.units, unit{b.place, needs})
-	}
-	settled := b.place
-	pending := b.exchange(s.Entries[b.next:], false)
-	return View{
-		Entries: v.entries[:b.out:b.out], contents: v.contents[:b.out:b.out],
-		Problems: append([]outcome.Problem(nil), v.problems[:b.place.problems]...), Tokens: b.tokens, Pending: pending,
-		Revision: s.Revision, Epoch: s.Epoch, Owned: len(s.Entries), OwnedTokens: s.Tokens,
-		settled: settled.out, settledTokens: settled.tokens,
-	}
-}
-
 // settle adds the next entry, or the next completed exchange, and returns on how many entries of the history that
 // depends. It returns 0 if only an exchange is left that may still continue.
 func (b *viewBuilder) settle(entries []*Entry) (needs int) {
@@ -146,7 +57,6 @@ type viewBuilder struct {
 func (b *viewBuilder) emit(e *Entry) {
 	b.put(b.out, e)
 	b.out++
-	b.tokens += e.Tokens
 	for _, block := range e.Content.Blocks {
 		if o, opaque := block.(content.Opaque); opaque && !ofProvider(e.Content) {
 			if id, call := check.OpaqueCall(o); call {

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -20,26 +21,28 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 		view history.View
 		was  []content.Content
 	}
+	applied := 0
 	rapid.Check(t, func(t *rapid.T) {
 		h := history.New()
 		var views []taken
 		marks := []history.Mark{h.Mark()}
-		for _, e := range gen.History(gen.Options{Malformed: true}).Draw(t, "history") {
-			add(h, e)
-			switch rapid.IntRange(0, 4).Draw(t, "then") {
-			case 0:
-				marks = append(marks, h.Mark())
-			case 1: // what may not be removed is refused
-				s := h.Snapshot()
-				at := rapid.IntRange(0, len(s.Entries)-1).Draw(t, "removed")
-				if plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{{Index: at, Remove: true}},
-					counts); err == nil {
-					if _, err := h.Apply(plan); err != nil {
-						t.Fatal(err)
+		entries := rapid.OneOf(gen.History(gen.Options{Malformed: true}), conversations()).Draw(t, "history")
+		for len(entries) > 0 {
+			n := rapid.IntRange(1, len(entries)).Draw(t, "added")
+			add(h, entries[:n]...)
+			entries = entries[n:]
+			marks = append(marks, h.Mark())
+			for range rapid.IntRange(1, 5).Draw(t, "steps") {
+				if rapid.Bool().Draw(t, "edit") {
+					if edit(t, h) {
+						applied++
 					}
+					continue
 				}
-			default:
-				m := rapid.SampledFrom(append(marks, h.Mark())).Draw(t, "mark")
+				m := marks[len(marks)-1]
+				if rapid.IntRange(0, 3).Draw(t, "earlier") == 0 {
+					m = rapid.SampledFrom(marks).Draw(t, "mark")
+				}
 				v := h.ViewAt(&m, count)
 				if diff := cmp.Diff(fresh(h.SnapshotAt(&m)), shape(v)); diff != "" {
 					t.Fatalf("made from nothing it differs:\n%s", diff)
@@ -55,6 +58,105 @@ func TestViewsDoNotDependOnEarlierViews(t *testing.T) {
 			}
 		}
 	})
+	if applied == 0 {
+		t.Error("no edit was applied: the test tells nothing")
+	}
+}
+
+// edit applies edits of up to four entries, removals or blocks that are left out, while an entry may be added. What may
+// not be edited is refused.
+func edit(t *rapid.T, h *history.History) (applied bool) {
+	s := h.Snapshot()
+	if len(s.Entries) == 0 {
+		return false
+	}
+	var edits []rewrite.Edit
+	positions := rapid.IntRange(0, len(s.Entries)-1)
+	for _, i := range rapid.SliceOfNDistinct(positions, 1, 2, rapid.ID[int]).Draw(t, "edited") {
+		e := rewrite.Edit{Index: i, Remove: rapid.Bool().Draw(t, "remove")}
+		for k := range s.Entries[i].Content.Blocks {
+			if !e.Remove && rapid.Bool().Draw(t, "keep") {
+				e.Blocks = append(e.Blocks, rewrite.BlockPiece{Keep: k})
+			}
+		}
+		edits = append(edits, e)
+		if i+1 < len(s.Entries) && s.Entries[i+1].Content.Speaker == content.Tool { // a call goes with its response
+			edits = append(edits, rewrite.Edit{Index: i + 1, Remove: true})
+		}
+	}
+	plan, err := s.PlanOptimize(t.Context(), edits, counts)
+	if err != nil {
+		return false
+	}
+	want := plan.Contents()
+	if rapid.Bool().Draw(t, "late") {
+		add(h, says("late"))
+		want = append(want, says("late"))
+	}
+	after, err := h.Apply(plan)
+	if err != nil {
+		return false
+	}
+	if diff := cmp.Diff(sketch(want), sketch(after.Contents())); diff != "" {
+		t.Fatalf("the edits make something else of the history:\n%s", diff)
+	}
+	if err := h.Recount(count); err != nil {
+		t.Fatal(err)
+	}
+	return len(edits) > 0
+}
+
+// conversations draws histories of what views treat differently: exchanges with and without their responses, responses
+// of no call, blank entries, unknown speakers.
+func conversations() *rapid.Generator[[]content.Content] {
+	return rapid.Custom(func(t *rapid.T) (all []content.Content) {
+		for i := range rapid.IntRange(1, 12).Draw(t, "parts") {
+			id := fmt.Sprint(i)
+			two := calls(id, id+"b")
+			all = append(all, rapid.SampledFrom([][]content.Content{
+				{human("h" + id)}, {says("a" + id)}, {says("")}, {{Speaker: "x"}}, {answers("none")},
+				{calls(id), answers(id)}, {calls(id)}, {two, answers(id)}, {two, answers(id + "b"), answers(id)},
+				{calls(id), human("hurry"), answers(id)}, {calls(id), says("wait"), answers(id)},
+			}).Draw(t, "part")...)
+		}
+		return all
+	})
+}
+
+// An edit, and the view after it, cost what the edit touches. Lists are copied, but nothing is made for each entry that
+// stays.
+func TestAnEditCostsWhatItTouches(t *testing.T) {
+	made := map[int]float64{}
+	for _, n := range []int{100, 2000} {
+		h := history.New()
+		for i := range n {
+			id := fmt.Sprint(i)
+			add(h, human("a"), calls(id), answers(id), says("b"))
+		}
+		h.View(count)
+		made[n] = testing.AllocsPerRun(5, func() {
+			s := h.Snapshot()
+			at := 4*(n/2) + 1 // the calls in the middle
+			for s.Entries[at].Content.Speaker != content.AI || s.Entries[at+1].Content.Speaker != content.Tool {
+				at++
+			}
+			plan, err := s.PlanOptimize(t.Context(), []rewrite.Edit{{Index: at, Remove: true},
+				{Index: at + 1, Remove: true}}, counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Apply(plan); err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Changes()) != 2 {
+				t.Error("two entries are removed")
+			}
+			h.View(count)
+		})
+	}
+	if made[2000] > made[100]+10 {
+		t.Errorf("allocations by the length of the history: %v", made)
+	}
 }
 
 // shape is a view without what is kept for the next.
@@ -69,7 +171,7 @@ func shape(v history.View) []any {
 func fresh(s history.Snapshot) []any {
 	h := history.New()
 	for _, e := range s.Entries {
-		h.AppendAs([]string{e.ID}, []content.Content{e.Content}, []history.Count{e.Count})
+		h.AppendEntries([]*history.Entry{e})
 	}
 	return shape(h.View(count))
 }

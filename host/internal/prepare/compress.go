@@ -30,6 +30,14 @@ func (t *turn) compress(ctx context.Context, reason contract.CompressReason) err
 		out.Cooldown = &outcome.Cooldown{Until: f.until, Error: f.err.Error()}
 		return nil
 	}
+	if t.req.Compressing != nil {
+		done, err := t.req.Compressing(ctx)
+		if err != nil { // not the strategy's: it starts no cooldown
+			t.blocked = true
+			return err
+		}
+		defer done()
+	}
 	plan, err := t.planCompress(ctx, snapshot, reason)
 	if err != nil {
 		return t.compressFailed(ctx, err)

@@ -87,7 +87,7 @@ func (t *turn) compressSucceeded() {
 func (t *turn) continuesWithout(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.req.Settings.Ladder || ctx.Err() != nil || t.failures < 2 || t.fits() {
+	if !t.req.Settings.Ladder || t.blocked || ctx.Err() != nil || t.failures < 2 || t.fits() {
 		return false
 	}
 	t.outcome.Compress.Failed = err.Error()

@@ -25,10 +25,13 @@ type Request struct {
 	SettingsVersion uint64
 	// At is when the request is sent; zero is now. Replays set it to the recorded time.
 	At time.Time
-	// Flush, if not nil, is called before the history is rewritten. It must write all entries so far to durable
-	// storage: after the rewrite, the removed ones exist nowhere else. If it fails, the turn fails and the history is
-	// unchanged.
-	Flush func() error
+	// Apply, if not nil, carries out a plan in place of [history.History.Apply]. It must write all entries so far and
+	// the rewrite to durable storage first: after the rewrite, the removed ones exist nowhere else. If it fails, the
+	// turn fails and the history is unchanged. step is that of [outcome.Change]; "" is the ladder.
+	Apply func(plan *history.Plan, step string) error
+	// Compressing, if not nil, is called before a strategy is asked for a Compress, which may call a model. An error
+	// fails the turn. done is called when the answer was applied or dropped.
+	Compressing func(ctx context.Context) (done func(), err error)
 }
 
 // Settings are the settings of one turn, resolved from the configuration.

@@ -63,29 +63,25 @@ func (t *turn) effect(plan *history.Plan, base history.Snapshot) cacheEffect {
 	if last.view.Epoch != base.Epoch || owned > len(base.Entries) {
 		owned, cached = stillSent(last.view, base)
 	}
-	e := cacheEffect{at: last.at, cached: cached, prefix: cached}
 	first, removed := plan.Touches(owned)
-	for _, entry := range base.Entries[min(first, owned):owned] {
-		e.prefix -= entry.Tokens
-	}
-	e.removed = removed
+	e := cacheEffect{at: last.at, cached: cached, removed: removed}
+	e.prefix = cached - base.TokensOf(min(first, owned), owned)
 	e.rewritten = e.cached - e.prefix - removed
 	e.onlyUncached = first >= owned
 	return e
 }
 
 // stillSent returns how many entries at the beginning of a rewritten history were sent as they are, and their tokens.
+// It compares pointers and looks at no entry that was sent.
 func stillSent(view history.View, base history.Snapshot) (owned, tokens int) {
 	sent := view.Entries
 	for _, e := range base.Entries {
-		switch {
-		case len(sent) > 0 && sent[0] == e:
+		if len(sent) > 0 && sent[0] == e {
 			sent = sent[1:]
-		case !e.Content.Blank(): // blank entries are never sent
-			return owned, tokens
+		} else if !e.Content.Blank() { // blank entries are never sent
+			break
 		}
 		owned++
-		tokens += e.Tokens
 	}
-	return owned, tokens
+	return owned, base.TokensOf(0, owned)
 }

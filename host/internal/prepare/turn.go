@@ -18,6 +18,7 @@ type turn struct {
 
 	view    history.View    // what is safe to send, as the last step left it
 	outcome outcome.Outcome // what was done so far
+	blocked bool            // Request.Apply or Request.Compressing failed: no step can change the history now
 }
 
 // run takes the steps of a turn. Each step that changes the history refreshes t.view and the counts in t.outcome, so
@@ -116,15 +117,14 @@ func (t *turn) call(s history.Snapshot, entries []*history.Entry) Call {
 	}
 }
 
-// apply carries out a plan and records what it changed, under the name of the step. The transcript log is flushed
-// first: if that fails, the history stays as it is, because a removed entry that is in no log would be lost.
+// apply carries out a plan and records what it changed, under the name of the step.
 func (t *turn) apply(plan *history.Plan, step string) error {
-	if t.req.Flush != nil {
-		if err := t.req.Flush(); err != nil {
+	if t.req.Apply != nil {
+		if err := t.req.Apply(plan, step); err != nil {
+			t.blocked = true
 			return err
 		}
-	}
-	if _, err := t.history.Apply(plan); err != nil {
+	} else if _, err := t.history.Apply(plan); err != nil {
 		return err
 	}
 	changes := plan.Changes()

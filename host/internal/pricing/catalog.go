@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/thresh-dev/thresh/internal/nearest"
 )
@@ -17,8 +18,17 @@ var shipped []byte
 // ErrUnknown is wrapped by the error of [Catalog.Named] and [Catalog.Choose] for a name that no list has.
 var ErrUnknown = errors.New("no such price list")
 
-// Catalog is an immutable set of price lists with unique names. The lists that it returns must not be modified.
-type Catalog struct{ lists []*List }
+// Catalog is an immutable set of price lists with unique names. The lists that it returns must not be modified. It is
+// safe for concurrent use.
+type Catalog struct {
+	lists []*List
+
+	mu    sync.Mutex
+	known map[string]*List // by model: every turn asks for its own
+}
+
+// maxKnown is how many models are remembered; a process has few.
+const maxKnown = 100
 
 // Load returns the lists that ship and those of a user's YAML file. A user's list replaces a shipped list of the same
 // name. "" means no file. The error joins everything that is wrong with the file: an [*Error] with its line for each
@@ -92,6 +102,24 @@ func (c *Catalog) ForModel(model string) *List {
 	if len(model) > long {
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, ok := c.known[model]
+	if !ok {
+		if len(c.known) >= maxKnown {
+			c.known = nil
+		}
+		if c.known == nil {
+			c.known = map[string]*List{}
+		}
+		l = c.match(model)
+		c.known[model] = l
+	}
+	return l
+}
+
+// match is ForModel without what is remembered.
+func (c *Catalog) match(model string) *List {
 	var best *List
 	most := 0
 	for name := range bare(strings.ToLower(model)) {

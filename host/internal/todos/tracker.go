@@ -21,7 +21,8 @@ type Tracker struct {
 	// answered.
 	match   turns.Matcher
 	waiting map[turns.At]content.ToolCall
-	entries int // how many were observed
+	seen    []seen // what match was given, in order, to build it again
+	entries int    // how many were observed
 	list    []sdk.Todo
 	next    int // the highest number so far, for tasks whose id is not reported
 }
@@ -33,7 +34,8 @@ type Tracker struct {
 // not known, and updates of them change nothing.
 func (t *Tracker) Observe(c content.Content) {
 	if c.Speaker == content.AI && len(t.waiting) == 0 {
-		t.match = turns.Matcher{} // no answer to an earlier call matters, so a long session takes no memory for them
+		// No answer to an earlier call matters, so a long session takes no memory for them.
+		t.match, t.seen = turns.Matcher{}, nil
 	}
 	for i, block := range c.Blocks {
 		switch b := block.(type) {
@@ -56,7 +58,7 @@ func (t *Tracker) Todos() []sdk.Todo { return fit(t.list) }
 
 // wait registers a call. Of calls about tasks it keeps name and parameters until they are answered.
 func (t *Tracker) wait(call content.ToolCall, at turns.At) {
-	t.match.Call(call.ID, call.Name, at)
+	t.see(seen{At: &at, ID: call.ID, Name: call.Name})
 	switch call.Name {
 	case "TodoWrite", "todo_write", "todowrite", "write_todos", "update_plan", "TaskCreate", "TaskUpdate":
 		if t.waiting == nil {
@@ -68,7 +70,7 @@ func (t *Tracker) wait(call content.ToolCall, at turns.At) {
 
 // answer applies the call that r answers, unless it failed.
 func (t *Tracker) answer(r content.ToolResponse) {
-	at, ok := t.match.Response(r.CallID, r.ToolName)
+	at, ok := t.see(seen{ID: r.CallID, Name: r.ToolName})
 	if !ok {
 		return
 	}

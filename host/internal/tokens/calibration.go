@@ -147,3 +147,22 @@ func (c Calibration) Fresh() Calibration {
 }
 
 func clamp(x, low, high float64) float64 { return min(max(x, low), high) }
+
+// Learned is what a calibration learned, as data: it can be written down, and [Learned.Calibration] gives the same
+// calibration.
+type Learned struct {
+	Counted, Grown, Overhead  float64
+	Samples                   int
+	LastCounted, LastReported float64
+	Level                     float64
+}
+
+// Learned returns what was learned so far.
+func (c Calibration) Learned() Learned {
+	return Learned{c.counted, c.grown, c.overhead, c.samples, c.last.counted, c.last.reported, c.level}
+}
+
+// Calibration returns the calibration that has learned this.
+func (l Learned) Calibration() Calibration {
+	return Calibration{l.Counted, l.Grown, l.Overhead, l.Samples, point{l.LastCounted, l.LastReported}, l.Level}
+}

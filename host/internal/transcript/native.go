@@ -96,11 +96,19 @@ func wholeNumber(raw []byte) (n int, ok bool) {
 	return n, true
 }
 
-// nativeLines reads one entry per line, as the host's transcript log writes them.
+// nativeLines reads one entry per line, as the host's transcript log writes them. A line with nothing but a system
+// prompt replaces the one before.
 type nativeLines struct{ b *builder }
 
 func (n *nativeLines) record(r record) error {
 	n.b.t.Format, n.b.t.Bare = Native, true
+	if isSystemLine(r.object) {
+		// The parsed blocks refer to the buffer of the line.
+		if raw := bytes.Clone(r.object[0].value); !n.b.setSystem(raw) {
+			return failAt(r.line, ErrMalformed, "%s", noSystem(raw))
+		}
+		return nil
+	}
 	return n.b.entry(len(n.b.t.Entries), r.line, r.whole)
 }
 

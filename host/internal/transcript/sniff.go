@@ -86,7 +86,7 @@ func sniffList(d *document) (documentReader, error) {
 // and the caller tries the next one: a file may begin with records of a type that is not known yet.
 func sniffLine(b *builder, r record) (lineReader, error) {
 	switch {
-	case isEntry(r.object):
+	case isEntry(r.object), isSystemLine(r.object):
 		return &nativeLines{b: b}, nil
 	case r.has("role"):
 		return &messageLines{b: b}, nil

@@ -79,25 +79,41 @@ func (b *builder) nativeSystem(d *document) error {
 	if rawjson.IsNull(f.value) {
 		return nil
 	}
-	if text, ok := rawjson.Text(f.value); ok {
-		b.t.System = one(content.Text{Text: text})
+	if b.setSystem(f.value) {
 		return nil
 	}
-	list, ok := elements(f.value)
+	return &Error{Line: d.lineAt(f.at), Offset: d.offset + int64(f.at), Entry: -1, Reason: ErrMalformed,
+		Detail: noSystem(f.value)}
+}
+
+// setSystem replaces the system prompt by the value of a field "system", and reports whether it could be read.
+func (b *builder) setSystem(raw []byte) bool {
+	if text, ok := rawjson.Text(raw); ok {
+		b.t.System = one(content.Text{Text: text})
+		return true
+	}
+	list, ok := elements(raw)
+	if !ok {
+		return false
+	}
+	var blocks []content.Block
 	for _, raw := range list {
 		block := content.ParseBlock(raw)
 		if _, text := block.(content.Text); !text {
-			ok = false
-			break
+			return false
 		}
-		b.t.System = append(b.t.System, block)
+		blocks = append(blocks, block)
 	}
-	if !ok {
-		return &Error{Line: d.lineAt(f.at), Offset: d.offset + int64(f.at), Entry: -1, Reason: ErrMalformed,
-			Detail: "system is " + clip(f.value) + ", neither text nor a list of text blocks"}
-	}
-	return nil
+	b.t.System = blocks
+	return true
 }
+
+func noSystem(raw []byte) string {
+	return "system is " + clip(raw) + ", neither text nor a list of text blocks"
+}
+
+// isSystemLine reports whether a line of the transcript log holds a system prompt.
+func isSystemLine(o object) bool { return len(o) == 1 && o[0].name == "system" }
 
 // SystemJSON returns a system prompt as a native document has it in "system"; nil if there is none.
 func SystemJSON(system []content.Block) json.RawMessage {

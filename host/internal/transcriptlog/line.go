@@ -22,6 +22,21 @@ func AppendEntry(dst []byte, id string, c content.Content) []byte {
 	return dst
 }
 
+// systemStart begins the line of a system prompt, which has no id and no other field.
+const systemStart = `{"system":[`
+
+// appendSystem appends the line of a system prompt to dst, without a line end: the field "system" of the native form.
+func appendSystem(dst []byte, blocks []content.Block) []byte {
+	dst = append(dst, systemStart...)
+	for i, b := range blocks {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = content.AppendBlock(dst, b)
+	}
+	return append(dst, "]}"...)
+}
+
 // CutID splits what [AppendEntry] made into the id and the entry as JSON. An entry without an id is returned as it
 // is, with id "".
 func CutID(raw []byte) (id string, entry []byte) {

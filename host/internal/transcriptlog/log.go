@@ -25,13 +25,14 @@ type Log struct {
 	file    *os.File
 	pending []byte // whole lines that are not in the file yet
 	waiting int    // how many entries pending holds
+	system  string // the line of the system prompt; "" if none was ever set
 }
 
 // UnwrittenError says that a [Log] holds entries that its file does not. They are written by the next [Log.Flush] or
 // [Log.Close] that succeeds.
 type UnwrittenError struct {
 	Path string
-	// Entries is how many entries are not in the file.
+	// Entries is how many entries are not in the file; 0 if only the system prompt is not.
 	Entries int
 	Err     error
 }
@@ -41,7 +42,11 @@ func (e *UnwrittenError) Error() string {
 	if at := (*fs.PathError)(nil); errors.As(cause, &at) {
 		cause = at.Err // it would name the file a second time
 	}
-	return fmt.Sprintf("%d of the entries added are not in the transcript %s: %v", e.Entries, e.Path, cause)
+	what := fmt.Sprintf("%d of the entries added are", e.Entries)
+	if e.Entries == 0 {
+		what = "the system prompt is"
+	}
+	return fmt.Sprintf("%s not in the transcript %s: %v", what, e.Path, cause)
 }
 
 // Unwrap returns the error of the file system.
@@ -110,6 +115,19 @@ func (l *Log) Add(ids []string, entries []content.Content) {
 		l.pending = append(AppendEntry(l.pending, ids[i], c), '\n')
 	}
 	l.waiting += len(entries)
+}
+
+// SetSystem buffers the system prompt, unless it is the one that was set before. Readers go by the last one.
+func (l *Log) SetSystem(blocks []content.Block) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if line := string(appendSystem(nil, blocks)); line != l.system && (l.system != "" || len(blocks) > 0) {
+		l.system = line
+		l.pending = append(append(l.pending, line...), '\n')
+	}
 }
 
 // Flush writes what was added to the file. It does not sync: the entries survive a crash of the program, not of the

@@ -52,6 +52,51 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 	}
 }
 
+// A replay of the file must send what the session sent: the last system prompt counts.
+func TestTheSystemPromptComesBack(t *testing.T) {
+	prompt := func(text string) []content.Block { return []content.Block{content.Text{Text: text}} }
+	for name, tt := range map[string]struct {
+		set   [][]content.Block
+		want  []content.Block
+		lines int
+	}{
+		"none":             {set: [][]content.Block{nil}},
+		"one":              {set: [][]content.Block{prompt("be brief")}, want: prompt("be brief"), lines: 1},
+		"set at each turn": {set: [][]content.Block{prompt("a"), prompt("a")}, want: prompt("a"), lines: 1},
+		"changed":          {set: [][]content.Block{prompt("a"), prompt("b")}, want: prompt("b"), lines: 2},
+		"taken back":       {set: [][]content.Block{prompt("a"), nil}, lines: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := transcriptlog.Open(t.TempDir(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, blocks := range tt.set {
+				j.SetSystem(blocks)
+			}
+			j.Add([]string{"e1"}, []content.Content{says("hello")})
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := transcript.ReadFile(j.Path(), transcript.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.System); diff != "" || len(got.Entries) != 1 {
+				t.Errorf("%d entries; %s", len(got.Entries), diff)
+			}
+			text, err := os.ReadFile(j.Path())
+			if lines := strings.Count(string(text), "\n") - 1; err != nil || lines != tt.lines {
+				t.Errorf("%d lines of system prompts, want %d; %v", lines, tt.lines, err)
+			}
+			found, unread, err := transcriptlog.Find(t.Context(), j.Path(), "e1")
+			if err != nil || len(found) != 1 || unread != 0 {
+				t.Errorf("found %v, %d unread, %v", found, unread, err)
+			}
+		})
+	}
+}
+
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ session, want string }{
@@ -85,6 +130,7 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 func TestNilKeepsNothing(t *testing.T) {
 	var j *transcriptlog.Log
 	j.Add([]string{"e1"}, []content.Content{says("a")})
+	j.SetSystem([]content.Block{content.Text{Text: "a"}})
 	if j.Flush() != nil || j.Close() != nil || j.Path() != "" {
 		t.Error("a nil Log does something")
 	}

@@ -53,7 +53,7 @@ func find(ctx context.Context, in io.Reader, id string, longest int) (found []co
 		// The text is searched before it is decoded: almost no line has the id, and lines can be megabytes.
 		mayHold := own == id || bytes.Contains(raw, quoted)
 		if !mayHold { // almost all lines, so they are not decoded
-			if own == "" {
+			if own == "" && !bytes.HasPrefix(line, []byte(systemStart)) {
 				unread++
 			}
 			continue

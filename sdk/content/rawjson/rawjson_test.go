@@ -120,7 +120,8 @@ func TestIsNull(t *testing.T) {
 // FuzzScanner holds the scanner against encoding/json: they accept the same texts and decode the same strings.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-0.5e+10,true,false,null,"\u00e9\ud83d\ude00\ud800x"]}`, "\"\xff\u2028\"",
-		`[[],{},[{}]]`, `{"a":}`, `01`, ` "" `} {
+		`[[],{},[{}]]`, `{"a":}`, `01`, ` "" `, `"\\\"\/\b\f\n\r\t long enough for a word \uD83D\ude00\ude00 \u12 "`,
+		`"a","b"`, `"\"`, `"\x"`, "\"a line of text \n\""} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -129,6 +130,11 @@ func FuzzScanner(f *testing.F) {
 			t.Fatalf("accepted: %v, encoding/json: %v (%v)\n%q", got, want, err, data)
 		}
 		var want string
+		quoted := len(data) > 1 && data[0] == '"' && data[len(data)-1] == '"'
+		_, ok := rawjson.Text(data)
+		if wanted := quoted && json.Unmarshal(data, &want) == nil; ok != wanted {
+			t.Fatalf("a string: %v, want %v\n%q", ok, wanted, data)
+		}
 		if err != nil || json.Unmarshal(data, &want) != nil || rawjson.IsNull(data) {
 			return
 		}

@@ -1,7 +1,10 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -12,10 +15,14 @@ func Text(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
-	if inner := raw[1 : len(raw)-1]; plain(inner) {
+	inner := raw[1 : len(raw)-1]
+	switch {
+	case plain(inner):
 		return string(inner), true
+	case utf8.Valid(inner):
+		return unescaped(inner)
 	}
-	// The slow path, for escapes and bytes that are not UTF-8.
+	// The slow path, for bytes that are not UTF-8.
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", false
 	}
@@ -23,17 +30,69 @@ func Text(raw []byte) (text string, ok bool) {
 }
 
 // plain reports whether the inside of a JSON string is its own value: no escapes, valid UTF-8. It is the fast path for
-// most strings; ASCII is recognised in the same pass.
-func plain(inner []byte) bool {
-	// Pure ASCII needs no second pass.
-	ascii := true
-	for _, c := range inner {
-		if !safe[c] {
-			return false
+// most strings.
+func plain(inner []byte) bool { return endSafe(inner, 0) == len(inner) && utf8.Valid(inner) }
+
+// unescaped returns the value of a JSON string from what is between its quotes, which is valid UTF-8. ok is false for
+// what may not stand there.
+func unescaped(inner []byte) (text string, ok bool) {
+	var b strings.Builder
+	// At least one byte of two goes with each escape, which begins with a backslash and may consist of two.
+	b.Grow(len(inner) - bytes.Count(inner, []byte{'\\'})/2)
+	for {
+		n := endSafe(inner, 0)
+		b.Write(inner[:n])
+		if inner = inner[n:]; len(inner) == 0 {
+			return b.String(), true
 		}
-		ascii = ascii && c < utf8.RuneSelf
+		if inner[0] != '\\' || len(inner) < 2 {
+			return "", false
+		}
+		if inner[1] != 'u' {
+			c := escapes[inner[1]]
+			if c == 0 {
+				return "", false
+			}
+			b.WriteByte(c)
+			inner = inner[2:]
+			continue
+		}
+		r := unit(inner)
+		if r < 0 {
+			return "", false
+		}
+		inner = inner[6:]
+		if utf16.IsSurrogate(r) {
+			pair := utf16.DecodeRune(r, unit(inner))
+			if r = pair; pair != utf8.RuneError {
+				inner = inner[6:]
+			}
+		}
+		b.WriteRune(r)
 	}
-	return ascii || utf8.Valid(inner)
+}
+
+// escapes maps what follows a backslash to what the two mean; 0 is no escape of two bytes.
+var escapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
+}
+
+// unit returns the code unit of the \u escape at the beginning of b; -1 if there is none.
+func unit(b []byte) (r rune) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	for _, c := range b[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return -1
+		}
+	}
+	return r
 }
 
 // IsNull reports whether raw is null, empty or white space. Recorders write null for absent values, and Go has nil.

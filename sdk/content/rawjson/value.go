@@ -1,6 +1,10 @@
 package rawjson
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
 
 // skip reads one value of any kind. It does not recurse: a slice of closing delimiters keeps the nesting, so that
 // hostile input cannot exhaust the stack. The first 64 levels need no allocation.
@@ -85,8 +89,7 @@ func (s *Scanner) scalar(c byte) error {
 	}
 }
 
-// safe tells which bytes may stand unescaped in a string. The table makes the inner loop one lookup per byte; strings
-// are most of a history.
+// safe tells which bytes may stand unescaped in a string.
 var safe = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= 0x20 && c != '"' && c != '\\'
@@ -94,20 +97,39 @@ var safe = func() (t [256]bool) {
 	return t
 }()
 
+// endSafe returns the position of the first byte from i on that may not stand unescaped in a string, or len(data). It
+// looks at eight bytes at a time: strings are most of a history.
+func endSafe(data []byte, i int) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	for ; i+8 <= len(data); i += 8 {
+		w := binary.LittleEndian.Uint64(data[i:])
+		quote, backslash := w^('"'*ones), w^('\\'*ones)
+		// The high bit of a byte is set where w has a byte below 0x20, and where one of the others is 0. Above the first
+		// such byte it may be set wrongly, by a borrow.
+		if found := ((w-0x20*ones)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(data) && safe[data[i]] {
+		i++
+	}
+	return i
+}
+
 // str steps over a string. Escapes are checked here and decoded only if [Text] is called. UTF-8 is not checked: see
 // [Text].
 func (s *Scanner) str() error {
-	// Local copies, which the compiler can keep in registers: strings are most of what is read.
-	data, i := s.data, s.pos+1
-	for i < len(data) {
-		c := data[i]
-		switch {
-		case safe[c]:
-			i++
-		case c == '"':
+	// Local copies, which the compiler can keep in registers.
+	data, i := s.data, endSafe(s.data, s.pos+1)
+	for ; i < len(data); i = endSafe(data, i) {
+		switch c := data[i]; c {
+		case '"':
 			s.pos = i + 1
 			return nil
-		case c == '\\':
+		case '\\':
 			size, err := s.escape(i)
 			if err != nil {
 				return err

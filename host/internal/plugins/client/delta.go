@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -106,23 +107,26 @@ func (h held) update(in prepare.Call) update {
 // difference returns what makes of one list of entries the other: pieces of the old one, and new entries behind them.
 // No pieces: nothing of the old one is in the new one.
 //
-// What stays at both ends is found by comparing pointers, which is fast however long the list is. Only what is between
-// is looked for by its id, and compared where a rewrite made a new entry with that id.
+// What stays is found by comparing pointers, without a look at any entry, which is fast however long the list is. Only
+// what is not found so is looked for by its id, and compared where a rewrite made a new entry with that id.
 func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*history.Entry) {
-	begin, limit := 0, min(len(old), len(now))
-	for begin < limit && old[begin] == now[begin] {
-		begin++
-	}
+	begin := common(old, now)
 	end := 0
-	for end < limit-begin && old[len(old)-1-end] == now[len(now)-1-end] {
+	for end < min(len(old), len(now))-begin && old[len(old)-1-end] == now[len(now)-1-end] {
 		end++
 	}
 	var d differ
-	d.keep(0, begin)
 	at := positions{entries: old[:len(old)-end]}
-	next := begin // the first old entry that may still be named
-	for _, e := range now[begin : len(now)-end] {
-		i := at.find(e.ID, next)
+	next := 0 // the first old entry that may still be named
+	for left := now[:len(now)-end]; len(left) > 0; {
+		n := common(at.entries[next:], left)
+		d.keep(next, next+n)
+		if next, left = next+n, left[n:]; len(left) == 0 {
+			break
+		}
+		e := left[0]
+		left = left[1:]
+		i := at.find(e, next)
 		switch {
 		case i < 0 || !rewrite.OnlyBlocksDiffer(old[i].Content, e.Content):
 			d.pieces = append(d.pieces, wire.MirrorPiece{Entry: &wire.Entry{ID: e.ID, Tokens: e.Tokens,
@@ -144,20 +148,30 @@ func difference(old, now []*history.Entry) (pieces []wire.MirrorPiece, rest []*h
 	return pieces, now[len(now)-(len(d.pieces)-len(pieces)):]
 }
 
-// positions finds entries of a list by their ids.
+// common returns how many entries two lists have in common at their beginning.
+func common(a, b []*history.Entry) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// positions finds entries of a list, as they are or by their ids.
 type positions struct {
 	entries []*history.Entry
 	byID    map[string]int // nil until it is needed
 }
 
-// find returns the position of the entry with an id, from next on; -1 if it is not there. An entry that stayed stands a
+// find returns the position of e, or of an entry with its id, from next on; -1 if there is none. What stayed stands a
 // few entries after the one before it. Only where that fails, as for an entry that is new, all ids are indexed.
-func (p *positions) find(id string, next int) int {
+func (p *positions) find(e *history.Entry, next int) int {
 	const near = 32
-	for i := next; i < min(next+near, len(p.entries)); i++ {
-		if p.entries[i].ID == id {
-			return i
-		}
+	around := p.entries[min(next, len(p.entries)):min(next+near, len(p.entries))]
+	if i := slices.Index(around, e); i >= 0 {
+		return next + i
+	}
+	if i := slices.IndexFunc(around, func(old *history.Entry) bool { return old.ID == e.ID }); i >= 0 {
+		return next + i
 	}
 	if next+near >= len(p.entries) {
 		return -1
@@ -168,7 +182,7 @@ func (p *positions) find(id string, next int) int {
 			p.byID[e.ID] = next + i
 		}
 	}
-	if i, ok := p.byID[id]; ok && i >= next {
+	if i, ok := p.byID[e.ID]; ok && i >= next {
 		return i
 	}
 	return -1

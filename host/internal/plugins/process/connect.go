@@ -71,6 +71,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: runDir},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive)),
+			grpc.WithStaticStreamWindowSize(wire.Window), grpc.WithStaticConnWindowSize(wire.Window),
 			grpc.WithStreamInterceptor(boundBroker),
 		},
 		// This package logs what matters, with the plugin's name and process id.

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+const (
+	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it.
+	leaseTime = 30 * time.Second
+	// leasePoll is how often to look whether another host's lease has ended.
+	leasePoll = 200 * time.Millisecond
+)
+
+// compressing returns what a turn does before it asks for a Compress: it takes the session's lease, so that no two
+// hosts pay for the same Compress. It is nil without a store: no other host has the session then.
+func (s *Session) compressing() func(context.Context) (func(), error) {
+	if s.stored == nil {
+		return nil
+	}
+	return s.lease
+}
+
+// lease waits until no other host has the lease, and takes it. The error is errMoved if another host has changed the
+// session since the turn began: its Compress may have made this one unnecessary.
+func (s *Session) lease(ctx context.Context) (done func(), err error) {
+	p, holder := s.stored, s.host.name
+	for {
+		head, err := p.store.Lease(ctx, p.key, holder, s.host.leaseTime)
+		leased := (*store.LeasedError)(nil)
+		switch {
+		case err == nil:
+			return s.leased(ctx, head)
+		case errors.Is(err, store.ErrNotFound): // nothing was written yet, so that no other host knows the session
+			return func() {}, nil
+		case !errors.As(err, &leased):
+			return nil, s.storeError(err)
+		}
+		select {
+		case <-time.After(min(leased.Left, leasePoll)):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// leased keeps a lease that was taken until done is called.
+func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err error) {
+	p, holder := s.stored, s.host.name
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		extend := time.NewTicker(s.host.leaseTime / 3)
+		defer extend.Stop()
+		for {
+			select {
+			case <-extend.C:
+				// If this fails, the lease ends, and the store refuses what is written under it.
+				_, _ = p.store.Lease(ctx, p.key, holder, s.host.leaseTime)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	done = func() {
+		cancel()
+		<-ended
+		s.adding.Lock()
+		p.holder = ""
+		s.adding.Unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+		defer cancel()
+		_ = p.store.Release(ctx, p.key, holder) // otherwise it ends by itself
+	}
+	s.adding.Lock()
+	p.holder = holder
+	var n news
+	if head.Position() != p.at {
+		n, err = s.catchUp(ctx, 0)
+	}
+	s.adding.Unlock()
+	if err == nil && (n.rewritten || n.state) {
+		err = errMoved
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}

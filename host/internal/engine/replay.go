@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// load reads the session from the store, if it is there. found is false for a new session. Callers hold s.adding.
+func (s *Session) load(ctx context.Context) (found bool, err error) {
+	p := s.stored
+	head, err := p.store.Head(ctx, p.key)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, s.storeError(err)
+	}
+	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
+	r := replay{Session: s, owner: p.key.Owner}
+	if head.Snapshot > 0 {
+		if err := r.begin(ctx, head.Snapshot); err != nil {
+			return false, s.storeError(err)
+		}
+	}
+	if _, err := r.tail(ctx, 0); err != nil {
+		return false, s.storeError(err)
+	}
+	return true, s.install()
+}
+
+// catchUp takes in what other hosts have written since this one last looked. A record with the tag is this host's own;
+// 0 is none. Callers hold s.adding.
+func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
+	p := s.stored
+	head, err := p.store.Head(ctx, p.key)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && p.exists:
+		return news{}, s.deleted()
+	case errors.Is(err, store.ErrNotFound):
+		p.unsure = false
+		return news{}, nil
+	case err != nil:
+		return news{}, s.storeError(err)
+	}
+	p.exists = true
+	if head.Position() == p.at {
+		p.unsure = false
+		return news{}, nil
+	}
+	// The fence is from before the records are read: if it moves meanwhile, the next write is refused.
+	p.at.Fence = head.Fence
+	r := replay{Session: s, owner: p.key.Owner}
+	n, err := r.tail(ctx, tag)
+	if err != nil {
+		return n, s.storeError(err)
+	}
+	p.unsure, n.moved = false, true
+	if n.state || n.own {
+		return n, s.install()
+	}
+	return n, nil
+}
+
+// replay takes records of the log into a session, through the code that made the history which they describe.
+type replay struct {
+	*Session
+	owner  string
+	reader sessionlog.Reader
+	// A view is made when it is known that no later record replaces it and that the history is still the one it was
+	// made of: before a rewrite, and at the end.
+	sent, last bool
+}
+
+// begin takes in a snapshot, with the entries that it lists.
+func (r *replay) begin(ctx context.Context, seq uint64) error {
+	var snapshot sessionlog.Snapshot
+	for rec, err := range r.stored.store.Records(ctx, r.stored.key, store.Choice{Seqs: []uint64{seq}}) {
+		if err != nil {
+			return err
+		}
+		if snapshot, err = sessionlog.ReadSnapshot(rec.Data); err != nil {
+			return err
+		}
+	}
+	var seqs []uint64
+	for _, p := range snapshot.Places {
+		seqs = append(seqs, p.Record)
+	}
+	slices.Sort(seqs)
+	seqs = slices.Compact(seqs)
+	made := make(map[uint64][]*history.Entry, len(seqs))
+	if len(seqs) > 0 {
+		for step, err := range r.read(ctx, store.Choice{Seqs: seqs}) {
+			if err != nil {
+				return err
+			}
+			made[step.seq] = step.entries()
+		}
+	}
+	entries := make([]*history.Entry, len(snapshot.Places))
+	for i, p := range snapshot.Places {
+		of := made[p.Record]
+		if p.Index < 0 || p.Index >= len(of) {
+			return fmt.Errorf("%w: there is no entry %d in record %d", sessionlog.ErrDamaged, p.Index, p.Record)
+		}
+		entries[i] = of[p.Index]
+	}
+	if err := r.countIn(snapshot.Encoding); err != nil {
+		return err
+	}
+	if err := r.history.Restore(snapshot.History, entries); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(snapshot.Tasks, &r.tasks); err != nil {
+		return err
+	}
+	return r.take(snapshot.Groups)
+}
+
+// tail takes in the records after the session's position.
+func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
+	p := r.stored
+	for step, err := range r.read(ctx, store.Choice{From: p.at.Revision + 1}) {
+		if err != nil {
+			return n, err
+		}
+		own := tag != 0 && step.tag == tag
+		n.own = n.own || own
+		if err := r.step(step); err != nil {
+			return n, fmt.Errorf("record %d: %w", step.seq, err)
+		}
+		p.at.Revision = step.seq
+		p.since++
+		switch step.kind {
+		case store.Rewritten:
+			n.rewritten = n.rewritten || !own
+		case store.State:
+			n.state = n.state || !own
+		case store.Snapshot:
+			p.since = 0
+		}
+	}
+	return n, r.views()
+}
+
+// step takes in one record.
+func (r *replay) step(step step) error {
+	switch step.kind {
+	case store.Added:
+		if err := r.countIn(step.added.Encoding); err != nil {
+			return err
+		}
+		r.history.AppendEntries(step.added.Entries)
+		contents := make([]content.Content, len(step.added.Entries))
+		for i, e := range step.added.Entries {
+			contents[i] = e.Content
+		}
+		r.followTasks(contents)
+	case store.Rewritten:
+		if err := r.views(); err != nil {
+			return err
+		}
+		return r.history.Replay(step.rewritten.Rewrite)
+	case store.State:
+		return r.take(step.groups)
+	}
+	return nil
+}
+
+// take takes in groups of the state. They hold when all records were read: see install.
+func (r *replay) take(groups sessionlog.Groups) error {
+	r.stored.groups.Take(groups)
+	sent, last := groups.Views()
+	r.sent, r.last = r.sent || sent, r.last || last
+	return nil
+}
+
+// views makes the views that the state names, of the history as it is now.
+func (r *replay) views() error {
+	if !r.sent && !r.last {
+		return nil
+	}
+	state, err := r.stored.groups.State()
+	if err != nil {
+		return err
+	}
+	count := r.currentCounter().Entry
+	now := r.history.Snapshot().Epoch
+	view := func(p sessionlog.Place) history.View {
+		// A view of another epoch: two turns ended at the same time. Without it, the next turn takes nothing for sent.
+		if !p.Made || p.Epoch != now {
+			return history.View{}
+		}
+		return r.history.ViewAt(&p.Mark, count)
+	}
+	if r.sent {
+		r.stored.sentView = view(state.Sent)
+	}
+	if r.last {
+		r.stored.lastView = view(state.Last)
+	}
+	r.sent, r.last = false, false
+	return nil
+}
+
+// countIn makes the session count in the encoding of its entries, whatever the settings say by now.
+func (r *replay) countIn(encoding string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if encoding == "" || encoding == r.counter.Encoding() {
+		return nil
+	}
+	counter, err := tokens.For("", encoding)
+	if err != nil {
+		return err
+	}
+	r.useCounter(counter)
+	return nil
+}
+
+// step is a record, decoded.
+type step struct {
+	seq       uint64
+	kind      store.Kind
+	tag       uint64
+	added     sessionlog.Added
+	rewritten sessionlog.Rewritten
+	groups    sessionlog.Groups
+}
+
+// entries returns the entries that stand in the record.
+func (s step) entries() []*history.Entry {
+	list := s.added.Entries
+	for _, p := range s.rewritten.Pieces {
+		if p.Entry != nil {
+			list = append(list, p.Entry)
+		}
+	}
+	return list
+}
+
+// decode decodes a record.
+func (r *replay) decode(rec store.Record) (s step, err error) {
+	s = step{seq: rec.Seq, kind: rec.Kind, tag: sessionlog.Tag(rec.Data)}
+	switch rec.Kind {
+	case store.Added:
+		s.added, err = r.reader.Added(rec.Seq, rec.Data)
+	case store.Rewritten:
+		s.rewritten, err = r.reader.Rewritten(rec.Seq, rec.Data)
+	case store.State:
+		s.groups, err = sessionlog.ReadState(rec.Data)
+	case store.Snapshot: // what it says is known
+	default:
+		err = fmt.Errorf("a record of the session was %w", sessionlog.ErrNewer)
+	}
+	if err != nil {
+		err = fmt.Errorf("record %d: %w", rec.Seq, err)
+	}
+	return s, err
+}
+
+// batch is how many records are decoded before the large contents in them are read, so that these are read in few calls
+// and records of a long session are not all in memory in both forms.
+const batch = 512
+
+// read reads and decodes records.
+func (r *replay) read(ctx context.Context, choice store.Choice) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
+		var records []store.Record
+		flush := func() bool {
+			steps, err := r.decodeAll(ctx, records)
+			records = records[:0]
+			if err != nil {
+				yield(step{}, err)
+				return false
+			}
+			for _, s := range steps {
+				if !yield(s, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for rec, err := range r.stored.store.Records(ctx, r.stored.key, choice) {
+			if err != nil {
+				yield(step{}, err)
+				return
+			}
+			if records = append(records, rec); len(records) == batch && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// decodeAll decodes records, those with contents that are kept apart a second time when these were read.
+func (r *replay) decodeAll(ctx context.Context, records []store.Record) ([]step, error) {
+	steps := make([]step, len(records))
+	var again []int
+	var hashes []store.Hash
+	for i, rec := range records {
+		var err error
+		if steps[i], err = r.decode(rec); err != nil {
+			return nil, err
+		}
+		if missing := r.reader.Missing(); len(missing) > 0 {
+			again, hashes = append(again, i), append(hashes, missing...)
+		}
+	}
+	if len(hashes) == 0 {
+		return steps, nil
+	}
+	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
+	found, err := r.stored.store.Contents(ctx, r.owner, slices.Compact(hashes))
+	if err != nil {
+		return nil, err
+	}
+	r.reader.Contents = found
+	defer func() { r.reader.Contents = nil }()
+	for _, i := range again {
+		if steps[i], err = r.decode(records[i]); err != nil {
+			return nil, err
+		}
+	}
+	if missing := r.reader.Missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("%w: a large content is missing", sessionlog.ErrDamaged)
+	}
+	return steps, nil
+}

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/todos"
+)
+
+// memory is a session's state, and the views in it.
+type memory struct {
+	sessionlog.State
+	sent, last history.View
+}
+
+// state returns what the session remembers besides its history.
+func (s *Session) state() memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := memory{last: s.last, State: sessionlog.State{
+		Overrides: maps.Clone(s.overrides), Model: s.config.Settings().Model.Name, Settings: digest(s.config),
+		System: s.system, Told: s.told, Turns: s.pipeline.State(), LastTokens: s.sent,
+	}}
+	m.sent = m.Turns.Sent.View
+	if s.told {
+		m.Todos = s.todos
+	}
+	if !m.Turns.Sent.At.IsZero() {
+		m.Sent = sessionlog.PlaceOf(m.sent)
+	}
+	if s.viewed {
+		m.Last = sessionlog.PlaceOf(m.last)
+	}
+	return m
+}
+
+// digest tells whether two configurations give the same turns. What turns have learned holds for one only.
+func digest(c *config.Config) []byte {
+	set := c.Settings()
+	raw, err := json.Marshal([]any{set.Compression, set.Model, set.Strategies})
+	if err != nil { // all of it was read from text: it can be written
+		return nil
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:8]
+}
+
+// update is what a write changes in the session's state.
+type update struct {
+	groups sessionlog.Groups
+	memory
+}
+
+// changed returns what the log does not have yet of the session's state. Callers hold s.adding.
+func (s *Session) changed() (update, error) {
+	m := s.state()
+	groups, err := m.Groups()
+	if err != nil {
+		return update{}, s.storeError(err)
+	}
+	return update{groups.Changed(s.stored.groups), m}, nil
+}
+
+// wrote takes in that an update is in the log.
+func (p *stored) wrote(u update) {
+	p.groups.Take(u.groups)
+	p.sentView, p.lastView = u.sent, u.last
+}
+
+// records returns the record of an update; none if nothing changed.
+func (u update) records(tag uint64) []store.Record {
+	if len(u.groups) == 0 {
+		return nil
+	}
+	return []store.Record{{Kind: store.State, Data: sessionlog.AppendState(tag, u.groups)}}
+}
+
+// snapshot returns the record of a snapshot that follows an update; none if the views in the state are of a history
+// before the last rewrite: they could not be made of it again.
+func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
+	now, entries := s.history.State()
+	for _, v := range []sessionlog.Place{u.Sent, u.Last} {
+		if v.Made && v.Epoch != now.Epoch {
+			return nil, nil
+		}
+	}
+	tasks, err := json.Marshal(&s.tasks)
+	if err != nil {
+		return nil, s.storeError(fmt.Errorf("task list: %w", err))
+	}
+	groups := maps.Clone(s.stored.groups)
+	groups.Take(u.groups)
+	places := make([]history.Place, len(entries))
+	for i, e := range entries {
+		places[i] = e.Place
+	}
+	data := sessionlog.AppendSnapshot(tag, sessionlog.Snapshot{
+		Encoding: s.currentCounter().Encoding(), History: now, Places: places, Tasks: tasks, Groups: groups,
+	})
+	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
+}
+
+// install makes the session's state what the log says. Callers hold s.adding.
+func (s *Session) install() error {
+	if s.stored == nil {
+		return nil
+	}
+	state, err := s.stored.groups.State()
+	if err != nil {
+		return s.storeError(err)
+	}
+	state.Turns.Sent.View = s.stored.sentView
+	return s.adopt(state, s.stored.lastView)
+}
+
+// adopt takes over a state with its views: what was sent, and what the last Prepare returned.
+func (s *Session) adopt(state sessionlog.State, last history.View) error {
+	values := map[string]any{}
+	for key, raw := range state.Overrides {
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return s.storeError(err)
+		}
+		values[key] = value
+	}
+	c, err := overrides(s.host.config, values)
+	if err != nil {
+		return s.storeError(fmt.Errorf("a setting of the session does not hold any more: %w", err))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.taxonomy.update(c.Settings()); err != nil {
+		return s.storeError(err)
+	}
+	s.config, s.overrides = c, state.Overrides
+	s.system, s.systemTokens = state.System, 0
+	if len(s.system) > 0 {
+		s.systemTokens = s.counter.Entry(systemEntry(s.system))
+	}
+	s.told = state.Told
+	s.todos = state.Todos
+	if !s.told {
+		s.todos = todos.Active(s.tasks.Todos())
+	}
+	s.viewed, s.last, s.sent = state.Last.Made, last, state.LastTokens
+	s.pipeline.Restore(state.Turns)
+	return nil
+}
+
+// reconfigured drops what turns learned under other settings than those in force, as Set does: the host's configuration
+// may have changed since the state was written.
+func (s *Session) reconfigured(was sessionlog.State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := s.config.Settings()
+	if set.Model.Name != was.Model {
+		s.pipeline.StartFrom(s.host.calibrations.of(set.Model.Name))
+	}
+	if !slices.Equal(digest(s.config), was.Settings) {
+		s.pipeline.Reset()
+	}
+}
+
+// overrideValue returns the value of a setting as JSON: that of a duration is its text.
+func overrideValue(value any) (json.RawMessage, error) {
+	if d, ok := value.(time.Duration); ok {
+		value = d.String()
+	}
+	return json.Marshal(value)
+}

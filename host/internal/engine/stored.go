@@ -1,0 +1,336 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+)
+
+const (
+	// storeTimeout bounds one write. A write is not cancelled with its caller: it would not be known whether it took
+	// place.
+	storeTimeout = 30 * time.Second
+	// mostTries is how often an operation is tried again because another host has written in between.
+	mostTries = 20
+	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length,
+	// so that snapshots stay small next to what they save.
+	snapshotEvery, snapshotShare = 200, 16
+)
+
+// stored is a session's place in the store. It is guarded by [Session.adding], and nil in a host without a store.
+//
+// Everything is written before it takes effect in memory, and an append takes place only if this host has seen the
+// whole log. So memory is what the log says up to at, always.
+type stored struct {
+	store store.Store
+	key   store.Key
+	at    store.Position
+	// exists is false until something is written: a session that is opened and never used leaves nothing behind.
+	exists bool
+	// unsure is set after an error: the write may have taken place.
+	unsure bool
+	groups sessionlog.Groups // the session's state as the log has it
+	// The views that belong to groups.
+	sentView, lastView history.View
+	since              int    // records since the last snapshot
+	holder             string // while this host has the lease: rewrites must be written under it
+}
+
+// news is what a look at the log brought, apart from what was known.
+type news struct {
+	moved     bool // another host has written, or has taken the lease
+	own       bool // the write that failed had taken place
+	rewritten bool // another host has rewritten the history
+	state     bool // another host has changed the state: settings, system prompt, what turns remember
+}
+
+// busyError is for a session that other hosts write to all the time.
+func (s *Session) busyError(what string) error {
+	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrBusy)
+}
+
+// storeError adds the session to an error of the store.
+func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.id, err) }
+
+// write appends a change behind what this host has seen of the log. If another host has written more, nothing is
+// written, and the session is brought up to date. Callers hold s.adding.
+func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.Change) (news, error) {
+	p := s.stored
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	if p.unsure {
+		if n, err := s.catchUp(ctx, 0); err != nil || n.moved {
+			return n, err
+		}
+	}
+	if !p.exists {
+		head, err := p.store.Create(ctx, p.key, store.Origin{})
+		switch {
+		case errors.Is(err, store.ErrExists): // another host was faster
+			p.exists = true
+			n, err := s.catchUp(ctx, 0)
+			n.moved = true
+			return n, err
+		case err != nil:
+			return news{}, s.storeError(err)
+		}
+		p.exists, p.at = true, head.Position()
+	}
+	at := p.at
+	at.Holder = holder
+	head, err := p.store.Append(ctx, p.key, at, c)
+	if err == nil {
+		p.at = head.Position()
+		p.since += len(c.Records)
+		for _, r := range c.Records {
+			if r.Kind == store.Snapshot {
+				p.since = 0
+			}
+		}
+		return news{}, nil
+	}
+	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return news{}, s.deleted()
+	case errors.As(err, &conflict):
+		n, err := s.catchUp(ctx, tag)
+		n.moved = true
+		return n, err
+	case errors.As(err, &fault) && !fault.Unknown:
+		return news{}, s.storeError(err)
+	}
+	// Nobody knows yet whether it was written. If that cannot be found out now, the next operation looks again.
+	p.unsure = true
+	n, lookErr := s.catchUp(ctx, tag)
+	switch {
+	case lookErr != nil:
+		return news{}, fmt.Errorf("%w (it may have been written all the same: look before it is done again)",
+			s.storeError(err))
+	case n.own:
+		return n, nil
+	}
+	return news{}, s.storeError(err)
+}
+
+// deleted ends a session that another host, or a command, has deleted.
+func (s *Session) deleted() error {
+	s.end()
+	s.host.forget(s)
+	return fmt.Errorf("session %q: %w", s.id, ErrDeleted)
+}
+
+// storeAdded writes entries that are about to be added.
+func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (news, error) {
+	p := s.stored
+	if p == nil {
+		return news{}, nil
+	}
+	state, err := s.changed()
+	if err != nil {
+		return news{}, err
+	}
+	w, tag := sessionlog.Writer{}, rand.Uint64()
+	now := s.history.Snapshot()
+	sum := store.Summary{Entries: len(now.Entries) + len(entries), Tokens: now.Tokens}
+	// What the session was opened with comes before its first entries.
+	records := state.records(tag)
+	seq := p.at.Revision + uint64(len(records)) + 1
+	for i, e := range entries {
+		e.Place = history.Place{Record: seq, Index: i}
+		sum.Tokens += e.Tokens
+	}
+	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries}
+	records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
+	n, err := s.write(ctx, tag, "", store.Change{Records: records, Contents: w.Contents, Summary: sum})
+	if err == nil && !n.moved && !n.own {
+		p.wrote(state)
+	}
+	return n, err
+}
+
+// apply returns the function that carries out a plan of a turn: it writes the rewrite, then changes the history. It is
+// the [prepare.Request.Apply] of a turn with a strategy.
+func (s *Session) apply(strategy string) func(*history.Plan, string) error {
+	return func(plan *history.Plan, step string) error {
+		s.adding.Lock()
+		defer s.adding.Unlock()
+		if err := s.flush(); err != nil { // a removed entry that is in no log would be lost
+			return err
+		}
+		for try := 0; s.stored != nil; try++ {
+			n, err := s.storeRewritten(plan, step, strategy)
+			switch {
+			case err != nil:
+				return err
+			case n.own:
+				return nil
+			case n.rewritten || n.state || n.moved && try == mostTries:
+				return errMoved // the turn has to be run again on what there is now
+			}
+			if !n.moved {
+				break
+			}
+		}
+		_, err := s.history.Apply(plan)
+		return err
+	}
+}
+
+// storeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
+// s.adding.
+func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
+	p := s.stored
+	rewrite, err := s.history.Ready(plan)
+	if err != nil {
+		return news{}, err
+	}
+	state, err := s.changed()
+	if err != nil {
+		return news{}, err
+	}
+	w, tag := sessionlog.Writer{}, rand.Uint64()
+	// The state comes first: the views in it are of the history before the rewrite.
+	records := state.records(tag)
+	now := s.history.Snapshot()
+	data := w.Rewritten(p.at.Revision+uint64(len(records))+1, sessionlog.Rewritten{
+		Tag: tag, Encoding: s.currentCounter().Encoding(), Step: step, Strategy: strategy, Rewrite: rewrite,
+	})
+	records = append(records, store.Record{Kind: store.Rewritten, Data: data})
+	entries, tokens := plan.Base()
+	sum := store.Summary{
+		Entries: len(now.Entries) - entries + plan.Len(), Tokens: now.Tokens - tokens + plan.After,
+	}
+	n, err := s.write(context.Background(), tag, p.holder, store.Change{
+		Records: records, Contents: w.Contents, Summary: sum,
+	})
+	if err == nil && !n.moved && !n.own {
+		p.wrote(state)
+	}
+	if n.moved {
+		// The lease has ended, or has gone to another host. If that has not rewritten the history, the revision alone
+		// makes the next try safe.
+		p.holder = ""
+	}
+	return n, err
+}
+
+// storeState writes what changed in the session's state, and a snapshot if one is due. Callers hold s.adding.
+func (s *Session) storeState(ctx context.Context) (news, error) {
+	p := s.stored
+	if p == nil {
+		return news{}, nil
+	}
+	state, err := s.changed()
+	if err != nil {
+		return news{}, err
+	}
+	tag := rand.Uint64()
+	c := store.Change{Records: state.records(tag)}
+	now := s.history.Snapshot()
+	if every := max(s.host.snapshotEvery, len(now.Entries)/snapshotShare); p.since >= every {
+		snapshot, err := s.snapshot(tag, state)
+		if err != nil {
+			return news{}, err
+		}
+		c.Records = append(c.Records, snapshot...)
+	}
+	if len(c.Records) == 0 {
+		return news{}, nil
+	}
+	c.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
+	n, err := s.write(ctx, tag, "", c)
+	if err == nil && !n.moved && !n.own {
+		p.wrote(state)
+	}
+	return n, err
+}
+
+// change makes a change of the session's state, and writes it. It is made again if another host has changed the state
+// meanwhile, and undone if it cannot be written.
+func (s *Session) change(ctx context.Context, what string, change func() error) error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	if s.done.Err() != nil {
+		return s.closedError(what)
+	}
+	if s.stored == nil {
+		return change()
+	}
+	before, counter := s.state(), s.currentCounter()
+	made := false
+	for range mostTries {
+		if !made {
+			if err := change(); err != nil {
+				return err
+			}
+			made = true
+		}
+		n, err := s.storeState(ctx)
+		switch {
+		case err != nil:
+			return errors.Join(err, s.undo(before, counter))
+		case n.own || !n.moved:
+			return nil
+		case n.state:
+			made = false
+			before = s.state()
+		}
+	}
+	return errors.Join(s.busyError(what), s.undo(before, counter))
+}
+
+// undo makes the session's state what it was.
+func (s *Session) undo(before memory, counter *tokens.Counter) error {
+	s.mu.Lock()
+	if s.counter != counter {
+		s.useCounter(counter)
+	}
+	s.mu.Unlock()
+	before.Turns.Sent.View = before.sent
+	return s.adopt(before.State, before.last)
+}
+
+// Refresh takes in what other hosts have written. Everything that changes a session does so by itself.
+func (s *Session) Refresh(ctx context.Context) error {
+	if s.stored == nil || s.done.Err() != nil {
+		return nil
+	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	_, err := s.catchUp(ctx, 0)
+	return err
+}
+
+// settle writes what a turn has learned. The error is errMoved if another host has rewritten the history, or has run a
+// turn: what this one returns is then not what is sent.
+func (s *Session) settle(ctx context.Context) error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	for range mostTries {
+		n, err := s.storeState(ctx)
+		switch {
+		case err != nil:
+			return err
+		case n.own || !n.moved:
+			return nil
+		case n.rewritten || n.state:
+			return errMoved
+		}
+	}
+	return s.busyError("prepare")
+}
+
+// restart forgets what a turn learned that has to be run again, and what it returned to no one.
+func (s *Session) restart() error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	return s.install()
+}

@@ -1,0 +1,164 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// ErrReplay is wrapped by the errors of [History.Replay] and [Restore]: what is replayed does not belong to this
+// history.
+var ErrReplay = errors.New("the record does not fit the history before it")
+
+// Rewrite is a rewrite as data: what a [Plan] makes of a history. It can be written down and carried out again with
+// [History.Replay], which gives the same history as [History.Apply] did.
+type Rewrite struct {
+	// Base is the moment up to which the plan had seen the history. Positions refer to the history up to it.
+	Base Mark
+	// Pieces are the rewritten history, in order.
+	Pieces []Piece
+	// Reasons say why an entry was removed or edited, by position. They are for people.
+	Reasons map[int]contract.Reason
+}
+
+// Piece is a run of entries that stay, or one entry that is edited or new.
+type Piece struct {
+	// From and To are the positions [From, To) of the entries that stay; of an edited one, From is its position. Both
+	// are -1 for a new entry.
+	From, To int
+	// Entry is the edited or new entry, whole; nil for entries that stay.
+	Entry *Entry
+}
+
+// name gives the plan's new entries the ids after next, and returns the last number that was used. Until the plan is
+// applied only the plan refers to these entries, so that they may still be modified, and named again.
+func (p *Plan) name(next uint64) uint64 {
+	for i, part := range p.parts {
+		if part.Index < 0 {
+			next++
+			p.entries[i].ID = id(next)
+		}
+	}
+	return next
+}
+
+// rewrite returns the plan as data. Its entries are named.
+func (p *Plan) rewrite() Rewrite {
+	r := Rewrite{Base: p.base.at, Reasons: p.reasons}
+	base := p.base.Entries
+	keep := func(from, to int) {
+		last := len(r.Pieces) - 1
+		switch {
+		case from >= to:
+		case last >= 0 && r.Pieces[last].Entry == nil && r.Pieces[last].To == from:
+			r.Pieces[last].To = to
+		default:
+			r.Pieces = append(r.Pieces, Piece{From: from, To: to})
+		}
+	}
+	next := 0 // the first entry of base that is not accounted for
+	if p.changes != nil {
+		for i, c := range p.changes {
+			keep(next, c.Index)
+			if e := p.changed[i]; e != nil {
+				r.Pieces = append(r.Pieces, Piece{From: c.Index, To: c.Index + 1, Entry: e})
+			}
+			next = c.Index + 1
+		}
+		keep(next, len(base))
+		return r
+	}
+	if p.parts == nil { // an Optimize without edits
+		keep(0, len(p.entries))
+	}
+	for i, part := range p.parts {
+		if part.Index < 0 {
+			r.Pieces = append(r.Pieces, Piece{From: -1, To: -1, Entry: p.entries[i]})
+			continue
+		}
+		for base[next] != p.old[part.Index] { // blank entries, which the strategy was not given
+			next++
+		}
+		if p.entries[i] == base[next] {
+			keep(next, next+1)
+		} else {
+			r.Pieces = append(r.Pieces, Piece{From: next, To: next + 1, Entry: p.entries[i]})
+		}
+		next++
+	}
+	return r
+}
+
+// Replay carries out a rewrite that was written down. Nothing of it is judged again. It changes nothing and returns an
+// error that wraps [ErrReplay] if the rewrite is of another history.
+func (h *History) Replay(r Rewrite) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r.Base.added > h.added || r.Base.appends > h.appends {
+		return fmt.Errorf("%w: a rewrite of %d entries, and only %d were added", ErrReplay, r.Base.added, h.added)
+	}
+	base := h.snapshotAt(&r.Base)
+	var out []*Entry
+	next := 0
+	for _, p := range r.Pieces {
+		if p.From < 0 {
+			out = append(out, p.Entry)
+			continue
+		}
+		if p.From < next || p.To <= p.From || p.To > len(base.Entries) || p.Entry != nil && p.To != p.From+1 {
+			return fmt.Errorf("%w: a rewrite keeps entries %d to %d of %d", ErrReplay, p.From, p.To, len(base.Entries))
+		}
+		next = p.To
+		if p.Entry != nil {
+			out = append(out, p.Entry)
+			continue
+		}
+		out = append(out, base.Entries[p.From:p.To]...)
+	}
+	for _, p := range r.Pieces {
+		if p.Entry != nil {
+			h.used(p.Entry.ID)
+		}
+	}
+	h.replace(base, out)
+	h.rewritten(base)
+	return nil
+}
+
+// State is a history without what its entries hold, to begin a [History] with.
+type State struct {
+	Revision, Epoch uint64
+	// Now is the mark after everything that was added, Rewrote that which the last rewrite had seen.
+	Now, Rewrote Mark
+	// LastID is the number of the last id that was given to an entry.
+	LastID uint64
+}
+
+// State returns the history's state, and its entries.
+func (h *History) State() (State, []*Entry) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return State{Revision: h.revision, Epoch: h.epoch, Now: Mark{h.added, h.appends}, Rewrote: h.rewrote,
+		LastID: h.nextID}, h.entries[:len(h.entries):len(h.entries)]
+}
+
+// Restore replaces what the history holds. Plans and views that were made of it before are void.
+func (h *History) Restore(s State, entries []*Entry) error {
+	late := s.Now.added - s.Rewrote.added
+	if uint64(len(entries)) > s.LastID || s.Rewrote.added > s.Now.added || s.Rewrote.appends > s.Now.appends ||
+		late > uint64(len(entries)) {
+		return fmt.Errorf("%w: a history of %d entries with %d ids", ErrReplay, len(entries), s.LastID)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.entries, h.sums = slices.Clip(entries), nil
+	for _, e := range entries {
+		h.sums = h.sums.add(e.Tokens)
+	}
+	h.revision, h.epoch, h.nextID = s.Revision, s.Epoch, s.LastID
+	h.added, h.appends, h.rewrote = s.Now.added, s.Now.appends, s.Rewrote
+	h.index, h.shown = nil, shown{}
+	return nil
+}

@@ -1,0 +1,31 @@
+package history
+
+// sums holds at i the sum of the counts of all entries up to and including i, in tokens. So any range of entries costs
+// two lookups, and a rewrite moves numbers in a row instead of looking at every entry.
+type sums []int
+
+// all returns the sum of all counts.
+func (s sums) all() int { return s.of(0, len(s)) }
+
+// of returns the sum for the entries [from, to).
+func (s sums) of(from, to int) int {
+	if from >= to {
+		return 0
+	}
+	if from == 0 {
+		return s[to-1]
+	}
+	return s[to-1] - s[from-1]
+}
+
+// add appends the count of one entry.
+func (s sums) add(tokens int) sums { return append(s, s.all()+tokens) }
+
+// addRange appends the counts of the entries [from, to) of another list.
+func (s sums) addRange(other sums, from, to int) sums {
+	shift := s.all() - other.of(0, from)
+	for _, n := range other[from:to] {
+		s = append(s, n+shift)
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package sessionlog
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// large is the size in bytes from which on a value is kept apart from the record: once for all records of the owner's
+// sessions that hold it. Below it, a reference and a row of its own would cost more than the copy.
+const large = 16 << 10
+
+// apart is added to the number of a field whose value is kept apart; the field then has the value's hash.
+const apart = 16
+
+// Writer collects the contents of the records that one append writes.
+type Writer struct {
+	// Contents are the large values, each once.
+	Contents [][]byte
+	known    map[store.Hash]bool
+	whole    bool // keep nothing apart
+}
+
+// value writes a text that may be large.
+func (w *Writer) value(m *message, field protowire.Number, v string) {
+	if w.whole || len(v) < large {
+		m.string(field, v)
+		return
+	}
+	content := []byte(v)
+	hash := store.HashOf(content)
+	if !w.known[hash] {
+		if w.known == nil {
+			w.known = map[store.Hash]bool{}
+		}
+		w.known[hash] = true
+		w.Contents = append(w.Contents, content)
+	}
+	m.bytes(field+apart, hash[:])
+}
+
+// Reader decodes records. Records refer to contents that have to be read first: see [Reader.Missing].
+type Reader struct {
+	// Contents are the large values that were read so far.
+	Contents map[store.Hash][]byte
+	missing  []store.Hash
+}
+
+// Missing returns the contents that the records decoded so far refer to and that Contents lacks, and forgets them. If
+// there are any, these records have to be decoded again once Contents has them.
+func (r *Reader) Missing() []store.Hash {
+	missing := r.missing
+	r.missing = nil
+	return missing
+}
+
+// value returns a field with its value, if that may be kept apart.
+func (r *Reader) value(f field) (field, error) {
+	if f.kind != protowire.BytesType || f.number <= apart || f.number >= 2*apart {
+		return f, nil
+	}
+	if len(f.bytes) != len(store.Hash{}) {
+		return f, damaged("field %d is no hash", f.number)
+	}
+	hash := store.Hash(f.bytes)
+	content, ok := r.Contents[hash]
+	if !ok {
+		r.missing = append(r.missing, hash)
+	}
+	f.number, f.bytes = f.number-apart, content
+	return f, nil
+}

@@ -1,0 +1,236 @@
+package sessionlog
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// The fields of an entry. 16 and above are free for values that are kept apart.
+const (
+	entryID       = 1
+	entrySpeaker  = 2
+	entryBlock    = 3
+	entryMetadata = 4
+	entryExtra    = 5
+	entryTokens   = 6
+	entryCounts   = 7
+	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
+)
+
+// The kinds of blocks.
+const (
+	kindText uint64 = iota + 1
+	kindToolCall
+	kindToolResponse
+	kindMedia
+	kindThinking
+	kindCode
+	kindOpaque
+)
+
+// The fields of a block. What a field holds depends on the kind: see block.
+const (
+	blockKind  = 1
+	blockText  = 2 // what there is most of: text, code, thought, data, parameters, result, JSON
+	blockID    = 3
+	blockName  = 4
+	blockError = 5
+	blockLabel = 6
+	blockExtra = 7
+)
+
+// The fields of an extra field.
+const (
+	extraName  = 1
+	extraValue = 2
+)
+
+// entry encodes an entry with its id and its counts.
+func (w *Writer) entry(e *history.Entry) []byte {
+	var m message
+	m.string(entryID, e.ID)
+	w.content(&m, e.Content)
+	m.int(entryTokens, int64(e.Tokens))
+	m.counts(entryCounts, e.Blocks)
+	return m
+}
+
+// content adds the fields of what an entry says.
+func (w *Writer) content(m *message, c content.Content) {
+	m.string(entrySpeaker, string(c.Speaker))
+	for _, b := range c.Blocks {
+		m.bytes(entryBlock, w.block(b))
+	}
+	m.bool(entryNoBlocks, c.Blocks != nil && len(c.Blocks) == 0)
+	w.value(m, entryMetadata, string(c.Metadata))
+	w.extra(m, entryExtra, c.Extra)
+}
+
+// block encodes a block.
+func (w *Writer) block(b content.Block) []byte {
+	var m message
+	fill := func(kind uint64, text, id, name, err, label string, extra content.Fields) {
+		m.uint(blockKind, kind)
+		w.value(&m, blockText, text)
+		w.value(&m, blockID, id)
+		w.value(&m, blockName, name)
+		w.value(&m, blockError, err)
+		w.value(&m, blockLabel, label)
+		w.extra(&m, blockExtra, extra)
+	}
+	switch b := b.(type) {
+	case content.Text:
+		fill(kindText, b.Text, "", "", "", "", b.Extra)
+	case content.ToolCall:
+		fill(kindToolCall, string(b.Parameters), b.ID, b.Name, "", "", b.Extra)
+	case content.ToolResponse:
+		fill(kindToolResponse, string(b.Result), b.CallID, b.ToolName, b.Error, "", b.Extra)
+	case content.Media:
+		fill(kindMedia, b.Data, b.MimeType, b.Filename, b.Encoding, b.Caption, b.Extra)
+	case content.Thinking:
+		fill(kindThinking, b.Thought, b.Signature, "", "", "", b.Extra)
+	case content.Code:
+		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
+	case content.Opaque:
+		fill(kindOpaque, string(b.JSON), "", "", "", "", nil)
+	}
+	return m
+}
+
+// extra encodes fields that the program does not know.
+func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
+	for _, f := range list {
+		var one message
+		one.string(extraName, f.Name)
+		w.value(&one, extraValue, string(f.Value))
+		m.bytes(number, one)
+	}
+}
+
+// entry decodes what Writer.entry encoded.
+func (r *Reader) entry(data []byte) (*history.Entry, error) {
+	e := &history.Entry{}
+	err := fields(data, func(f field) error {
+		f, err := r.value(f)
+		if err != nil {
+			return err
+		}
+		switch f.number {
+		case entryID:
+			e.ID = f.string()
+		case entryTokens:
+			e.Tokens = int(f.int())
+		case entryCounts:
+			e.Blocks, err = f.counts()
+		default:
+			err = r.content(&e.Content, f)
+		}
+		return err
+	})
+	if err == nil && len(e.Blocks) != len(e.Content.Blocks) {
+		err = damaged("an entry has %d blocks and the counts of %d", len(e.Content.Blocks), len(e.Blocks))
+	}
+	return e, err
+}
+
+// content takes in one field of what an entry says.
+func (r *Reader) content(c *content.Content, f field) error {
+	switch f.number {
+	case entrySpeaker:
+		c.Speaker = speaker(f)
+	case entryBlock:
+		b, err := r.block(f.bytes)
+		if err != nil {
+			return err
+		}
+		c.Blocks = append(c.Blocks, b)
+	case entryNoBlocks:
+		c.Blocks = []content.Block{}
+	case entryMetadata:
+		c.Metadata = f.raw()
+	case entryExtra:
+		return r.extra(&c.Extra, f)
+	}
+	return nil
+}
+
+// speaker saves a copy for the speakers that there are.
+func speaker(f field) content.Speaker {
+	for _, s := range []content.Speaker{content.Human, content.AI, content.Tool} {
+		if string(f.bytes) == string(s) {
+			return s
+		}
+	}
+	return content.Speaker(f.string())
+}
+
+// block decodes a block.
+func (r *Reader) block(data []byte) (content.Block, error) {
+	var kind uint64
+	var text, id, name, wrong, label field
+	var extra content.Fields
+	err := fields(data, func(f field) error {
+		f, err := r.value(f)
+		if err != nil {
+			return err
+		}
+		switch f.number {
+		case blockKind:
+			kind = f.varint
+		case blockText:
+			text = f
+		case blockID:
+			id = f
+		case blockName:
+			name = f
+		case blockError:
+			wrong = f
+		case blockLabel:
+			label = f
+		case blockExtra:
+			return r.extra(&extra, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case kindText:
+		return content.Text{Text: text.string(), Extra: extra}, nil
+	case kindToolCall:
+		return content.ToolCall{ID: id.string(), Name: name.string(), Parameters: text.raw(), Extra: extra}, nil
+	case kindToolResponse:
+		return content.ToolResponse{CallID: id.string(), ToolName: name.string(), Result: text.raw(),
+			Error: wrong.string(), Extra: extra}, nil
+	case kindMedia:
+		return content.Media{MimeType: id.string(), Data: text.string(), Encoding: wrong.string(),
+			Caption: label.string(), Filename: name.string(), Extra: extra}, nil
+	case kindThinking:
+		return content.Thinking{Thought: text.string(), Signature: id.string(), Extra: extra}, nil
+	case kindCode:
+		return content.Code{Code: text.string(), Language: id.string(), Extra: extra}, nil
+	case kindOpaque:
+		return content.Opaque{JSON: text.raw()}, nil
+	}
+	return nil, damaged("a block is of kind %d", kind)
+}
+
+// extra decodes one field that the program does not know.
+func (r *Reader) extra(list *content.Fields, of field) error {
+	var one content.Field
+	err := fields(of.bytes, func(f field) error {
+		f, err := r.value(f)
+		switch f.number {
+		case extraName:
+			one.Name = f.string()
+		case extraValue:
+			one.Value = f.raw()
+		}
+		return err
+	})
+	*list = append(*list, one)
+	return err
+}

@@ -1,0 +1,236 @@
+package sessionlog
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// The fields that records have in common.
+const (
+	recordTag      = 1
+	recordEncoding = 2
+)
+
+// Added is entries that were added together, in their order.
+type Added struct {
+	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
+	// did not get has taken place.
+	Tag uint64
+	// Encoding is that of the entries' counts.
+	Encoding string
+	Entries  []*history.Entry
+}
+
+// Rewritten is a rewrite of the history.
+type Rewritten struct {
+	Tag      uint64
+	Encoding string
+	// Step is the step of the turn that made it, as in [outcome.Change]; "" for the ladder. Strategy is the strategy in
+	// force.
+	Step, Strategy string
+	history.Rewrite
+}
+
+// The fields of Added and Rewritten.
+const (
+	addedEntry = 3
+
+	rewrittenStep     = 3
+	rewrittenStrategy = 4
+	rewrittenAdded    = 5 // the base's mark
+	rewrittenAppends  = 6
+	rewrittenPiece    = 7
+	rewrittenReason   = 8
+	// Pieces have positions increased by one, so that 0 is none.
+	pieceFrom  = 1
+	pieceTo    = 2
+	pieceEntry = 3
+	// Reasons.
+	reasonIndex = 1
+	reasonRule  = 2
+	reasonBy    = 3 // increased by one
+)
+
+// Added encodes a record.
+func (w *Writer) Added(a Added) []byte {
+	m := record()
+	m.uint(recordTag, a.Tag)
+	m.string(recordEncoding, a.Encoding)
+	for _, e := range a.Entries {
+		m.bytes(addedEntry, w.entry(e))
+	}
+	return m
+}
+
+// Added decodes a record. Seq is its number in the log, which its entries get as their place.
+func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
+	data, err = body(data)
+	if err != nil {
+		return a, err
+	}
+	err = fields(data, func(f field) error {
+		switch f.number {
+		case recordTag:
+			a.Tag = f.varint
+		case recordEncoding:
+			a.Encoding = f.string()
+		case addedEntry:
+			e, err := r.entry(f.bytes)
+			if err != nil {
+				return err
+			}
+			e.Place = history.Place{Record: seq, Index: len(a.Entries)}
+			a.Entries = append(a.Entries, e)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// Rewritten encodes a record. It gives the new and edited entries their place in the record with the number seq.
+func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
+	m := record()
+	m.uint(recordTag, rw.Tag)
+	m.string(recordEncoding, rw.Encoding)
+	m.string(rewrittenStep, rw.Step)
+	m.string(rewrittenStrategy, rw.Strategy)
+	added, appends := rw.Base.Counts()
+	m.uint(rewrittenAdded, added)
+	m.uint(rewrittenAppends, appends)
+	index := 0
+	for _, p := range rw.Pieces {
+		var piece message
+		piece.uint(pieceFrom, uint64(p.From+1))
+		if p.Entry == nil {
+			piece.uint(pieceTo, uint64(p.To+1))
+		} else {
+			p.Entry.Place = history.Place{Record: seq, Index: index}
+			index++
+			piece.bytes(pieceEntry, w.entry(p.Entry))
+		}
+		m.bytes(rewrittenPiece, piece)
+	}
+	for _, at := range slices.Sorted(maps.Keys(rw.Reasons)) {
+		var reason message
+		reason.uint(reasonIndex, uint64(at))
+		reason.string(reasonRule, rw.Reasons[at].Rule)
+		if by := rw.Reasons[at].SupersededBy; by != nil {
+			reason.uint(reasonBy, uint64(*by+1))
+		}
+		m.bytes(rewrittenReason, reason)
+	}
+	return m
+}
+
+// Rewritten decodes a record.
+func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
+	data, err = body(data)
+	if err != nil {
+		return rw, err
+	}
+	var added, appends uint64
+	made := 0
+	err = fields(data, func(f field) error {
+		switch f.number {
+		case recordTag:
+			rw.Tag = f.varint
+		case recordEncoding:
+			rw.Encoding = f.string()
+		case rewrittenStep:
+			rw.Step = f.string()
+		case rewrittenStrategy:
+			rw.Strategy = f.string()
+		case rewrittenAdded:
+			added = f.varint
+		case rewrittenAppends:
+			appends = f.varint
+		case rewrittenPiece:
+			p, err := r.piece(f.bytes)
+			if err != nil {
+				return err
+			}
+			if p.Entry != nil {
+				p.Entry.Place = history.Place{Record: seq, Index: made}
+				made++
+			}
+			rw.Pieces = append(rw.Pieces, p)
+		case rewrittenReason:
+			return rw.reason(f.bytes)
+		}
+		return nil
+	})
+	rw.Base = history.MarkOf(added, appends)
+	return rw, err
+}
+
+// piece decodes a piece of a rewrite.
+func (r *Reader) piece(data []byte) (history.Piece, error) {
+	p := history.Piece{From: -1, To: -1}
+	err := fields(data, func(f field) (err error) {
+		n := 0
+		switch f.number {
+		case pieceFrom:
+			n, err = f.count()
+			p.From = n - 1
+		case pieceTo:
+			n, err = f.count()
+			p.To = n - 1
+		case pieceEntry:
+			p.Entry, err = r.entry(f.bytes)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return p, err
+	case p.Entry == nil && p.From < 0:
+		return p, damaged("a rewrite has an empty piece")
+	case p.Entry != nil && p.From >= 0:
+		p.To = p.From + 1
+	}
+	return p, nil
+}
+
+// reason decodes why an entry was changed.
+func (rw *Rewritten) reason(data []byte) error {
+	at, reason := 0, contract.Reason{}
+	err := fields(data, func(f field) error {
+		n, err := 0, error(nil)
+		switch f.number {
+		case reasonIndex:
+			at, err = f.count()
+		case reasonRule:
+			reason.Rule = f.string()
+		case reasonBy:
+			n, err = f.count()
+			n--
+			reason.SupersededBy = &n
+		}
+		return err
+	})
+	if rw.Reasons == nil {
+		rw.Reasons = map[int]contract.Reason{}
+	}
+	rw.Reasons[at] = reason
+	return err
+}
+
+// Tag returns the tag of a record of any kind, 0 if it has none.
+func Tag(data []byte) (tag uint64) {
+	found := errors.New("the tag is the first field")
+	data, err := body(data)
+	if err != nil {
+		return 0
+	}
+	_ = fields(data, func(f field) error {
+		if f.number == recordTag {
+			tag = f.varint
+		}
+		return found
+	})
+	return tag
+}

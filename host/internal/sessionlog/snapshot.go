@@ -1,0 +1,145 @@
+package sessionlog
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+)
+
+// Snapshot is enough to go on with a session from a record on: which entries its history has, and what it remembers.
+type Snapshot struct {
+	// Encoding is that of the entries' counts.
+	Encoding string
+	History  history.State
+	// Places are where the entries of the history are, in their order.
+	Places []history.Place
+	// Tasks is what is read from the agent's calls about its tasks, as JSON.
+	Tasks  []byte
+	Groups Groups
+}
+
+// The fields of a snapshot.
+const (
+	snapshotRevision       = 2
+	snapshotEpoch          = 3
+	snapshotAdded          = 4
+	snapshotAppends        = 5
+	snapshotRewroteAdded   = 6
+	snapshotRewroteAppends = 7
+	snapshotLastID         = 8
+	snapshotPlaces         = 9
+	snapshotTasks          = 10
+	snapshotGroups         = 11
+	snapshotEncoding       = 12
+)
+
+// AppendSnapshot encodes a record.
+func AppendSnapshot(tag uint64, s Snapshot) []byte {
+	m := record()
+	m.uint(recordTag, tag)
+	m.uint(snapshotRevision, s.History.Revision)
+	m.uint(snapshotEpoch, s.History.Epoch)
+	added, appends := s.History.Now.Counts()
+	m.uint(snapshotAdded, added)
+	m.uint(snapshotAppends, appends)
+	added, appends = s.History.Rewrote.Counts()
+	m.uint(snapshotRewroteAdded, added)
+	m.uint(snapshotRewroteAppends, appends)
+	m.uint(snapshotLastID, s.History.LastID)
+	m.bytes(snapshotPlaces, appendPlaces(nil, s.Places))
+	m.bytes(snapshotTasks, s.Tasks)
+	var groups message
+	groups.groups(s.Groups)
+	m.bytes(snapshotGroups, groups)
+	m.string(snapshotEncoding, s.Encoding)
+	return m
+}
+
+// appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before.
+func appendPlaces(dst []byte, places []history.Place) []byte {
+	record := uint64(0)
+	for i := 0; i < len(places); {
+		n := 1
+		for i+n < len(places) && places[i+n] == (history.Place{
+			Record: places[i].Record, Index: places[i].Index + n,
+		}) {
+			n++
+		}
+		dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(places[i].Record-record)))
+		dst = protowire.AppendVarint(dst, uint64(places[i].Index))
+		dst = protowire.AppendVarint(dst, uint64(n))
+		record = places[i].Record
+		i += n
+	}
+	return dst
+}
+
+// mostPlaces bounds a history: no session has as many entries, and a damaged record must not fill the memory.
+const mostPlaces = 1 << 26
+
+// readPlaces decodes what appendPlaces encoded.
+func readPlaces(data []byte) (places []history.Place, err error) {
+	record := uint64(0)
+	next := func() (v uint64) {
+		v, n := protowire.ConsumeVarint(data)
+		if n < 0 {
+			err, data = damaged("the list of entries is cut off"), nil
+			return 0
+		}
+		data = data[n:]
+		return v
+	}
+	for len(data) > 0 && err == nil {
+		record += uint64(protowire.DecodeZigZag(next()))
+		index, n := next(), next()
+		if index > mostPlaces || n > mostPlaces || len(places)+int(n) > mostPlaces {
+			return nil, damaged("a list of too many entries")
+		}
+		for i := range int(n) {
+			places = append(places, history.Place{Record: record, Index: int(index) + i})
+		}
+	}
+	return places, err
+}
+
+// ReadSnapshot decodes a record.
+func ReadSnapshot(data []byte) (s Snapshot, err error) {
+	data, err = body(data)
+	if err != nil {
+		return s, err
+	}
+	var now, rewrote [2]uint64
+	err = fields(data, func(f field) (err error) {
+		switch f.number {
+		case snapshotRevision:
+			s.History.Revision = f.varint
+		case snapshotEpoch:
+			s.History.Epoch = f.varint
+		case snapshotAdded:
+			now[0] = f.varint
+		case snapshotAppends:
+			now[1] = f.varint
+		case snapshotRewroteAdded:
+			rewrote[0] = f.varint
+		case snapshotRewroteAppends:
+			rewrote[1] = f.varint
+		case snapshotLastID:
+			s.History.LastID = f.varint
+		case snapshotPlaces:
+			s.Places, err = readPlaces(f.bytes)
+		case snapshotEncoding:
+			s.Encoding = f.string()
+		case snapshotTasks:
+			s.Tasks = f.raw()
+		case snapshotGroups:
+			s.Groups = Groups{}
+			err = fields(f.bytes, func(f field) error {
+				s.Groups[int32(f.number)] = f.raw()
+				return nil
+			})
+		}
+		return err
+	})
+	s.History.Now, s.History.Rewrote = history.MarkOf(now[0], now[1]), history.MarkOf(rewrote[0], rewrote[1])
+	return s, err
+}

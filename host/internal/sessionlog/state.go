@@ -1,0 +1,361 @@
+package sessionlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/tokens"
+	"github.com/thresh-dev/thresh/sdk"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// State is what a session remembers besides its history.
+type State struct {
+	// Overrides are the settings of the session, by key, as JSON.
+	Overrides map[string]json.RawMessage
+	// Model is the model's name, and Settings a hash of the settings that turns depend on, when the state was written.
+	// They tell whether the configuration is another one than then.
+	Model    string
+	Settings []byte
+	System   []content.Block
+	// Told says that the agent set its task list itself, and Todos is the list then.
+	Told  bool
+	Todos []sdk.Todo
+	// Turns is what is remembered between turns, without the view in it: Sent is the view's place.
+	Turns prepare.State
+	Sent  Place
+	// Last is the view that the last Prepare returned, LastTokens its tokens, pending ones included.
+	Last       Place
+	LastTokens int
+}
+
+// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view.
+type Place struct {
+	Made  bool
+	Epoch uint64
+	Mark  history.Mark
+}
+
+// PlaceOf returns the place of a view that was made.
+func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
+
+// A state is written in groups: what changes together. The number of a group is that of its field in the record.
+const (
+	groupOverrides   = 2
+	groupModel       = 3
+	groupSystem      = 4
+	groupTodos       = 5
+	groupTurn        = 6 // what nearly every turn changes
+	groupNoOp        = 7
+	groupFailure     = 8
+	groupCalibration = 9
+	groupSent        = 10
+	groupLast        = 11
+)
+
+// Groups are the groups of a state, encoded, by number. A group that is not there has its zero value. Groups of a later
+// version are among them: they are not understood, and written on in snapshots.
+type Groups map[int32][]byte
+
+// Groups encodes a state. Groups that have the zero value are empty.
+func (s State) Groups() (Groups, error) {
+	g := Groups{}
+	if len(s.Overrides) > 0 {
+		raw, err := json.Marshal(s.Overrides)
+		if err != nil {
+			return nil, fmt.Errorf("settings of the session: %w", err)
+		}
+		g[groupOverrides] = raw
+	}
+	var model message
+	model.string(1, s.Model)
+	model.string(2, string(s.Settings))
+	g[groupModel] = model
+	var system message
+	for _, b := range s.System {
+		system.bytes(1, (&Writer{whole: true}).block(b))
+	}
+	g[groupSystem] = system
+	if s.Told {
+		raw, err := json.Marshal(s.Todos)
+		if err != nil {
+			return nil, fmt.Errorf("task list of the session: %w", err)
+		}
+		g[groupTodos] = raw
+	}
+	s.turnGroups(g)
+	return g, nil
+}
+
+// turnGroups encodes what turns change.
+func (s State) turnGroups(g Groups) {
+	t := s.Turns
+	var turn, noop, failure, sent, last message
+	turn.uint(1, t.Optimized)
+	turn.bool(2, t.Held)
+	turn.bool(3, t.Stuck)
+	turn.uint(4, uint64(t.Failures))
+	turn.uint(5, uint64(t.Growth.Requests))
+	turn.uint(6, uint64(t.Growth.Since))
+	turn.int(7, int64(t.Growth.Base))
+	turn.uint(8, t.Growth.Epoch)
+	if n := t.NoOp; n != nil {
+		noop.string(1, n.Strategy)
+		noop.uint(2, n.Added)
+		noop.string(3, string(n.Reason))
+	}
+	if f := t.Failure; f != nil {
+		failure.string(1, f.Strategy)
+		failure.string(2, f.Error)
+		failure.int(3, f.Until.UnixNano())
+	}
+	if s.Sent.Made {
+		sent.place(s.Sent)
+		sent.int(4, t.Sent.At.UnixNano())
+	}
+	if s.Last.Made {
+		last.place(s.Last)
+		last.uint(4, uint64(s.LastTokens))
+	}
+	g[groupTurn], g[groupNoOp], g[groupFailure], g[groupSent], g[groupLast] = turn, noop, failure, sent, last
+	g[groupCalibration] = calibration(t.Calibration)
+}
+
+// place encodes a place as the first three fields.
+func (m *message) place(p Place) {
+	added, appends := p.Mark.Counts()
+	m.uint(1, added)
+	m.uint(2, appends)
+	m.uint(3, p.Epoch)
+}
+
+func calibration(c tokens.Calibration) (m message) {
+	l := c.Learned()
+	m.float(1, l.Counted)
+	m.float(2, l.Grown)
+	m.float(3, l.Overhead)
+	m.uint(4, uint64(l.Samples))
+	m.float(5, l.LastCounted)
+	m.float(6, l.LastReported)
+	m.float(7, l.Level)
+	return m
+}
+
+// State decodes groups.
+func (g Groups) State() (s State, err error) {
+	if raw := g[groupOverrides]; len(raw) > 0 {
+		if err := json.Unmarshal(raw, &s.Overrides); err != nil {
+			return s, damaged("settings: %v", err)
+		}
+	}
+	if raw := g[groupTodos]; len(raw) > 0 {
+		s.Told = true
+		if err := json.Unmarshal(raw, &s.Todos); err != nil {
+			return s, damaged("task list: %v", err)
+		}
+	}
+	for _, decode := range []struct {
+		group int32
+		field func(field) error
+	}{
+		{groupModel, s.model}, {groupSystem, s.system}, {groupTurn, s.turn}, {groupNoOp, s.noop},
+		{groupFailure, s.failure}, {groupSent, s.sent}, {groupLast, s.last},
+	} {
+		if err := fields(g[decode.group], decode.field); err != nil {
+			return s, err
+		}
+	}
+	s.Turns.Calibration, err = readCalibration(g[groupCalibration])
+	return s, err
+}
+
+func (s *State) model(f field) error {
+	switch f.number {
+	case 1:
+		s.Model = f.string()
+	case 2:
+		s.Settings = f.raw()
+	}
+	return nil
+}
+
+func (s *State) system(f field) error {
+	if f.number != 1 {
+		return nil
+	}
+	b, err := (&Reader{}).block(f.bytes)
+	s.System = append(s.System, b)
+	return err
+}
+
+func (s *State) turn(f field) (err error) {
+	t := &s.Turns
+	switch f.number {
+	case 1:
+		t.Optimized = f.varint
+	case 2:
+		t.Held = f.bool()
+	case 3:
+		t.Stuck = f.bool()
+	case 4:
+		t.Failures, err = f.count()
+	case 5:
+		t.Growth.Requests, err = f.count()
+	case 6:
+		t.Growth.Since, err = f.count()
+	case 7:
+		t.Growth.Base = int(f.int())
+	case 8:
+		t.Growth.Epoch = f.varint
+	}
+	return err
+}
+
+func (s *State) noop(f field) error {
+	if s.Turns.NoOp == nil {
+		s.Turns.NoOp = &prepare.NoOp{}
+	}
+	switch n := s.Turns.NoOp; f.number {
+	case 1:
+		n.Strategy = f.string()
+	case 2:
+		n.Added = f.varint
+	case 3:
+		n.Reason = contract.NoOpReason(f.string())
+	}
+	return nil
+}
+
+func (s *State) failure(f field) error {
+	if s.Turns.Failure == nil {
+		s.Turns.Failure = &prepare.Failure{}
+	}
+	switch n := s.Turns.Failure; f.number {
+	case 1:
+		n.Strategy = f.string()
+	case 2:
+		n.Error = f.string()
+	case 3:
+		n.Until = time.Unix(0, f.int())
+	}
+	return nil
+}
+
+func (s *State) sent(f field) error {
+	if f.number == 4 {
+		s.Turns.Sent.At = time.Unix(0, f.int())
+	}
+	s.Sent.take(f)
+	return nil
+}
+
+func (s *State) last(f field) (err error) {
+	if f.number == 4 {
+		s.LastTokens, err = f.count()
+	}
+	s.Last.take(f)
+	return err
+}
+
+// take takes in one field of a place.
+func (p *Place) take(f field) {
+	p.Made = true
+	added, appends := p.Mark.Counts()
+	switch f.number {
+	case 1:
+		added = f.varint
+	case 2:
+		appends = f.varint
+	case 3:
+		p.Epoch = f.varint
+	}
+	p.Mark = history.MarkOf(added, appends)
+}
+
+func readCalibration(data []byte) (tokens.Calibration, error) {
+	var l tokens.Learned
+	err := fields(data, func(f field) (err error) {
+		switch f.number {
+		case 1:
+			l.Counted = f.float()
+		case 2:
+			l.Grown = f.float()
+		case 3:
+			l.Overhead = f.float()
+		case 4:
+			l.Samples, err = f.count()
+		case 5:
+			l.LastCounted = f.float()
+		case 6:
+			l.LastReported = f.float()
+		case 7:
+			l.Level = f.float()
+		}
+		return err
+	})
+	return l.Calibration(), err
+}
+
+// Changed returns the groups of g that are not the same in before.
+func (g Groups) Changed(before Groups) Groups {
+	changed := Groups{}
+	for n, raw := range g {
+		if string(before[n]) != string(raw) {
+			changed[n] = raw
+		}
+	}
+	return changed
+}
+
+// Take makes the groups of changed those of g.
+func (g Groups) Take(changed Groups) { maps.Copy(g, changed) }
+
+// Views reports whether the groups change what was sent, or what the last Prepare returned.
+func (g Groups) Views() (sent, last bool) {
+	_, sent = g[groupSent]
+	_, last = g[groupLast]
+	return sent, last
+}
+
+// AppendState encodes a record with groups. A group in it replaces the one before.
+func AppendState(tag uint64, g Groups) []byte {
+	m := record()
+	m.uint(recordTag, tag)
+	m.groups(g)
+	return m
+}
+
+// groups adds the fields of groups, in the order of their numbers.
+func (m *message) groups(g Groups) {
+	numbers := make([]int32, 0, len(g))
+	for n := range g {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		m.bytes(protowire.Number(n), g[n])
+	}
+}
+
+// ReadState decodes a record: the groups that it changes.
+func ReadState(data []byte) (Groups, error) {
+	data, err := body(data)
+	if err != nil {
+		return nil, err
+	}
+	g := Groups{}
+	return g, fields(data, func(f field) error {
+		if f.number != recordTag {
+			g[int32(f.number)] = f.raw()
+		}
+		return nil
+	})
+}

@@ -1,0 +1,164 @@
+package sessionlog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// version is the form of records that this program writes. It reads this one and all before it.
+const version = 1
+
+// Errors of reading a record, for errors.Is.
+var (
+	// ErrNewer: the record was written by a later version of the program.
+	ErrNewer = errors.New("written by a newer version of thresh: use that version")
+	// ErrDamaged: the record cannot have been written by this program.
+	ErrDamaged = errors.New("a record of the session is damaged")
+)
+
+// damaged returns an error that says what is wrong with a record.
+func damaged(format string, values ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, values...))
+}
+
+// message is a message that is being written. Fields that have the zero value are left out, unless a comment says
+// otherwise.
+type message []byte
+
+func (m *message) uint(field protowire.Number, v uint64) {
+	if v != 0 {
+		*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), v)
+	}
+}
+
+func (m *message) bool(field protowire.Number, v bool) { m.uint(field, protowire.EncodeBool(v)) }
+
+// int is for numbers that may be negative.
+func (m *message) int(field protowire.Number, v int64) { m.uint(field, protowire.EncodeZigZag(v)) }
+
+func (m *message) float(field protowire.Number, v float64) {
+	if v != 0 {
+		*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), math.Float64bits(v))
+	}
+}
+
+func (m *message) string(field protowire.Number, v string) {
+	if v != "" {
+		*m = protowire.AppendString(protowire.AppendTag(*m, field, protowire.BytesType), v)
+	}
+}
+
+// bytes writes the field also if v is empty: an empty message or list says something.
+func (m *message) bytes(field protowire.Number, v []byte) {
+	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), v)
+}
+
+// record begins a record.
+func record() message { return message{version} }
+
+// body returns the fields of a record.
+func body(data []byte) ([]byte, error) {
+	switch {
+	case len(data) == 0:
+		return nil, damaged("it is empty")
+	case data[0] == 0:
+		return nil, damaged("it has no version")
+	case data[0] > version:
+		return nil, fmt.Errorf("a record of the session was %w", ErrNewer)
+	}
+	return data[1:], nil
+}
+
+// field is one field of a message that is being read. Its bytes share the memory of the record.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	varint uint64
+	bytes  []byte
+}
+
+// fields calls each for the fields of a message, in their order.
+func fields(m []byte, each func(f field) error) error {
+	for len(m) > 0 {
+		number, kind, n := protowire.ConsumeTag(m)
+		if n < 0 {
+			return damaged("a field has no number")
+		}
+		m = m[n:]
+		f := field{number: number, kind: kind}
+		switch kind {
+		case protowire.VarintType:
+			f.varint, n = protowire.ConsumeVarint(m)
+		case protowire.Fixed64Type:
+			f.varint, n = protowire.ConsumeFixed64(m)
+		case protowire.BytesType:
+			f.bytes, n = protowire.ConsumeBytes(m)
+		default: // of a later version
+			n = protowire.ConsumeFieldValue(number, kind, m)
+		}
+		if n < 0 {
+			return damaged("field %d is cut off", number)
+		}
+		m = m[n:]
+		if err := each(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// raw returns the field's bytes, which do not reach into what follows them; nil if there are none.
+func (f field) raw() []byte {
+	if len(f.bytes) == 0 {
+		return nil
+	}
+	return f.bytes[:len(f.bytes):len(f.bytes)]
+}
+
+func (f field) string() string { return string(f.bytes) }
+
+func (f field) bool() bool { return f.varint != 0 }
+
+func (f field) float() float64 { return math.Float64frombits(f.varint) }
+
+func (f field) int() int64 { return protowire.DecodeZigZag(f.varint) }
+
+// count returns a number that counts something. Larger ones cannot have been written, and would overflow in sums.
+func (f field) count() (int, error) {
+	if f.varint > math.MaxInt32 {
+		return 0, damaged("field %d is %d", f.number, f.varint)
+	}
+	return int(f.varint), nil
+}
+
+// counts is a packed list of numbers.
+func (m *message) counts(field protowire.Number, list []int32) {
+	if len(list) == 0 {
+		return
+	}
+	var packed []byte
+	for _, n := range list {
+		packed = protowire.AppendVarint(packed, protowire.EncodeZigZag(int64(n)))
+	}
+	m.bytes(field, packed)
+}
+
+func (f field) counts() ([]int32, error) {
+	list := make([]int32, 0, len(f.bytes))
+	for m := f.bytes; len(m) > 0; {
+		v, n := protowire.ConsumeVarint(m)
+		if n < 0 {
+			return nil, damaged("list %d is cut off", f.number)
+		}
+		m = m[n:]
+		value := protowire.DecodeZigZag(v)
+		if value < math.MinInt32 || value > math.MaxInt32 {
+			return nil, damaged("list %d holds %d", f.number, value)
+		}
+		list = append(list, int32(value))
+	}
+	return list, nil
+}

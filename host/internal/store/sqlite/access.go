@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// CreateAccess implements [store.Accesses].
+func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
+	return s.write(ctx, func(st *statements, _ *job) error {
+		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
+			time.Now().UnixMicro(), blob(access.Limits))
+	})
+}
+
+// RevokeAccess implements [store.Accesses].
+func (s *Store) RevokeAccess(ctx context.Context, name string) error {
+	return s.write(ctx, func(st *statements, _ *job) error {
+		return changeAccess(store.ErrNotFound, st.revoke, name, time.Now().UnixMicro())
+	})
+}
+
+// changeAccess runs a statement that changes one token, or none if the token is not as the statement wants it.
+func changeAccess(otherwise error, statement *sql.Stmt, name string, args ...any) error {
+	result, err := statement.ExecContext(background, append([]any{name}, args...)...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return fmt.Errorf("access token %q: %w", name, otherwise)
+}
+
+// Accesses implements [store.Accesses].
+func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
+	if s.closed() {
+		return nil, store.ErrClosed
+	}
+	rows, err := s.queries.accesses.QueryContext(ctx)
+	if err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	defer rows.Close()
+	var all []store.Access
+	for rows.Next() {
+		var a store.Access
+		var created, revoked int64
+		if err := rows.Scan(&a.Name, &a.Hash, &created, &revoked, &a.Limits); err != nil {
+			return nil, s.fault(ctx, err)
+		}
+		a.Created, a.Revoked = fromMicros(created), fromMicros(revoked)
+		all = append(all, a)
+	}
+	return all, s.fault(ctx, rows.Err())
+}
+
+// Spend implements [store.Accesses].
+func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
+	err = s.write(ctx, func(st *statements, _ *job) error {
+		return st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
+	})
+	return sum, err
+}
+
+// Usage implements [store.Accesses].
+func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
+	if s.closed() {
+		return u, store.ErrClosed
+	}
+	err = s.queries.usage.QueryRowContext(ctx, owner).Scan(&u.Sessions, &u.Bytes)
+	return u, s.fault(ctx, err)
+}

@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are.
+func (s *Store) fault(ctx context.Context, err error) error {
+	var (
+		ours     *store.Fault
+		conflict *store.ConflictError
+		leased   *store.LeasedError
+	)
+	switch {
+	case err == nil, errors.As(err, &ours), errors.As(err, &conflict), errors.As(err, &leased),
+		errors.Is(err, store.ErrExists), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrClosed):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case s.closed() && (errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed"):
+		return store.ErrClosed
+	}
+	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
+}
+
+func (s *Store) cause(err error) store.Cause {
+	var failed *driver.Error
+	switch {
+	case errors.As(err, &failed):
+		return s.causeOf(failed.Code())
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EISDIR),
+		errors.Is(err, syscall.ENOTDIR):
+		return store.Denied
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return store.Full
+	}
+	return store.Broken
+}
+
+// causeOf maps SQLite's result codes. The low byte is the primary code, the rest says where it came from.
+func (s *Store) causeOf(code int) store.Cause {
+	switch code & 0xff {
+	case codes.SQLITE_FULL:
+		return store.Full
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return store.Corrupt
+	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_PROTOCOL:
+		return store.Locked
+	case codes.SQLITE_PERM, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
+		return store.Denied
+	case codes.SQLITE_IOERR:
+		if s.atLimit() {
+			return store.Full
+		}
+	}
+	return store.Broken
+}
+
+// atLimit says whether the file or its log has reached the limit on the size of files of this process (ulimit -f).
+// SQLite reports a write beyond it as any other failed one.
+func (s *Store) atLimit() bool {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return false
+	}
+	const step = 1 << 16 // a write that failed is not larger than a page and its header; pages are at most this
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(s.path + suffix); err == nil && uint64(info.Size())+step > uint64(limit.Cur) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+const (
+	// applicationID marks our files in their header, so that the file of another program is not taken for one.
+	applicationID = 0x74687273 // "thrs"
+	// patience is how long a statement waits for the lock of another process.
+	patience = 5 * time.Second
+	// readers is how many connections read at once.
+	readers = 4
+)
+
+// Open opens the store in the file path, and creates the file and its directory if they are missing. Only their owner
+// can read them.
+func Open(ctx context.Context, path string) (*Store, error) {
+	s := &Store{path: path, jobs: make(chan *job, maxBatch), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if err := s.create(); err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	w := &writer{Store: s}
+	if err := w.connect(ctx); err != nil {
+		return nil, s.fault(ctx, err)
+	}
+	if err := migrate(ctx, w.conn, path); err != nil {
+		w.disconnect()
+		return nil, s.fault(ctx, err)
+	}
+	if err := w.prepare(ctx); err != nil {
+		w.disconnect()
+		return nil, s.fault(ctx, err)
+	}
+	read, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
+	if err == nil {
+		read.SetMaxOpenConns(readers)
+		read.SetMaxIdleConns(readers)
+		s.read = read
+		err = s.queries.prepare(ctx, read)
+	}
+	if err != nil {
+		w.disconnect()
+		return nil, s.fault(ctx, err)
+	}
+	go w.run()
+	return s, nil
+}
+
+// create makes the file before SQLite does, which would let everyone read it.
+func (s *Store) create() error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dsn names the file and what each connection to it sets. The order matters: a lock is waited for from the first
+// statement on.
+func dsn(path string, more ...string) string {
+	pragmas := append([]string{
+		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
+		"journal_mode(WAL)",
+		"synchronous(FULL)",
+		"foreign_keys(1)",
+	}, more...)
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
+}
+
+// errForeign is the cause of a file that is a database, but not of thresh.
+var errForeign = errors.New("the file is the database of another program")
+
+// migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same.
+func migrate(ctx context.Context, conn *sql.Conn, path string) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	steps, err := store.Migrations(files)
+	if err != nil {
+		return err
+	}
+	return migrateTo(ctx, conn, path, steps)
+}
+
+func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		}
+	}()
+	var version, application, tables int
+	row := conn.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`)
+	if err := row.Scan(&version, &application, &tables); err != nil {
+		return err
+	}
+	if application != applicationID && tables > 0 {
+		return &store.Fault{Cause: store.Denied, Store: path, Err: errForeign}
+	}
+	pending, err := store.Pending(steps, version, path)
+	if err != nil {
+		return err
+	}
+	for _, step := range pending {
+		if _, err := conn.ExecContext(ctx, step.SQL); err != nil {
+			return fmt.Errorf("migration to schema %d: %w", step.Version, err)
+		}
+		mark := fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", step.Version, applicationID)
+		if _, err := conn.ExecContext(ctx, mark); err != nil {
+			return err
+		}
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
+}

@@ -1,0 +1,232 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// background is the context of statements in the writer's transactions: see [writer.run].
+var background = context.Background()
+
+func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
+
+// Create implements [store.Sessions].
+func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+	err = s.write(ctx, func(st *statements, _ *job) error {
+		_, h, err = scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
+			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), time.Now().UnixMicro()))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
+		}
+		return err
+	})
+	return h, err
+}
+
+// Head implements [store.Sessions].
+func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
+	_, h, err := s.find(ctx, key)
+	return h, err
+}
+
+func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, error) {
+	if s.closed() {
+		return 0, store.Head{}, store.ErrClosed
+	}
+	id, h, err := scanHead(s.queries.head.QueryRowContext(ctx, key.Owner, key.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = notFound(key)
+	}
+	return id, h, s.fault(ctx, err)
+}
+
+// Append implements [store.Sessions].
+func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (h store.Head, err error) {
+	var size, snapshot int
+	for i, r := range change.Records {
+		size += len(r.Data)
+		if r.Kind == store.Snapshot {
+			snapshot = i + 1
+		}
+	}
+	hashes := make([]store.Hash, len(change.Contents))
+	for i, content := range change.Contents {
+		hashes[i] = store.HashOf(content) // here, not in the writer, which everyone waits for
+	}
+	err = s.write(ctx, func(st *statements, j *job) error {
+		var id int64
+		id, h, err = scanHead(st.append.QueryRowContext(background, key.Owner, key.ID, len(change.Records), snapshot,
+			change.Summary.Entries, change.Summary.Tokens, size, time.Now().UnixMicro(),
+			int64(at.Revision), int64(at.Fence), at.Holder))
+		if errors.Is(err, sql.ErrNoRows) {
+			return st.refuse(key, at)
+		}
+		if err != nil {
+			return err
+		}
+		seq := int64(at.Revision)
+		for _, r := range change.Records {
+			seq++
+			if _, err := st.record.ExecContext(background, id, seq, int(r.Kind), blob(r.Data)); err != nil {
+				return err
+			}
+		}
+		for i, content := range change.Contents {
+			if err := st.keep(id, &h, hashes[i], content); err != nil {
+				return err
+			}
+		}
+		j.notice = store.Notice{Key: key, Revision: h.Revision}
+		return nil
+	})
+	if err != nil {
+		return store.Head{}, err
+	}
+	return h, nil
+}
+
+// refuse says why an append changed nothing.
+func (st *statements) refuse(key store.Key, at store.Position) error {
+	_, now, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return notFound(key)
+	case err != nil:
+		return err
+	}
+	return &store.ConflictError{Key: key, At: at, Now: now}
+}
+
+// keep makes a session refer to a content, and adds the content if its owner has not got it.
+func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []byte) error {
+	if _, err := st.content.ExecContext(background, h.Owner, hash[:], blob(content)); err != nil {
+		return err
+	}
+	result, err := st.refer.ExecContext(background, id, h.Owner, hash[:])
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return err // the session refers to it already
+	}
+	h.Bytes += int64(len(content))
+	_, err = st.grow.ExecContext(background, id, len(content))
+	return err
+}
+
+// blob is data as a value that is never NULL.
+func blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Lease implements [store.Sessions]. The clock is the machine's, which all processes on the file share.
+func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
+	err = s.write(ctx, func(st *statements, _ *job) error {
+		var last string
+		var until int64
+		switch err := st.holder.QueryRowContext(background, key.Owner, key.ID).Scan(&last, &until); {
+		case errors.Is(err, sql.ErrNoRows):
+			return notFound(key)
+		case err != nil:
+			return err
+		}
+		now := time.Now().UnixMicro()
+		if last != holder && until > now {
+			return &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
+		}
+		_, h, err = scanHead(st.lease.QueryRowContext(background, key.Owner, key.ID, holder, now+ttl.Microseconds()))
+		return err
+	})
+	return h, err
+}
+
+// Release implements [store.Sessions].
+func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
+	return s.write(ctx, func(st *statements, _ *job) error {
+		_, err := st.release.ExecContext(background, key.Owner, key.ID, holder)
+		return err
+	})
+}
+
+// Delete implements [store.Sessions].
+func (s *Store) Delete(ctx context.Context, key store.Key) error {
+	return s.delete(ctx, key, time.Now().AddDate(1000, 0, 0))
+}
+
+// delete deletes a session unless it was used at or after a time.
+func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time) error {
+	return s.write(ctx, func(st *statements, j *job) error {
+		id, h, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && !h.Used.Before(usedBefore) {
+			return notFound(key)
+		}
+		if err != nil {
+			return err
+		}
+		var contents string
+		if err := st.referred.QueryRowContext(background, id).Scan(&contents); err != nil {
+			return err
+		}
+		for _, step := range []struct {
+			statement *sql.Stmt
+			args      []any
+		}{
+			{st.deleteRecords, []any{id}},
+			{st.deleteRefers, []any{id}},
+			{st.deleteContents, []any{contents}},
+			{st.deleteSession, []any{id}},
+		} {
+			if _, err := step.statement.ExecContext(background, step.args...); err != nil {
+				return err
+			}
+		}
+		j.notice = store.Notice{Key: key}
+		return nil
+	})
+}
+
+// Expire implements [store.Sessions]. Each session is a call of its own, so that those of others come in between.
+func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
+	if s.closed() {
+		return 0, store.ErrClosed
+	}
+	before := time.Now().Add(-unused)
+	keys, err := s.unused(ctx, before)
+	if err != nil {
+		return 0, s.fault(ctx, err)
+	}
+	for _, key := range keys {
+		err := s.delete(ctx, key, before)
+		switch {
+		case err == nil:
+			n++
+		case !errors.Is(err, store.ErrNotFound):
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (s *Store) unused(ctx context.Context, before time.Time) (keys []store.Key, err error) {
+	rows, err := s.queries.unused.QueryContext(ctx, before.UnixMicro())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key store.Key
+		if err := rows.Scan(&key.Owner, &key.ID); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, rows.Err()
+}

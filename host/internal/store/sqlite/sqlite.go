@@ -1,0 +1,139 @@
+// Package sqlite keeps sessions in one file, with SQLite.
+//
+// It is for programs on one machine: package backends opens it for the setting sessions.store. Start at [Open]. open.go
+// opens the file and brings its schema up to date, writer.go has the goroutine through which all writes go, sessions.go
+// and access.go the statements, faults.go says what an error of SQLite means.
+//
+// What was acknowledged survives a loss of power: the file is in WAL mode, and each commit waits for the disk
+// (synchronous=FULL). That wait is shared: the writer takes all calls that wait for it into one transaction.
+//
+// Several processes may use a file. They take turns in writing, and each keeps to the revisions and fences that the
+// other has written.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Store is a file with sessions.
+type Store struct {
+	path string
+	hub  store.Hub
+
+	// read is a pool of connections that cannot write.
+	read    *sql.DB
+	queries queries
+
+	// jobs is what the writer has to do; see writer.go.
+	jobs    chan *job
+	stop    chan struct{} // closed when the store is
+	stopped chan struct{} // closed when the writer has ended
+	once    sync.Once
+}
+
+var _ store.Store = (*Store)(nil)
+
+// closed says whether Close was called.
+func (s *Store) closed() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed].
+func (s *Store) Close() error {
+	var err error
+	s.once.Do(func() {
+		close(s.stop)
+		<-s.stopped
+		s.hub.Close()
+		err = s.read.Close()
+	})
+	return err
+}
+
+// Watch implements [store.Store]. What other processes write is seen by polling, and told as a zero notice.
+func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
+	if s.closed() {
+		return store.ErrClosed
+	}
+	return s.hub.Watch(ctx, changed)
+}
+
+// Vacuum implements [store.Store]. It rewrites the file without its gaps, which takes as much space once more, and
+// moves the write-ahead log into it.
+func (s *Store) Vacuum(ctx context.Context) error {
+	return s.outside(ctx, func(c *sql.Conn) error {
+		for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+			if _, err := c.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Check implements [store.Store].
+func (s *Store) Check(ctx context.Context) error {
+	if s.closed() {
+		return store.ErrClosed
+	}
+	rows, err := s.read.QueryContext(ctx, "PRAGMA integrity_check")
+	if err != nil {
+		return s.fault(ctx, err)
+	}
+	defer rows.Close()
+	var found []error
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return s.fault(ctx, err)
+		}
+		if line != "ok" {
+			found = append(found, errors.New(line))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return s.fault(ctx, err)
+	}
+	if found != nil {
+		return &store.Fault{Cause: store.Corrupt, Store: s.path, Err: errors.Join(found...)}
+	}
+	return nil
+}
+
+// Size implements [store.Store]. The bytes are those of the file and its write-ahead log.
+func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
+	if s.closed() {
+		return size, store.ErrClosed
+	}
+	const query = `SELECT (SELECT count(*) FROM session), (SELECT coalesce(sum(revision), 0) FROM session),
+		(SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size)`
+	if err := s.read.QueryRowContext(ctx, query).Scan(&size.Sessions, &size.Records, &size.Free); err != nil {
+		return size, s.fault(ctx, err)
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(s.path + suffix); err == nil {
+			size.Bytes += info.Size()
+		}
+	}
+	return size, nil
+}
+
+// micros and fromMicros are how times are kept; 0 is the zero time.
+func fromMicros(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(n)
+}

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// headColumns are what scanHead reads.
+const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
+	entries, tokens, bytes`
+
+// scanHead reads headColumns. The id is what tables name a session by.
+func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err error) {
+	var created, used int64
+	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
+		&created, &used, &h.Entries, &h.Tokens, &h.Bytes)
+	h.Created, h.Used = fromMicros(created), fromMicros(used)
+	return id, h, err
+}
+
+// statements are those of the writer, on its one connection.
+type statements struct {
+	begin, commit, rollback, version *sql.Stmt
+
+	create, head                 *sql.Stmt
+	append, record               *sql.Stmt
+	content, refer, grow         *sql.Stmt
+	holder, lease, release       *sql.Stmt
+	deleteRecords, referred      *sql.Stmt
+	deleteRefers, deleteContents *sql.Stmt
+	deleteSession                *sql.Stmt
+	createAccess, revoke, spend  *sql.Stmt
+}
+
+// preparer is a connection or a pool.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+func prepareAll(ctx context.Context, p preparer, all map[**sql.Stmt]string) (err error) {
+	for statement, text := range all {
+		if *statement, err = p.PrepareContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (st *statements) prepare(ctx context.Context, conn *sql.Conn) error {
+	return prepareAll(ctx, conn, map[**sql.Stmt]string{
+		&st.begin:    "BEGIN IMMEDIATE",
+		&st.commit:   "COMMIT",
+		&st.rollback: "ROLLBACK",
+		&st.version:  "PRAGMA data_version",
+
+		&st.create: `INSERT INTO session (owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at,
+				created, used, entries, tokens, bytes)
+			VALUES (?1, ?2, 0, 0, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0)
+			ON CONFLICT DO NOTHING RETURNING ` + headColumns,
+		&st.head: "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
+
+		// The condition is what makes concurrent hosts safe: see the documentation of package store.
+		&st.append: `UPDATE session SET revision = revision + ?3,
+				snapshot = CASE WHEN ?4 > 0 THEN revision + ?4 ELSE snapshot END,
+				entries = ?5, tokens = ?6, bytes = bytes + ?7, used = ?8
+			WHERE owner = ?1 AND name = ?2 AND revision = ?9 AND fence = ?10
+				AND (?11 = '' OR holder = ?11 AND held_until > ?8)
+			RETURNING ` + headColumns,
+		&st.record:  "INSERT INTO record (session, seq, kind, data) VALUES (?1, ?2, ?3, ?4)",
+		&st.content: `INSERT INTO content (owner, hash, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`,
+		&st.refer: `INSERT INTO refer (session, content)
+			SELECT ?1, id FROM content WHERE owner = ?2 AND hash = ?3 ON CONFLICT DO NOTHING`,
+		&st.grow: "UPDATE session SET bytes = bytes + ?2 WHERE id = ?1",
+
+		&st.holder: "SELECT holder, held_until FROM session WHERE owner = ?1 AND name = ?2",
+		&st.lease: `UPDATE session SET fence = CASE WHEN holder = ?3 THEN fence ELSE fence + 1 END,
+				holder = ?3, held_until = ?4
+			WHERE owner = ?1 AND name = ?2 RETURNING ` + headColumns,
+		&st.release: "UPDATE session SET held_until = 0 WHERE owner = ?1 AND name = ?2 AND holder = ?3",
+
+		&st.deleteRecords: "DELETE FROM record WHERE session = ?1",
+		&st.referred:      "SELECT json_group_array(content) FROM refer WHERE session = ?1",
+		&st.deleteRefers:  "DELETE FROM refer WHERE session = ?1",
+		&st.deleteContents: `DELETE FROM content WHERE id IN (SELECT value FROM json_each(?1))
+			AND NOT EXISTS (SELECT 1 FROM refer WHERE refer.content = content.id)`,
+		&st.deleteSession: "DELETE FROM session WHERE id = ?1",
+
+		&st.createAccess: `INSERT INTO access (name, hash, created, revoked, limits) VALUES (?1, ?2, ?3, 0, ?4)
+			ON CONFLICT DO UPDATE SET hash = ?2, created = ?3, revoked = 0, limits = ?4 WHERE revoked <> 0`,
+		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
+		&st.spend: `INSERT INTO spent (name, day, amount) VALUES (?1, ?2, ?3)
+			ON CONFLICT DO UPDATE SET amount = amount + ?3 RETURNING amount`,
+	})
+}
+
+// queries are the statements of readers, on any connection of the pool.
+type queries struct {
+	head, exists, records, chosen, content, list, unused, accesses, usage *sql.Stmt
+}
+
+func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
+	return prepareAll(ctx, read, map[**sql.Stmt]string{
+		&q.head:   "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
+		&q.exists: "SELECT count(*) FROM session WHERE id = ?1",
+		// ?2 has a bit for each kind that is wanted.
+		&q.records: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1 AND seq BETWEEN ?3 AND ?4
+			ORDER BY seq LIMIT ?5`,
+		&q.chosen: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1
+			AND seq IN (SELECT value FROM json_each(?3)) ORDER BY seq`,
+		&q.content: `SELECT data FROM content WHERE owner = ?1 AND hash = ?2`,
+		&q.list: "SELECT " + headColumns + ` FROM session WHERE (owner, name) > (?1, ?2) AND (?3 OR owner = ?4)
+			ORDER BY owner, name LIMIT ?5`,
+		&q.unused:   "SELECT owner, name FROM session WHERE used < ?1",
+		&q.accesses: "SELECT name, hash, created, revoked, limits FROM access ORDER BY name",
+		&q.usage:    "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
+	})
+}

@@ -1,0 +1,268 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+const (
+	// maxBatch is how many calls share a transaction at most. It bounds how long the first of them waits for the rest.
+	maxBatch = 128
+	// pollInterval is how often the writer looks whether another process has written, while someone watches.
+	pollInterval = 200 * time.Millisecond
+)
+
+// job is a call that writes. Either its caller withdraws it or the writer takes it, never both: a caller always knows
+// whether its call had an effect.
+type job struct {
+	// do runs in a transaction that other jobs share. If its error is not a failure of SQLite, such as a conflict, it
+	// has changed nothing: the others are committed all the same.
+	do func(*statements) error
+	// alone, if set, is run instead of do, and outside of transactions.
+	alone func(*sql.Conn) error
+	// notice, if set after do, is passed to watchers once the transaction is committed.
+	notice store.Notice
+	owned  atomic.Bool // set by who takes the job: the writer to do it, the caller to withdraw it
+	err    error       // valid once done is closed
+	done   chan struct{}
+}
+
+// write has the writer do a job, and returns when it is committed. The end of ctx withdraws the job only as long as
+// the writer has not taken it.
+func (s *Store) write(ctx context.Context, do func(*statements, *job) error) error {
+	j := &job{done: make(chan struct{})}
+	j.do = func(st *statements) error { return do(st, j) }
+	return s.submit(ctx, j)
+}
+
+// outside has the writer run f on its connection, outside of transactions.
+func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
+	return s.submit(ctx, &job{alone: f, done: make(chan struct{})})
+}
+
+func (s *Store) submit(ctx context.Context, j *job) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.closed() {
+		return store.ErrClosed
+	}
+	select {
+	case s.jobs <- j:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.stop:
+		return store.ErrClosed
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		if j.owned.CompareAndSwap(false, true) {
+			return context.Cause(ctx)
+		}
+		<-j.done
+		return j.err
+	case <-s.stopped: // after its last batch
+		if j.owned.CompareAndSwap(false, true) {
+			return store.ErrClosed
+		}
+		<-j.done
+		return j.err
+	}
+}
+
+// writer is the goroutine that writes. SQLite has one writer at a time anyway; with one goroutine nothing waits for
+// locks inside of the process, and what arrives during a commit shares the next one.
+type writer struct {
+	*Store
+	db      *sql.DB
+	conn    *sql.Conn // nil after a failure, until the next batch connects
+	st      statements
+	version int64 // PRAGMA data_version: it changes with the commits of others
+}
+
+// connect opens the writer's connection.
+func (w *writer) connect(ctx context.Context) (err error) {
+	if w.db, err = sql.Open("sqlite", dsn(w.path)); err != nil {
+		return err
+	}
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		w.disconnect()
+	}
+	return err
+}
+
+// prepare prepares the writer's statements.
+func (w *writer) prepare(ctx context.Context) error {
+	if err := w.st.prepare(ctx, w.conn); err != nil {
+		return err
+	}
+	_, err := w.others(ctx)
+	return err
+}
+
+// disconnect gives the connection up, with any transaction that is open on it.
+func (w *writer) disconnect() {
+	if w.conn != nil {
+		_ = w.conn.Close()
+	}
+	_ = w.db.Close() // closes its prepared statements
+	w.conn = nil
+}
+
+// run is the writer's goroutine. The context of a call never reaches SQLite: a batch is one transaction for many
+// callers, and none of them may end it for the others.
+func (w *writer) run() {
+	defer close(w.stopped)
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
+	batch := make([]*job, 0, maxBatch)
+	for {
+		select {
+		case <-w.stop:
+			if w.conn != nil {
+				w.disconnect()
+			}
+			return
+		case <-poll.C:
+			w.poll()
+		case first := <-w.jobs:
+			batch = w.take(batch[:0], first)
+			w.perform(batch)
+			clear(batch)
+		}
+	}
+}
+
+// take collects the jobs that wait. A job outside of transactions ends the batch, or is one by itself.
+func (w *writer) take(batch []*job, first *job) []*job {
+	for j := first; ; {
+		if j.owned.CompareAndSwap(false, true) {
+			batch = append(batch, j)
+		}
+		if j.alone != nil || len(batch) == maxBatch {
+			return batch
+		}
+		select {
+		case j = <-w.jobs:
+		default:
+			return batch
+		}
+	}
+}
+
+// perform does a batch of jobs and wakes their callers.
+func (w *writer) perform(batch []*job) {
+	var alone *job
+	if n := len(batch); n > 0 && batch[n-1].alone != nil {
+		batch, alone = batch[:n-1], batch[n-1]
+	}
+	if len(batch) > 0 {
+		err := w.commit(batch)
+		// One that is too large for the space that is left must not fail the others. While the file is locked, each
+		// would wait for the lock again.
+		if err != nil && len(batch) > 1 && !store.IsCause(err, store.Locked) {
+			for i := range batch {
+				w.finish(batch[i:i+1], w.commit(batch[i:i+1]))
+			}
+		} else {
+			w.finish(batch, err)
+		}
+	}
+	if alone != nil {
+		w.finish([]*job{alone}, w.connected(func(context.Context) error { return alone.alone(w.conn) }))
+	}
+}
+
+// commit does jobs in one transaction. Its error is the transaction's; a job that was refused has its own.
+func (w *writer) commit(batch []*job) error {
+	return w.connected(func(ctx context.Context) error {
+		if _, err := w.st.begin.ExecContext(ctx); err != nil {
+			return err
+		}
+		for _, j := range batch {
+			j.err, j.notice = nil, store.Notice{}
+			if err := j.do(&w.st); isRefusal(err) {
+				j.err = err
+			} else if err != nil {
+				_, _ = w.st.rollback.ExecContext(ctx)
+				return err
+			}
+		}
+		_, err := w.st.commit.ExecContext(ctx)
+		if err != nil {
+			_, _ = w.st.rollback.ExecContext(ctx)
+		}
+		return err
+	})
+}
+
+// isRefusal says whether err is the answer to a call and not a failure of the store.
+func isRefusal(err error) bool {
+	var conflict *store.ConflictError
+	var leased *store.LeasedError
+	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrNotFound) ||
+		errors.As(err, &conflict) || errors.As(err, &leased)
+}
+
+// connected calls f with a connection. After a failure the connection is given up, and the next call opens another: so
+// the store works again when the cause is gone, whatever state SQLite was left in.
+func (w *writer) connected(f func(context.Context) error) error {
+	ctx := context.Background()
+	if w.conn == nil {
+		err := w.connect(ctx)
+		if err == nil {
+			err = w.prepare(ctx)
+		}
+		if err != nil {
+			if w.conn != nil {
+				w.disconnect()
+			}
+			return w.fault(ctx, err)
+		}
+	}
+	err := w.fault(ctx, f(ctx))
+	if err != nil && !store.IsCause(err, store.Locked) {
+		w.disconnect()
+	}
+	return err
+}
+
+// finish wakes the callers of jobs.
+func (w *writer) finish(jobs []*job, err error) {
+	for _, j := range jobs {
+		if err != nil {
+			j.err = err
+		} else if j.notice != (store.Notice{}) {
+			w.hub.Notify(j.notice)
+		}
+		close(j.done)
+	}
+}
+
+// poll tells watchers if another process has written.
+func (w *writer) poll() {
+	if w.conn == nil || !w.hub.Watched() {
+		return
+	}
+	if changed, err := w.others(context.Background()); err != nil || changed {
+		w.hub.Notify(store.Notice{})
+	}
+}
+
+// others says whether other connections have committed anything since the last call.
+func (w *writer) others(ctx context.Context) (changed bool, err error) {
+	var version int64
+	if err := w.st.version.QueryRowContext(ctx).Scan(&version); err != nil {
+		return false, err
+	}
+	changed = version != w.version
+	w.version = version
+	return changed, nil
+}

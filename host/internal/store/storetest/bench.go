@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Entry is as long as an entry of a session often is, 2 kB.
+var Entry = bytes.Repeat([]byte("0123456789abcde\n"), 125)
+
+// threeEntries is what a turn appends: one record, as a host writes it, or a record for each.
+var threeEntries = map[string][]store.Record{
+	"one-record":    {{Kind: store.Added, Data: slices.Concat(Entry, Entry, Entry)}},
+	"three-records": {{Kind: store.Added, Data: Entry}, {Kind: store.Added, Data: Entry}, {Kind: store.Added, Data: Entry}},
+}
+
+// Benchmark measures appends of one and of many sessions at once, and the load of a long session.
+func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
+	for _, c := range []struct {
+		records  string
+		sessions int
+	}{{"one-record", 1}, {"one-record", 8}, {"one-record", 64}, {"three-records", 1}, {"three-records", 64}} {
+		sessions := c.sessions
+		b.Run(fmt.Sprintf("append/%s/sessions=%d", c.records, sessions), func(b *testing.B) {
+			s := open(b)
+			heads := make([]store.Head, sessions)
+			for i := range heads {
+				heads[i] = newHead(b, s, fmt.Sprint("s", i))
+			}
+			change := store.Change{Records: threeEntries[c.records]}
+			Measure(b, sessions, func(i int) (err error) {
+				heads[i], err = s.Append(b.Context(), heads[i].Key, heads[i].Position(), change)
+				return err
+			})
+		})
+	}
+	for name, records := range threeEntries {
+		b.Run("load/"+name+"/entries=5000", func(b *testing.B) {
+			s := open(b)
+			h := newHead(b, s, "s")
+			var err error
+			const appends = 5001 / 3
+			for range appends {
+				if h, err = s.Append(b.Context(), h.Key, h.Position(), store.Change{Records: records}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			Measure(b, 1, func(int) error {
+				n := 0
+				for _, err := range s.Records(b.Context(), h.Key, store.Choice{}) {
+					if err != nil {
+						return err
+					}
+					n++
+				}
+				if n != appends*len(records) {
+					return fmt.Errorf("%d records", n)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func newHead(b *testing.B, s store.Store, id string) store.Head {
+	b.Helper()
+	h, err := s.Create(b.Context(), store.Key{ID: id}, store.Origin{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// Measure calls do b.N times from as many goroutines as there are workers, each with its number, and reports the
+// calls per second, and how long half and all but one in a hundred of them took at most.
+func Measure(b *testing.B, workers int, do func(worker int) error) {
+	b.Helper()
+	took := make([][]time.Duration, workers)
+	b.ResetTimer()
+	begin := time.Now()
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for range (b.N + workers - 1 - w) / workers {
+				start := time.Now()
+				if err := do(w); err != nil {
+					b.Error(err)
+					return
+				}
+				took[w] = append(took[w], time.Since(start))
+			}
+		})
+	}
+	wg.Wait()
+	elapsed := time.Since(begin)
+	b.StopTimer()
+	all := slices.Concat(took...)
+	if len(all) == 0 {
+		return
+	}
+	slices.Sort(all)
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	b.ReportMetric(float64(len(all))/elapsed.Seconds(), "calls/s")
+	b.ReportMetric(ms(all[len(all)/2]), "p50-ms")
+	b.ReportMetric(ms(all[len(all)*99/100]), "p99-ms")
+	b.ReportMetric(0, "ns/op")
+}
