@@ -39,7 +39,7 @@ CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
 TESTFLAGS := -vet=off -ldflags='-s -w'
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow check lint fmt-check proto proto-check generate race soak chaos bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-postgres check lint fmt-check proto proto-check generate race soak chaos bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -87,9 +87,14 @@ lint: tools ## vet and staticcheck
 
 race: ## the tests, with the race detector where there is a C compiler
 	@test -n "$(RACE)" || echo "NOTE: no C compiler: the tests run without the race detector"
+	@ls $(or $(THRESH_POSTGRES_BIN),/usr/lib/postgresql/*/bin)/initdb >/dev/null 2>&1 || \
+		echo "NOTE: PostgreSQL is not installed: sessions that are stored there are not tested"
 	$(GO) test $(TESTFLAGS) $(RACE) $(FAST)
 	$(GO) test $(TESTFLAGS) $(PURE)
 	$(GO) test $(TESTFLAGS) $(RACE) -run '$(CONCURRENT)' $(WATCHED)
+
+test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
@@ -102,7 +107,7 @@ chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, st
 tools:
 	@mkdir -p $(TOOLS)
 	@cd tools && GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck google.golang.org/protobuf/cmd/protoc-gen-go \
-		google.golang.org/grpc/cmd/protoc-gen-go-grpc golang.org/x/vuln/cmd/govulncheck golang.org/x/perf/cmd/benchstat ./protogen ./benchreport
+		google.golang.org/grpc/cmd/protoc-gen-go-grpc connectrpc.com/connect/cmd/protoc-gen-connect-go golang.org/x/vuln/cmd/govulncheck golang.org/x/perf/cmd/benchstat ./protogen ./benchreport
 
 proto: tools ## regenerate the Go code of proto/ with the pinned tools
 	$(TOOLS)/protogen -plugin-dir $(TOOLS) proto

@@ -55,6 +55,10 @@ func ReexecMain() { engine.ReexecMain() }
 // Config returns the configuration that sessions start with.
 func (h *Host) Config() *config.Config { return h.engine.Config() }
 
+// Reload makes c the configuration of sessions that are opened from now on, and looks for plugins again. Open sessions
+// keep theirs. If a setting of the whole host differs, nothing is changed, and the error wraps [ErrFixed] and names it.
+func (h *Host) Reload(c *config.Config) error { return classify(h.engine.Reload(c)) }
+
 // SessionOptions describe a session. The zero value is a session with a random id and the host's settings.
 type SessionOptions struct {
 	// Owner is whom the session belongs to, in a program that serves several: ids of different owners are apart. "" is

@@ -20,6 +20,7 @@ type Settings struct {
 	Log         Log         `koanf:"log"`
 	Metrics     Metrics     `koanf:"metrics"`
 	Proxy       Proxy       `koanf:"proxy"`
+	Serve       Serve       `koanf:"serve"`
 	// Profile is the profile in force; "" is none.
 	Profile string `koanf:"profile"`
 	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
@@ -149,6 +150,25 @@ type Grant struct {
 type Log struct {
 	// Level is trace, debug, info, warn or error.
 	Level string `koanf:"level"`
+	// Format is text or json.
+	Format string `koanf:"format"`
+}
+
+// Serve holds the settings under "serve".
+type Serve struct {
+	// Listen is HOST:PORT or unix:PATH. It is checked when it is used.
+	Listen string `koanf:"listen"`
+	// TokenFile is an absolute path; "" if the local user has no token.
+	TokenFile string   `koanf:"tokenFile"`
+	TLS       ServeTLS `koanf:"tls"`
+	// Drain is how long requests in progress have to end.
+	Drain time.Duration `koanf:"drain"`
+}
+
+// ServeTLS holds the settings under "serve.tls". Both are absolute paths, or "" without TLS.
+type ServeTLS struct {
+	Cert string `koanf:"cert"`
+	Key  string `koanf:"key"`
 }
 
 // Metrics holds the settings under "metrics".

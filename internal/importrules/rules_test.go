@@ -41,6 +41,12 @@ var rules = []rule{
 		reason: "internal/wire converts to and from protobuf; others only register services, without logic",
 	},
 	{
+		room:   []string{"..."},
+		except: []string{"proto/...", "host/internal/door/network"},
+		never:  []string{"proto/thresh/v1/sessionv1/..."},
+		reason: "the network door converts to and from what is served; clients are written from the .proto file",
+	},
+	{
 		room: []string{"host/internal/history", "host/internal/prepare", "host/internal/tokens",
 			"host/internal/pricing"},
 		never: []string{goPlugin, grpc, protobuf},
@@ -149,7 +155,8 @@ func TestImports(t *testing.T) {
 // What can be imported from outside is what embedders and authors need, and nothing else.
 func TestPublicPackages(t *testing.T) {
 	want := []string{
-		"host", "host/config", "host/early", "host/outcome", "proto/thresh/v1",
+		"host", "host/config", "host/early", "host/outcome", "proto/thresh/v1", "proto/thresh/v1/sessionv1",
+		"proto/thresh/v1/sessionv1/sessionv1connect",
 		"sdk", "sdk/content", "sdk/content/rawjson", "sdk/contract", "sdk/sdktest", "sdk/summary", "sdk/tools",
 		"sdk/turns",
 	}

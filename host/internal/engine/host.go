@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,7 +44,7 @@ type Options struct {
 
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
 type Host struct {
-	config  *config.Config
+	config  atomic.Pointer[config.Config] // what sessions start with; Reload replaces it
 	log     hclog.Logger
 	plugins *plugins.Manager
 	// models and prices are made when they are first needed.
@@ -89,16 +90,22 @@ func Open(o Options) (*Host, error) {
 	}
 	logger := o.Logger
 	if logger == nil {
-		logger = DefaultLogger(os.Stderr, set.Log.Level)
+		logger = DefaultLogger(os.Stderr, set.Log)
 	}
+	var h *Host
 	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
-		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
+		// By the configuration at the time, which may have been reloaded.
+		Settings: func(name string, declared []config.Spec) (map[string]any, error) {
+			return h.Config().Strategy(name, declared)
+		},
+		Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
+	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
 		models: models{log: logger}, store: o.Store, name: rand.Text(), leaseTime: leaseTime,
 		snapshotEvery: snapshotEvery}
+	h.config.Store(c)
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
@@ -127,7 +134,7 @@ func ReexecMain() { isolate.Main() }
 func Isolation() []isolate.Check { return isolate.Probe() }
 
 // Config returns the configuration that sessions start with.
-func (h *Host) Config() *config.Config { return h.config }
+func (h *Host) Config() *config.Config { return h.config.Load() }
 
 // Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not
 // running.
@@ -157,7 +164,7 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	c, err := overrides(h.config, o.Settings)
+	c, err := overrides(h.Config(), o.Settings)
 	if err != nil {
 		return nil, err
 	}
