@@ -37,6 +37,8 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Isolation: "best-effort",
 		},
 		Log: config.Log{Level: "warn"},
+		Proxy: config.Proxy{OnError: "forward", Upstreams: config.Upstreams{Anthropic: "https://api.anthropic.com",
+			OpenAI: "https://api.openai.com/v1", Gemini: "https://generativelanguage.googleapis.com"}},
 	}
 	if diff := cmp.Diff(want, m.load(m.options()).Settings()); diff != "" {
 		t.Error(diff)
