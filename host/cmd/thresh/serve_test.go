@@ -115,7 +115,7 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 				t.Errorf("%s---\n%s", first, second)
 			}
 			// A request has one reading of the file, of 1,200 tokens, however many there were.
-			if regexp.MustCompile(`[2-9]\d\d\d tokens`).MatchString(first+second) {
+			if regexp.MustCompile(`[2-9]\d\d\d tokens`).MatchString(first + second) {
 				t.Errorf("nothing was pruned:\n%s%s", first, second)
 			}
 		})
