@@ -33,7 +33,9 @@ var keptFrom = map[isolate.Measure]string{
 	isolate.Signals:     "signals, abstract sockets",
 	isolate.Ending:      "outliving the host",
 	isolate.Descriptors: "inherited open files",
-	isolate.Memory:      "unlimited private memory",
+	isolate.Memory:      "unlimited memory",
+	isolate.Disk:        "filling the disk",
+	isolate.Threads:     "many threads",
 	isolate.Limits:      "open files, core dumps",
 }
 
@@ -46,9 +48,8 @@ func doctorCommand(a *app) *cobra.Command {
 		Long: `Shows each isolation measure, whether it works on this machine, and the settings that control isolation.
 It starts no plugin, but tries whether namespaces work.
 
-Not limited on any system: CPU time, the number of threads (except by the memory that they take), and shared memory
-(the limit is on private memory). Where the measure "sockets" does not work, a plugin can connect to any Unix socket in
-the file system that your user may open: run thresh as a user without access to any that matter.
+Not limited on any system: CPU time within a call. Where the measure "sockets" does not work, a plugin can connect to
+any Unix socket in the file system that your user may open: run thresh as a user without access to any that matter.
 
 A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
 temporary directory (TMPDIR), not in the host's private one.

@@ -217,11 +217,16 @@ func running(a *agent, h hostile) (pid int) {
 // busy waits until a call to the plugin is under way.
 func busy(a *agent, h hostile) (pid int) {
 	a.t.Helper()
-	pattern := a.path("tmp", "*", "*", "waiting") // it writes that into its run directory
-	if !eventually(patience, func() bool { found, _ := filepath.Glob(pattern); return len(found) > 0 }) {
+	// It writes that into its run directory, which isolation has only it see.
+	pattern := a.path("tmp", "*", "*", "waiting")
+	if !eventually(patience, func() bool {
+		pid = running(a, h)
+		found, _ := filepath.Glob(fmt.Sprintf("/proc/%d/root%s", pid, pattern))
+		return len(found) > 0
+	}) {
 		a.t.Fatalf("%s was not called", h.plugin)
 	}
-	return running(a, h)
+	return pid
 }
 
 func kill(a *agent, h hostile) {

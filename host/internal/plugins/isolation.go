@@ -17,6 +17,8 @@ var without = map[isolate.Measure]string{
 	isolate.Signals:    "end other processes of yours and use abstract sockets",
 	isolate.Memory:     "take all memory of this machine",
 	isolate.Limits:     "open many files and write huge ones",
+	isolate.Disk:       "fill the disk",
+	isolate.Threads:    "start any number of threads",
 
 	isolate.Calls:       "change modes, owners and limits of what is yours",
 	isolate.Sockets:     "reach the sockets of other programs",

@@ -132,11 +132,18 @@ func callRules(r refusal, pid uint32) []callRule {
 		{unix.SYS_SCHED_SETSCHEDULER, []argument{{index: 0, values: here}}, unix.EPERM},
 		{unix.SYS_SETPRIORITY, []argument{
 			{index: 0, values: []uint32{unix.PRIO_PROCESS}}, {index: 1, values: here}}, unix.EPERM},
-		{unix.SYS_SOCKETPAIR, []argument{{index: 0, values: []uint32{unix.AF_UNIX}}}, unix.EACCES},
+		// Not datagrams: they can be sent to any socket.
+		{unix.SYS_SOCKETPAIR, []argument{{index: 0, values: []uint32{unix.AF_UNIX}},
+			{index: 1, mask: 0xf, values: []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}, unix.EACCES},
 		// With grants for processes it may set its own limits only, too: prlimit has no use for others.
 		{unix.SYS_PRLIMIT64, []argument{{index: 0, values: self}}, unix.EPERM},
 	}
 	if r.processes {
+		// Memory to be shared with a process that it cannot have. No limit counts it.
+		const anonymous = unix.MAP_ANONYMOUS
+		rules = append(rules, callRule{unix.SYS_MMAP, []argument{{index: 3, mask: unix.MAP_TYPE | anonymous,
+			values: []uint32{unix.MAP_PRIVATE, unix.MAP_PRIVATE | anonymous, unix.MAP_SHARED,
+				unix.MAP_SHARED_VALIDATE}}}, unix.EPERM})
 		rules = append(rules,
 			callRule{unix.SYS_KILL, []argument{{index: 0, values: []uint32{pid}}}, unix.EPERM},
 			callRule{unix.SYS_RT_SIGQUEUEINFO, []argument{{index: 0, values: []uint32{pid}}}, unix.EPERM},

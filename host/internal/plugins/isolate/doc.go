@@ -13,7 +13,6 @@
 // seccomp_linux.go hold one mechanism each. calls_linux.go lists the system calls that a program has, and
 // probe_linux.go says what works here.
 //
-// The kernel's own limit on processes (RLIMIT_NPROC) is not used: it counts those of the user on the whole machine,
-// so that one plugin could be refused a thread because of another's, or of the user's browser. Instead a program can
-// start threads and no processes at all. How many threads is bounded by its memory.
+// Two measures have no kernel mechanism that works everywhere: how much a program keeps in its run directory, and how
+// many threads it has. [KernelKeeps] tells whether the caller has to look after them.
 package isolate

@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"slices"
 	"sync/atomic"
 )
 
@@ -19,7 +20,7 @@ const (
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
 	Signals Measure = "signals"
-	// Memory: a hard limit on private memory. No limit that works without root counts shared memory.
+	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is refused.
 	Memory Measure = "memory"
 	// Calls: no system calls but those of an allow list, and some of these on the process itself only.
 	Calls Measure = "calls"
@@ -29,14 +30,34 @@ const (
 	Ending Measure = "ending"
 	// Sockets: none but those in its run directory, and nothing outside can reach those that it makes.
 	Sockets Measure = "sockets"
+	// Disk: a bound on what it keeps in its run directory, in bytes and files.
+	Disk Measure = "disk"
+	// Threads: a bound on how many it has.
+	Threads Measure = "threads"
 	// Limits: open files, the size of a written file, no core dumps.
 	Limits Measure = "limits"
 )
 
 // measures are all of them, in the order in which they are shown.
 var measures = []Measure{
-	Privileges, Files, Network, Sockets, Processes, Calls, Signals, Ending, Descriptors, Memory, Limits,
+	Privileges, Files, Network, Sockets, Processes, Calls, Signals, Ending, Descriptors, Memory, Disk, Threads,
+	Limits,
 }
+
+// Bounds on what a program takes, for the measures Disk and Threads. Where the kernel cannot keep them, the host is to
+// look at the program from time to time.
+const (
+	// MaxDisk is how much its run directory may hold, in bytes.
+	MaxDisk = 256 << 20
+	// MaxFiles is how many files and directories may be in its run directory.
+	MaxFiles = 16 << 10
+	// MaxThreads is how many threads it may have. Runtimes start some for each processor of the machine.
+	MaxThreads = 512
+)
+
+// HostDir is the directory within a program's run directory where, if [OwnDisk] holds, it finds what the host puts into
+// the run directory. It can only read it.
+const HostDir = "h"
 
 // Check reports whether this machine can enforce a measure.
 type Check struct {
@@ -60,7 +81,8 @@ type Spec struct {
 	// Status is the launcher's descriptor for reporting a failure. It closes when the program begins, which is the sign
 	// of success.
 	Status int `json:"status"`
-	// RunDir is the directory that the program may write to.
+	// RunDir is the directory that the program may write to. If [OwnDisk] holds for Apply, what the program finds there
+	// is not the directory itself but a file system of its own, which ends with the program; see [HostDir].
 	RunDir string `json:"runDir"`
 	// Network allows the network, Processes allows starting other programs.
 	Network   bool `json:"network"`
@@ -71,8 +93,15 @@ type Spec struct {
 	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
+	// OwnUser is set by [Command] if the program gets a user namespace of its own.
+	OwnUser bool `json:"ownUser"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.
 	Apply []Measure `json:"apply"`
+}
+
+// OwnDisk reports whether a program under these measures has a file system of its own in its run directory.
+func OwnDisk(apply []Measure) bool {
+	return slices.Contains(apply, Sockets) && slices.Contains(apply, Disk)
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

@@ -265,8 +265,8 @@ func TestSignals(t *testing.T) {
 func TestPrivilegesAndLimits(t *testing.T) {
 	got := try(t, Spec{Apply: everything(t), MaxMemory: 1 << 30}, "no-new-privs", "capabilities", "cores", "files", "size", "memory")
 	want := map[string]string{
-		"no-new-privs": "1", "capabilities": "0000000000000000", "cores": "0", "files": fmt.Sprint(min(1024, hard(t, syscall.RLIMIT_NOFILE))),
-		"size": fmt.Sprint(1 << 30), "memory": fmt.Sprint(1 << 30),
+		"no-new-privs": "1", "capabilities": "0000000000000000", "cores": "0", "files": fmt.Sprint(min(maxOpen, hard(t, syscall.RLIMIT_NOFILE))),
+		"size": fmt.Sprint(MaxDisk), "memory": fmt.Sprint(1 << 30),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -68,8 +68,17 @@ var (
 		"/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
 		"/run/systemd/resolve",
 	}
-	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+	devices = []string{"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"}
 )
+
+// devicesOf returns the devices that a program has. A shared mapping of /dev/zero is memory that no limit counts, so
+// that it is only for programs that may share memory.
+func devicesOf(spec Spec) []string {
+	if spec.Processes {
+		return append([]string{"/dev/zero"}, devices...)
+	}
+	return devices
+}
 
 // Readable reports whether a program without any grant may read the file at path, which must be absolute and without
 // symbolic links. It only considers what all systems have in common, not a program's own directory.
@@ -111,7 +120,7 @@ func limitFiles(spec Spec) error {
 	err := errors.Join(
 		allow(runTree, systemTrees...),
 		allow(readTree, systemReads...),
-		allow(unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE, devices...),
+		allow(unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE, devicesOf(spec)...),
 		allow(all, spec.RunDir),
 	)
 	if spec.Network {

@@ -46,12 +46,14 @@ const launcherFailed = 125
 // and keeps what is in SysProcAttr.
 // /proc/self/exe is the running program even if its file was replaced.
 func Command(spec Spec) (*exec.Cmd, error) {
+	flags := namespacesOf(spec)
+	spec.OwnUser = flags != 0 && !canMount()
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
 	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}
-	enterNamespaces(cmd, namespacesOf(spec))
+	enterNamespaces(cmd, flags, spec.OwnUser)
 	return cmd, nil
 }
 
@@ -66,6 +68,7 @@ var steps = []struct {
 	{Descriptors, []Measure{Descriptors}, closeDescriptors},
 	{Limits, []Measure{Limits}, setLimits},
 	{Memory, []Measure{Memory}, limitMemory},
+	{Threads, []Measure{Threads}, limitThreads},
 	{Privileges, []Measure{Files, Network, Processes, Calls}, keepPrivileges}, // without root, they need it
 	{Files, []Measure{Files}, limitFiles},
 	{Privileges, []Measure{Privileges}, dropPrivileges},
@@ -132,17 +135,24 @@ func closeFrom(first, last int) error {
 // keepPrivileges makes sure that no program gains any, such as a setuid one.
 func keepPrivileges(Spec) error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
-// setLimits bounds open files, the size of a written file (1 GiB) and core dumps (none: they could contain
-// conversation).
-func setLimits(Spec) error {
+// setLimits bounds open files, the size of a written file and core dumps (none: they could contain conversation). The
+// kernel keeps what is in pipes and sockets for a program; how much that is depends on how many it can have open.
+func setLimits(spec Spec) error {
+	files := uint64(maxOpen)
+	if spec.Network || spec.Processes {
+		files = maxOpenGranted
+	}
 	var errs []error
 	for resource, most := range map[int]uint64{
-		unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: 1024, unix.RLIMIT_FSIZE: 1 << 30,
+		unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: files, unix.RLIMIT_FSIZE: MaxDisk,
 	} {
 		errs = append(errs, limit(resource, most))
 	}
 	return errors.Join(errs...)
 }
+
+// How many files a program may have open: without a grant it needs few besides its connection.
+const maxOpen, maxOpenGranted = 256, 1024
 
 // limitMemory bounds the memory that the program can write to. The size of its address space would be the wrong
 // measure: runtimes reserve far more than they use.
@@ -151,6 +161,16 @@ func limitMemory(spec Spec) error {
 		return nil
 	}
 	return limit(unix.RLIMIT_DATA, spec.MaxMemory)
+}
+
+// limitThreads bounds the number of threads where the kernel can do that: in a user namespace of its own, it counts
+// those of the namespace alone. Elsewhere it would count those of the user on the whole machine, so that one plugin
+// could be refused a thread because of another's, or of the user's browser. Nor does it bind root.
+func limitThreads(spec Spec) error {
+	if !spec.OwnUser {
+		return nil
+	}
+	return limit(unix.RLIMIT_NPROC, MaxThreads)
 }
 
 // limit lowers a resource limit for good; it never raises one.

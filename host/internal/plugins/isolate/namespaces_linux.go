@@ -37,12 +37,12 @@ func namespacesOf(spec Spec) uintptr {
 
 // enterNamespaces makes cmd start in namespaces of its own. Without root's rights they need a user namespace, in which
 // the user keeps its ids. The launcher gets the privileges to mount in it, and drops them before the program begins.
-func enterNamespaces(cmd *exec.Cmd, flags uintptr) {
+func enterNamespaces(cmd *exec.Cmd, flags uintptr, ownUser bool) {
 	if flags == 0 {
 		return
 	}
 	a := &syscall.SysProcAttr{Cloneflags: flags}
-	if !canMount() {
+	if ownUser {
 		a.Cloneflags |= unix.CLONE_NEWUSER
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
@@ -69,6 +69,7 @@ type exposed struct {
 type view struct {
 	trees []exposed
 	links map[string]string // symbolic links to make, by path
+	host  *exposed          // the run directory as the host sees it, if the program gets another one
 }
 
 // add adds a path, and what it is a link to. needed makes an error of a path that cannot be shown.
@@ -140,7 +141,7 @@ func (v *view) shows(path string) bool {
 func hideFiles(spec Spec) error {
 	v := view{links: make(map[string]string)}
 	var errs []error
-	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devices) {
+	for _, path := range slices.Concat([]string{"/proc", "/usr"}, systemTrees, systemReads, devicesOf(spec)) {
 		errs = append(errs, v.add(path, false))
 	}
 	if spec.Network {
@@ -153,7 +154,7 @@ func hideFiles(spec Spec) error {
 			errs = append(errs, fmt.Errorf("what it was granted to read: %s: %w", path, fault(err)))
 		}
 	}
-	errs = append(errs, v.add(spec.RunDir, true))
+	errs = append(errs, v.addRunDir(spec))
 	if spec.KeepBinary {
 		errs = append(errs, v.addOpen(spec.Binary))
 	}
@@ -181,12 +182,60 @@ func hideFiles(spec Spec) error {
 	if err := v.build(); err != nil {
 		return err
 	}
+	if v.host != nil {
+		if err := v.host.mountBelow(spec.RunDir); err != nil {
+			return fmt.Errorf("making a file system of its own: %w", err)
+		}
+	}
 	const readOnly = unix.MS_REMOUNT | unix.MS_BIND | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
 	if err := unix.Mount("", "/", "", readOnly, ""); err != nil {
 		return fmt.Errorf("making the root read-only: %w", err)
 	}
 	return unix.Chdir(spec.RunDir)
 }
+
+// addRunDir adds the run directory, or keeps it for [exposed.mountBelow].
+func (v *view) addRunDir(spec Spec) error {
+	if err := v.add(spec.RunDir, true); err != nil || !OwnDisk(spec.Apply) {
+		return err
+	}
+	if i := slices.IndexFunc(v.trees, func(e exposed) bool { return e.path == spec.RunDir }); i >= 0 {
+		v.host = &v.trees[i]
+		v.trees = slices.Delete(slices.Clone(v.trees), i, i+1)
+		return nil
+	}
+	return fmt.Errorf("the run directory %s is in a directory that programs may read, or is a link", spec.RunDir)
+}
+
+// mountBelow makes a file system of limited size at dir, and shows e in it, read-only. What is written there is gone
+// when the last process that sees it has ended, whatever the program does.
+func (e exposed) mountBelow(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	options := fmt.Sprintf("size=%d,nr_inodes=%d,mode=700", MaxDisk, MaxFiles)
+	if err := unix.Mount("plugin", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return err
+	}
+	e.path = filepath.Join(dir, HostDir)
+	if err := e.mount(); err != nil {
+		return err
+	}
+	var stat unix.Statfs_t
+	if err := unix.Statfs(e.path, &stat); err != nil {
+		return err
+	}
+	// In a user namespace, restrictions that a mount has must be repeated.
+	flags := uintptr(stat.Flags) & (unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME |
+		unix.MS_NODIRATIME)
+	if stat.Flags&stRelatime != 0 {
+		flags |= unix.MS_RELATIME
+	}
+	return unix.Mount("", e.path, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|flags, "")
+}
+
+// stRelatime is ST_RELATIME of statfs, which package unix does not name.
+const stRelatime = 0x1000
 
 // build makes the tree in the new, empty root.
 func (v *view) build() error {

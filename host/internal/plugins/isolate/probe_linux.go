@@ -35,6 +35,13 @@ func Probe() []Check {
 	} else if !canMount() {
 		sockets.How = "user, mount and network namespaces"
 	}
+	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
+	if sockets.Works {
+		disk.How = fmt.Sprintf("a file system of its own, %d MiB", MaxDisk>>20)
+		if !canMount() {
+			threads.How = fmt.Sprintf("RLIMIT_NPROC in its user namespace, %d", MaxThreads)
+		}
+	}
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
 		files,
@@ -45,7 +52,9 @@ func Probe() []Check {
 		signals,
 		ending(),
 		{Descriptors, true, "all but the standard three and the lifeline are closed"},
-		{Memory, true, "RLIMIT_DATA (private memory, not shared), GOMEMLIMIT"},
+		{Memory, true, "RLIMIT_DATA, GOMEMLIMIT; what these do not count is looked at every second"},
+		disk,
+		threads,
 		{Limits, true, "open files, file size, core dumps"},
 	}
 }

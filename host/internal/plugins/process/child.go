@@ -49,9 +49,10 @@ type child struct {
 
 	attempt attempt
 	running
-	handshake handshake // what it wrote to its standard output
-	stderr    tail      // the end of what it wrote to its standard error
-	quota     *logQuota // what its output may add to the log
+	handshake handshake               // what it wrote to its standard output
+	listens   atomic.Pointer[os.File] // on Linux, the socket that it listens on; nil before the handshake
+	stderr    tail                    // the end of what it wrote to its standard error
+	quota     *logQuota               // what its output may add to the log
 	exit      exit
 }
 
@@ -70,10 +71,11 @@ type running struct {
 
 // exit is how the process ended. Read state only after done is closed.
 type exit struct {
-	done   chan struct{} // closed once the process is gone and reaped, and its output read
-	state  string        // for people; valid after done
-	killed atomic.Bool   // the host killed it, or tried to
-	leave  func()        // for an attached process: records that it is gone
+	done   chan struct{}          // closed once the process is gone and reaped, and its output read
+	state  string                 // for people; valid after done
+	killed atomic.Bool            // the host killed it, or tried to
+	reason atomic.Pointer[string] // why the host killed it, if it took too much; set before killed
+	leave  func()                 // for an attached process: records that it is gone
 }
 
 // newChild returns a child that is not started yet.
@@ -166,6 +168,7 @@ func (c *child) start() (err error) {
 	c.lifeline = lifeW
 	c.log = c.log.With("pid", c.cmd.Process.Pid)
 	go c.run(outR, errR)
+	go c.watchUse()
 	return nil
 }
 
@@ -218,6 +221,9 @@ func (c *child) run(stdout, stderr *os.File) {
 
 	reap(c.cmd)
 	c.exit.state = c.cmd.ProcessState.String()
+	if why := c.exit.reason.Load(); why != nil {
+		c.exit.state = "killed by the host: " + *why
+	}
 
 	deadline := time.Now().Add(drainTime)
 	_ = stdout.SetReadDeadline(deadline)

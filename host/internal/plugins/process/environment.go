@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
@@ -76,7 +77,11 @@ func (p *Process) Lacking(err error) error {
 }
 
 // outOfThreads reports whether Go's runtime ended a program because the system refused it a thread, which it can do
-// nothing about. A plugin that only claims this gains nothing but to be started again at each call.
+// nothing about. With about as many as isolation allows, it is the program's own fault. A plugin that only claims this
+// gains nothing but to be started again at each call.
 func outOfThreads(stderr string) bool {
-	return strings.Contains(stderr, "runtime: failed to create new OS thread") && strings.Contains(stderr, "errno=11")
+	_, rest, found := strings.Cut(stderr, "runtime: failed to create new OS thread (have ")
+	have, rest, _ := strings.Cut(rest, " already; ")
+	n, err := strconv.Atoi(have)
+	return found && err == nil && n < isolate.MaxThreads/2 && strings.HasPrefix(rest, "errno=11")
 }

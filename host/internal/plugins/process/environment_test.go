@@ -36,6 +36,10 @@ func TestWhoIsToBlameForAFailedStart(t *testing.T) {
 			err: errors.New("it exited"), dir: there, host: true,
 			stderr: "runtime: failed to create new OS thread (have 5 already; errno=11)\n",
 		},
+		"more threads than a plugin may have": {
+			err: errors.New("it exited"), dir: there,
+			stderr: "runtime: failed to create new OS thread (have 512 already; errno=11)\n",
+		},
 		"no interpreter":     {err: start(syscall.ENOENT), dir: there},
 		"another system's":   {err: start(syscall.ENOEXEC), dir: there},
 		"it exited":          {err: errors.New("it exited"), dir: there, stderr: "panic: too many open files\n"},

@@ -115,6 +115,9 @@ func (p *Process) Close(grace time.Duration) {
 	case <-time.After(goPluginTime):
 		p.child.log.Warn("go-plugin did not finish cleaning up in time", "timeout", goPluginTime)
 	}
+	if socket := p.child.listens.Load(); socket != nil {
+		_ = socket.Close() // go-plugin does not connect any more
+	}
 	if dir := p.child.dir; dir != "" {
 		if err := removeAll(dir); err != nil {
 			p.child.log.Warn("removing the plugin's run directory failed", "error", err)

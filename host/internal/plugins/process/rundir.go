@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
 const (
@@ -19,8 +20,9 @@ const (
 
 	// maxSocketPath is what sun_path holds on the strictest system we run on (macOS), without the closing NUL.
 	maxSocketPath = 103
-	// socketSuffix is the longest that go-plugin appends to a run directory: its own directory and a socket in it.
-	socketSuffix = "/plugin-dir4294967295/plugin4294967295"
+	// socketSuffix is the longest that comes behind a run directory: go-plugin's own directory, where isolated plugins
+	// find the host's files, and a socket.
+	socketSuffix = "/plugin-dir4294967295/" + isolate.HostDir + "/plugin4294967295"
 )
 
 // runDir is the private directory of one spawner, readable by its user only. Each process gets a directory in it for

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-plugin/runner"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
 
 var _ runner.Runner = (*child)(nil)
@@ -62,10 +65,14 @@ func (c *child) Diagnose(context.Context) string { return "" }
 func (c *child) PluginToHost(network, address string) (string, string, error) {
 	switch network {
 	case "unix":
-		if sameDir(filepath.Dir(address), c.dir) {
-			return network, address, nil
+		if !sameDir(filepath.Dir(address), c.dir) {
+			return "", "", fmt.Errorf("its socket %q is not in the directory that PLUGIN_UNIX_SOCKET_DIR names", address)
 		}
-		return "", "", fmt.Errorf("its socket %q is not in the directory that PLUGIN_UNIX_SOCKET_DIR names", address)
+		path, err := c.socket(filepath.Base(address))
+		if err != nil {
+			return "", "", fmt.Errorf("its socket %q: %w", address, err)
+		}
+		return network, path, nil
 	case "tcp":
 		host, _, err := net.SplitHostPort(address)
 		if err == nil && net.ParseIP(host).IsLoopback() {
@@ -75,6 +82,10 @@ func (c *child) PluginToHost(network, address string) (string, string, error) {
 	return "", "", fmt.Errorf("it listens on %s %q, not on a unix socket or the loopback address", network, address)
 }
 
+// errNoSocket refuses a file that a plugin printed as its socket. Through a link it could have the host talk to any
+// program that listens somewhere.
+var errNoSocket = errors.New("it is not a socket")
+
 // sameDir reports whether two paths lead to the same directory, also by symbolic links.
 func sameDir(a, b string) bool {
 	infoA, errA := os.Stat(a)
@@ -82,7 +93,10 @@ func sameDir(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// HostToPlugin changes nothing: both sides see the same files.
+// HostToPlugin returns where the plugin finds a socket that the host made in the run directory.
 func (c *child) HostToPlugin(network, address string) (string, string, error) {
+	if network == "unix" && isolate.OwnDisk(c.sandbox.Apply) {
+		address = filepath.Join(filepath.Dir(address), isolate.HostDir, filepath.Base(address))
+	}
 	return network, address, nil
 }

@@ -106,6 +106,8 @@ func (s *strategy) Compress(stream grpc.BidiStreamingServer[threshv1.CompressReq
 		result.NoopReason, pieces = escapes(call.GetConfig()), nil
 	case "eats-memory":
 		eat()
+	case "fills-its-directory", "starts-threads", "shares-memory", "takes-page-tables":
+		result.NoopReason, pieces = takes(s.name), nil
 	case "tells-what-it-sees":
 		result.NoopReason, pieces = whatItSees(call.GetConfig(), s.config), nil
 	case "counts-without-end":

@@ -101,7 +101,10 @@ func (s *strategy) oneMessage(callID string) {
 
 // openStreams opens requests on the host's socket without regard to how many the host allows, and finishes none.
 func openStreams(n int) {
-	sockets, _ := filepath.Glob(filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "*"))
+	dir := os.Getenv("PLUGIN_UNIX_SOCKET_DIR")
+	sockets, _ := filepath.Glob(filepath.Join(dir, "*"))
+	ofHost, _ := filepath.Glob(filepath.Join(dir, "*", "*")) // where isolation shows them
+	sockets = append(sockets, ofHost...)
 	for _, path := range sockets {
 		conn, err := net.Dial("unix", path)
 		if err != nil {

@@ -48,7 +48,8 @@ func (s *strategy) GetInfo(context.Context, *threshv1.GetInfoRequest) (*threshv1
 		info.Name = "somebody-else"
 	case "has-no-trigger":
 		info.Trigger = nil
-	case "threshold-only", "waits-in-compress", "eats-memory", "asks-without-end", "tries-to-escape", "tells-what-it-sees":
+	case "threshold-only", "waits-in-compress", "eats-memory", "asks-without-end", "tries-to-escape", "tells-what-it-sees",
+		"fills-its-directory", "starts-threads", "shares-memory", "takes-page-tables":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD
 	case "needs-llm":
 		info.Trigger.Mode = threshv1.TriggerMode_TRIGGER_MODE_THRESHOLD

@@ -1,0 +1,152 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
+)
+
+// usePeriod is how often it is looked at what a process takes.
+const usePeriod = time.Second
+
+// use is what a process takes of the machine.
+type use struct {
+	threads int
+	memory  int64 // bytes: private, shared and swapped memory, and the page tables
+	disk    int64 // bytes in its private directory, also of files that were removed and are open
+	files   int   // in its private directory
+}
+
+// watchUse ends an isolated process that takes more than it may, of what the kernel does not bound by itself. It returns
+// when the process has ended. The kernel bounds private memory, and in its own namespaces threads and files; so this
+// finds shared memory, page tables, and whatever a machine without namespaces leaves open.
+func (c *child) watchUse() {
+	if len(c.sandbox.Apply) == 0 {
+		return
+	}
+	tick := time.NewTicker(usePeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.exit.done:
+			return
+		case <-tick.C:
+		}
+		if why := c.use().exceeds(int64(c.sandbox.MaxMemory)); why != "" {
+			c.log.Error("plugin takes more than it may and is killed", "why", why)
+			c.exit.reason.Store(&why)
+			_ = c.kill()
+			return
+		}
+	}
+}
+
+// exceeds says what is more than a process may have; "" if nothing is. maxMemory is the limit of its private memory; 0
+// is none. The kernel enforces that, so that a process just below it must not be killed for its page tables.
+func (u use) exceeds(maxMemory int64) string {
+	most := maxMemory + maxMemory/4
+	switch {
+	case u.threads > isolate.MaxThreads:
+		return fmt.Sprintf("it had %d threads, at most %d are allowed", u.threads, isolate.MaxThreads)
+	case maxMemory > 0 && u.memory > most:
+		return fmt.Sprintf("it used %d MiB of memory, shared memory and page tables included; at most %d MiB are "+
+			"allowed (plugins.maxMemoryBytes and a quarter)", u.memory>>20, most>>20)
+	case u.disk > isolate.MaxDisk:
+		return fmt.Sprintf("it kept %d MiB in its private directory, at most %d MiB are allowed", u.disk>>20,
+			isolate.MaxDisk>>20)
+	case u.files > isolate.MaxFiles:
+		return fmt.Sprintf("it kept more than %d files in its private directory", isolate.MaxFiles)
+	}
+	return ""
+}
+
+// use returns what the process takes now. What cannot be read counts as nothing: the process is ending.
+func (c *child) use() use {
+	proc := fmt.Sprintf("/proc/%d/", c.cmd.Process.Pid)
+	var u use
+	status, _ := os.ReadFile(proc + "status")
+	for line := range bytes.Lines(status) {
+		name, value, _ := strings.Cut(string(line), ":")
+		n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		switch name {
+		case "Threads":
+			u.threads = int(n)
+		case "RssAnon", "RssShmem", "VmPTE", "VmSwap":
+			u.memory += n << 10
+		}
+	}
+	if !isolate.OwnDisk(c.sandbox.Apply) {
+		u.addDirectory(c.dir)
+		u.addRemoved(proc, c.dir)
+	}
+	return u
+}
+
+// blockSize is the unit of [syscall.Stat_t.Blocks].
+const blockSize = 512
+
+// add adds a file.
+func (u *use) add(info fs.FileInfo) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		u.disk += stat.Blocks * blockSize
+	}
+}
+
+// addDirectory adds what is in a directory. It stops when there are too many files, so that looking stays cheap.
+func (u *use) addDirectory(dir string) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // removed meanwhile, or closed to us as well: what is in it was counted before that
+		}
+		if u.files++; u.files > isolate.MaxFiles {
+			return fs.SkipAll
+		}
+		if info, err := e.Info(); err == nil {
+			u.add(info)
+		}
+		return nil
+	})
+}
+
+// addRemoved adds files below dir that were removed while they were open or mapped.
+func (u *use) addRemoved(proc, dir string) {
+	const removed = " (deleted)"
+	open, _ := os.ReadDir(proc + "fd")
+	for _, e := range open {
+		path := proc + "fd/" + e.Name()
+		if name, err := os.Readlink(path); err != nil || !strings.HasPrefix(name, dir) ||
+			!strings.HasSuffix(name, removed) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil {
+			u.add(info)
+		}
+	}
+	maps, err := os.Open(proc + "maps")
+	if err != nil {
+		return
+	}
+	defer maps.Close()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		line := lines.Text()
+		if !strings.HasSuffix(line, removed) || !strings.Contains(line, dir) {
+			continue
+		}
+		span, _, _ := strings.Cut(line, " ")
+		from, to, _ := strings.Cut(span, "-")
+		first, err1 := strconv.ParseInt(from, 16, 64)
+		last, err2 := strconv.ParseInt(to, 16, 64)
+		if err1 == nil && err2 == nil {
+			u.disk += last - first
+		}
+	}
+}

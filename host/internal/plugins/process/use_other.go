@@ -1,0 +1,6 @@
+//go:build !linux
+
+package process
+
+// watchUse does nothing: a process is isolated on Linux only.
+func (c *child) watchUse() {}
