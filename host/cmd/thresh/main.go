@@ -46,9 +46,12 @@ func main() {
 // it causes. A panic is not caught: its stack trace is worth more than a status.
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
+	var agent exitStatus
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &agent):
+		return int(agent)
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for usage.\n", err, usage.command)
 		return 2

@@ -26,7 +26,7 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 		return false, s.storeError(err)
 	}
 	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
-	r := replay{Session: s, owner: p.key.Owner}
+	r := replay{Session: s}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
 			return false, s.storeError(err)
@@ -59,7 +59,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	}
 	// The fence is from before the records are read: if it moves meanwhile, the next write is refused.
 	p.at.Fence = head.Fence
-	r := replay{Session: s, owner: p.key.Owner}
+	r := replay{Session: s}
 	n, err := r.tail(ctx, tag)
 	if err != nil {
 		return n, s.storeError(err)
@@ -74,7 +74,6 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 // replay takes records of the log into a session, through the code that made the history which they describe.
 type replay struct {
 	*Session
-	owner  string
 	reader sessionlog.Reader
 	// A view is made when it is known that no later record replaces it and that the history is still the one it was
 	// made of: before a rewrite, and at the end.
@@ -322,7 +321,7 @@ func (r *replay) decodeAll(ctx context.Context, records []store.Record) ([]step,
 		return steps, nil
 	}
 	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
-	found, err := r.stored.store.Contents(ctx, r.owner, slices.Compact(hashes))
+	found, err := r.stored.store.Contents(ctx, r.stored.key.Owner, slices.Compact(hashes))
 	if err != nil {
 		return nil, err
 	}

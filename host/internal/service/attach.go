@@ -134,8 +134,17 @@ func (s *Service) Detach(owner, id string) error {
 	return nil
 }
 
-// Delete closes a session and removes what was kept of it.
-func (s *Service) Delete(_ context.Context, owner, id string) error { return s.Detach(owner, id) }
+// Delete closes a session, if it is open, and removes what was kept of it.
+func (s *Service) Delete(ctx context.Context, owner, id string) error {
+	k := key{owner, id}
+	p := s.attached.lock(k)
+	defer s.attached.leave(k, p)
+	if err := s.host.Delete(ctx, owner, id); err != nil {
+		return err
+	}
+	p.session.Store(nil)
+	return nil
+}
 
 // Attached returns the states of an owner's open sessions, ordered by id.
 func (s *Service) Attached(owner string) []StateAnswer {

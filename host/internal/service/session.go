@@ -16,7 +16,7 @@ type Session struct {
 }
 
 // OpenRequest describes a session. ID "" is a random one. Settings override the host's, by key. System is as in
-// [SystemRequest].
+// [SystemRequest]; nil leaves that of a session that is opened again as it is.
 type OpenRequest struct {
 	// Owner is the name of the access token; "" is the local user. A door sets it, not an agent.
 	Owner    string          `json:"-"`
@@ -25,9 +25,12 @@ type OpenRequest struct {
 	System   json.RawMessage `json:"system"`
 }
 
-// OpenAnswer has the session's id.
+// OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
 type OpenAnswer struct {
-	Session string `json:"session"`
+	Session  string `json:"session"`
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+	Entries  int    `json:"entries"`
 }
 
 // Open opens a session, which must not be open; on an error there is none.
@@ -43,7 +46,8 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer
 			return nil, OpenAnswer{}, err
 		}
 	}
-	return session, OpenAnswer{opened.ID()}, nil
+	now := session.State(nil)
+	return session, OpenAnswer{now.Session, now.Revision, now.Tokens, now.Entries}, nil
 }
 
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
