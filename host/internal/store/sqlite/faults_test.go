@@ -25,7 +25,12 @@ func change(text string) store.Change {
 // filled is a store with a session that has one record.
 func filled(t *testing.T) (*Store, store.Head) {
 	t.Helper()
-	s := openFile(t, filepath.Join(t.TempDir(), "state", "sessions.db"))
+	return fill(t, filepath.Join(t.TempDir(), "state", "sessions.db"))
+}
+
+func fill(t *testing.T, path string) (*Store, store.Head) {
+	t.Helper()
+	s := openFile(t, path)
 	h, err := s.Create(t.Context(), key, store.Origin{})
 	if err == nil {
 		h, err = s.Append(t.Context(), key, h.Position(), change("first"))
@@ -76,48 +81,25 @@ func TestOnlyTheOwnerCanReadTheFile(t *testing.T) {
 	}
 }
 
-func TestFullDisk(t *testing.T) {
-	t.Run("limit on the size of files", func(t *testing.T) {
-		s, h := filled(t)
-		testFull(t, s, h, func() func() {
-			var old syscall.Rlimit
-			if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-				t.Fatal(err)
-			}
-			small := old
-			small.Cur = 300_000
-			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
-				t.Skip(err)
-			}
-			return func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old) }
-		})
-	})
-	t.Run("file system without space", func(t *testing.T) {
-		dir := t.TempDir()
-		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
-			t.Skipf("a small file system cannot be mounted: %v", err)
-		}
-		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-		s := openFile(t, filepath.Join(dir, "sessions.db"))
-		h, err := s.Create(t.Context(), key, store.Origin{})
-		if err == nil {
-			h, err = s.Append(t.Context(), key, h.Position(), change("first"))
-		}
-		if err != nil {
+func TestLimitOnTheSizeOfFiles(t *testing.T) {
+	s, h := filled(t)
+	testFull(t, s, h, func() func() {
+		var old syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 			t.Fatal(err)
 		}
-		testFull(t, s, h, func() func() {
-			ballast := filepath.Join(dir, "ballast")
-			// The write ends with an error when the space does.
-			_ = os.WriteFile(ballast, make([]byte, 4<<20), 0o600)
-			return func() { _ = os.Remove(ballast) }
-		})
+		small := old
+		small.Cur = 300_000
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
+			t.Skip(err)
+		}
+		return func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old) }
 	})
 }
 
 // testFull appends until there is no space left, and once more when there is again.
-func testFull(t *testing.T, s *Store, h store.Head, fill func() (free func())) {
-	free := fill()
+func testFull(t *testing.T, s *Store, h store.Head, use func() (free func())) {
+	free := use()
 	defer free()
 	want := []string{"first"}
 	var err error
@@ -247,29 +229,6 @@ func TestCheckFindsMissingRecords(t *testing.T) {
 	for _, err := range s.Records(t.Context(), key, store.Choice{}) {
 		wantCause(t, err, store.Corrupt)
 	}
-}
-
-func TestFileThatCannotBeWritten(t *testing.T) {
-	dir := t.TempDir()
-	root := os.Geteuid() == 0 // may write to every file, but not on a file system that is read-only
-	if root {
-		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
-			t.Skipf("a file system cannot be mounted: %v", err)
-		}
-		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	}
-	path := filepath.Join(dir, "sessions.db")
-	err := openFile(t, path).Close()
-	if root {
-		err = errors.Join(err, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	} else {
-		err = errors.Join(err, os.Chmod(path, 0o400))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Open(t.Context(), path)
-	wantCause(t, err, store.Denied)
 }
 
 func overwrite(at int64, data []byte) func(*testing.T, string) {

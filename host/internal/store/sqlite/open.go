@@ -57,6 +57,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	if err != nil {
 		w.disconnect()
+		if read != nil {
+			_ = read.Close()
+		}
 		return nil, s.fault(ctx, err)
 	}
 	go w.run()
