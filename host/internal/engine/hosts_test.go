@@ -74,8 +74,8 @@ func TestHostsThatTakeTurns(t *testing.T) {
 	}
 }
 
-// What hosts add and prepare at the same time ends in one history: nothing that was acknowledged is lost or there twice,
-// and each agent's entries are in its order.
+// What hosts add and prepare at the same time ends in one history: nothing that was acknowledged is lost or there
+// twice, and each agent's entries are in its order.
 func TestHostsThatWriteAtOnce(t *testing.T) {
 	settings := map[string]any{"model.contextLimit": 4000, "compression.strategy": "top-down-truncation"}
 	for name, open2 := range stores(t) {
@@ -182,8 +182,8 @@ func pair(t *testing.T, hook *hooked, settings map[string]any) (first, second *e
 	return out[0], out[1]
 }
 
-// A host that was stopped while it compressed, for longer than its lease lasts, writes nothing when it goes on: it starts
-// again from what another host has made of the history.
+// A host that was stopped while it compressed, for longer than its lease lasts, writes nothing when it goes on: it
+// starts again from what another host has made of the history.
 func TestAHostThatWasPausedPastItsLease(t *testing.T) {
 	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
 	hook := &hooked{kind: store.Rewritten}
