@@ -101,6 +101,7 @@ func newRoot(a *app) *cobra.Command {
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), schemaCommand(a), doctorCommand(a),
 		versionCommand(a))
+	root.AddCommand(buildCommands()...)
 	return root
 }
 
