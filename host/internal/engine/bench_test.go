@@ -108,8 +108,8 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 // BenchmarkTurn is a turn of an agent: three entries of about 550 tokens are added, which counts them, and the history
-// is prepared. ms/turn is the median; edit-ms/turn is that of the turns that applied a prune. "full" sends the plugin the
-// whole history each time, as hosts and plugins without mirrors do.
+// is prepared. ms/turn is the median; edit-ms/turn is that of the turns that applied a prune. "full" sends the plugin
+// the whole history each time, as hosts and plugins without mirrors do.
 func BenchmarkTurn(b *testing.B) {
 	dir := benchPlugins(b)
 	for _, way := range []struct {
