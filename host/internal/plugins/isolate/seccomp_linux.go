@@ -38,28 +38,46 @@ const (
 )
 
 // filterCalls installs the filter of system calls. Refused calls return an error that programs know how to handle;
-// killing the program would hide the reason.
+// killing the program would hide the reason. The host is asked about most of them, to know what was refused; where the
+// kernel cannot do that, or the host is under such a filter itself, it never learns.
 func filterCalls(spec Spec) error {
 	if native == nil {
 		return errors.New("no filter for " + runtime.GOARCH)
 	}
-	program := filter(*native, refusal{
+	r := refusal{
 		sockets:   slices.Contains(spec.Apply, Network) && !spec.Network,
 		processes: slices.Contains(spec.Apply, Processes) && !spec.Processes,
 		signals:   !landlockGuardsSignals(spec),
-	}, uint32(os.Getpid()))
+		tell:      true,
+		supervise: slices.Contains(spec.Apply, Sockets) && !slices.Contains(spec.Apply, Paths),
+	}
+	fd, err := install(filter(*native, r, uint32(os.Getpid())), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	if err == nil {
+		return handOver(spec.Status, fd)
+	}
+	if r.supervise {
+		return err
+	}
+	r.tell = false
+	_, err = install(filter(*native, r, uint32(os.Getpid())), 0)
+	return err
+}
+
+// install installs a filter, and returns the descriptor that flags may ask for.
+func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	n, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)
 	if errno != 0 {
-		return errno
+		return -1, errno
 	}
-	return nil
+	return int(n), nil
 }
 
 // refusal selects what a filter refuses in addition to what no plugin may do: sockets other than Unix sockets, new
-// processes, and signals by thread id, of which a filter cannot know the process that they go to.
-type refusal struct{ sockets, processes, signals bool }
+// processes, and signals by thread id, of which a filter cannot know the process that they go to. With tell, a [Guard]
+// is told what was refused; with supervise, it makes the sockets.
+type refusal struct{ sockets, processes, signals, tell, supervise bool }
 
 // assembler collects a BPF program.
 type assembler []unix.SockFilter
@@ -71,6 +89,7 @@ func (a *assembler) load(offset uint32)      { a.add(unix.BPF_LD|unix.BPF_W|unix
 func (a *assembler) answer(verdict uint32)   { a.add(unix.BPF_RET|unix.BPF_K, verdict, 0, 0) }
 func (a *assembler) allow()                  { a.answer(unix.SECCOMP_RET_ALLOW) }
 func (a *assembler) refuse(errno unix.Errno) { a.answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
+func (a *assembler) ask()                    { a.answer(unix.SECCOMP_RET_USER_NOTIF) }
 
 // when runs the instructions that body adds only for a call, whose number must be loaded. body must end with a verdict.
 func (a *assembler) when(call uint32, body func(*assembler)) {
@@ -88,7 +107,7 @@ func (a *assembler) each(calls []uint32, verdict func(*assembler)) {
 }
 
 // argument goes on if an argument has one of its values, and refuses the call otherwise.
-func (a *assembler) argument(arg argument, errno unix.Errno) {
+func (a *assembler) argument(arg argument, refuse func(*assembler)) {
 	a.load(callArg0 + 8*uint32(arg.index))
 	if arg.mask != 0 {
 		a.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, arg.mask, 0, 0)
@@ -96,7 +115,7 @@ func (a *assembler) argument(arg argument, errno unix.Errno) {
 	for i, value := range arg.values {
 		a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, uint8(len(arg.values)-i), 0)
 	}
-	a.refuse(errno)
+	refuse(a)
 }
 
 // filter returns the BPF program that the kernel runs for each call. It is a plain list. Since Linux 5.11 the kernel
@@ -104,7 +123,16 @@ func (a *assembler) argument(arg argument, errno unix.Errno) {
 // need their arguments checked come first.
 func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	var a assembler
-	refuse := func(a *assembler) { a.refuse(unix.EPERM) }
+	// told refuses a call of which the host is to know, if it can be told; [Guard] answers with the same error.
+	told := func(errno unix.Errno) func(*assembler) {
+		return func(a *assembler) {
+			if r.tell {
+				a.ask()
+			} else {
+				a.refuse(errno)
+			}
+		}
+	}
 	a.load(callArch)
 	a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arch.audit, 1, 0)
 	a.answer(unix.SECCOMP_RET_KILL_PROCESS) // numbers of another architecture mean other calls
@@ -119,10 +147,17 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	if !r.signals {
 		a.when(unix.SYS_TKILL, (*assembler).allow) // musl signals its own threads by it
 	}
+	if r.supervise {
+		a.each([]uint32{unix.SYS_BIND, unix.SYS_CONNECT}, (*assembler).ask)
+	}
 	for _, rule := range callRules(r, pid) {
+		refuse := func(a *assembler) { a.refuse(rule.errno) }
+		if rule.call == unix.SYS_SOCKET {
+			refuse = told(rule.errno)
+		}
 		a.when(rule.call, func(a *assembler) {
 			for _, arg := range rule.args {
-				a.argument(arg, rule.errno)
+				a.argument(arg, refuse)
 			}
 			a.allow()
 		})
@@ -130,19 +165,20 @@ func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	a.when(unix.SYS_CLONE, func(a *assembler) {
 		a.load(callArg0) // its flags
 		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, namespaces, 0, 1)
-		a.refuse(unix.EPERM)
+		told(unix.EPERM)(a)
 		if r.processes {
 			a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.CLONE_THREAD, 1, 0)
-			a.refuse(unix.EPERM)
+			told(unix.EPERM)(a)
 		}
 		a.allow()
 	})
 	a.each(allowedCalls, (*assembler).allow)
 	a.each(arch.allowed, (*assembler).allow)
-	a.each(slices.Concat(refusedCalls, arch.refused, arch.forks), refuse)
+	a.each(slices.Concat(refusedCalls, arch.refused, arch.forks), told(unix.EPERM))
 	a.each(attributeCalls, func(a *assembler) { a.refuse(unix.EOPNOTSUPP) })
-	// Also clone3, whose arguments lie in memory where a filter does not see them. A program that is told that there is
-	// no such call uses clone.
-	a.refuse(unix.ENOSYS)
+	// The arguments of clone3 lie in memory where a filter does not see them. A program that is told that there is no
+	// such call uses clone.
+	a.when(unix.SYS_CLONE3, func(a *assembler) { a.refuse(unix.ENOSYS) })
+	told(unix.ENOSYS)(&a)
 	return a
 }
