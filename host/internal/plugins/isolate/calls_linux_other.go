@@ -5,6 +5,8 @@ package isolate
 import (
 	"errors"
 	"runtime"
+
+	"golang.org/x/sys/unix"
 )
 
 // native is nil: there is no filter for this architecture, and its measures count as missing.
@@ -13,5 +15,5 @@ var native *struct{}
 func filterCalls(Spec) error { return errors.New("no filter for " + runtime.GOARCH) }
 
 // A guard is never asked without a filter.
-func notPermitted(uint32) bool       { return false }
+func errnoOf(uint32) unix.Errno      { return unix.ENOSYS }
 func refusedCall(uint32) (r Refused) { return r }

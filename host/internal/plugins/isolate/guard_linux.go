@@ -109,14 +109,8 @@ func (g *Guard) answer(fd int) {
 	switch number := n.data.number; number {
 	case unix.SYS_BIND, unix.SYS_CONNECT:
 		errno = g.socket(fd, &n)
-	case unix.SYS_SOCKET:
-		errno = unix.EACCES
-		g.remember(number)
 	default:
-		errno = unix.ENOSYS
-		if notPermitted(number) {
-			errno = unix.EPERM
-		}
+		errno = errnoOf(number)
 		g.remember(number)
 	}
 	r := response{id: n.id, errno: -int32(errno)}

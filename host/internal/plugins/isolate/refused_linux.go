@@ -9,11 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notPermitted reports whether a call that was refused fails with EPERM, as for a user without the right to. Any other
-// fails with ENOSYS, as on a kernel that does not have it.
-func notPermitted(call uint32) bool {
-	return call == unix.SYS_CLONE || slices.Contains(native.forks, call) || slices.Contains(refusedCalls, call) ||
-		slices.Contains(native.refused, call)
+// errnoOf returns the error of a call that was refused: the one that a filter without a guard gives.
+func errnoOf(call uint32) unix.Errno {
+	switch {
+	case call == unix.SYS_SOCKET:
+		return unix.EACCES
+	case call == unix.SYS_CLONE, slices.Contains(native.forks, call), slices.Contains(refusedCalls, call),
+		slices.Contains(native.refused, call):
+		return unix.EPERM
+	}
+	return unix.ENOSYS
 }
 
 // refusedCall describes a call that was refused.
