@@ -91,6 +91,14 @@ func (p places) lockFile() string {
 	return filepath.Join(p.stateHome, "thresh", "plugins.lock")
 }
 
+// tokenFile returns the path of the local user's access token; "" if there is no place for it.
+func (p places) tokenFile() string {
+	if p.stateHome == "" {
+		return ""
+	}
+	return filepath.Join(p.stateHome, "thresh", "token")
+}
+
 // dirOf returns the directory against which relative paths in a file are resolved; for "", the working directory.
 func (p places) dirOf(file string) string {
 	if file == "" {

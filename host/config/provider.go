@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -143,6 +144,13 @@ func validURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
 		u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
+}
+
+// validUpstream is validURL for an address that agents' keys are sent to: only this machine may get them in the clear.
+func validUpstream(text string) bool {
+	u, err := url.Parse(text)
+	return validURL(text) && err == nil &&
+		(u.Scheme == "https" || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
 // findProvider says what a key in a profile's provider stands for.

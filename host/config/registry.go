@@ -107,6 +107,10 @@ func Specs() []Spec {
 		trusted(host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "no transcripts", optional: true,
 			Meaning: "Directory for transcripts: each session's whole conversation, as it was before pruning and " +
 				"compression; empty writes none."})),
+		trusted(perHost(Spec{Key: "sessions.store", Type: String, Default: "memory", secret: true, valid: validStore,
+			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
+			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
+				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
 		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the shipped prompts", optional: true,
 			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 
@@ -162,9 +166,36 @@ func Specs() []Spec {
 		perHost(Spec{Key: "log.level", Type: String, Default: "warn",
 			Allowed: []string{"trace", "debug", "info", "warn", "error"},
 			Meaning: "Minimum severity of messages that are logged."}),
+		trusted(perHost(Spec{Key: "log.format", Type: String, Default: "text", Allowed: []string{"text", "json"},
+			Meaning: "Form of log lines: for people (text), or one JSON object each (json)."})),
+		trusted(perHost(Spec{Key: "serve.listen", Type: String, Default: "127.0.0.1:7440",
+			Meaning: "Where 'thresh serve' listens: HOST:PORT, where port 0 picks a free one, or unix:PATH."})),
+		trusted(perHost(Spec{Key: "serve.tokenFile", Type: Path, optional: true,
+			DefaultText: "$XDG_STATE_HOME/thresh/token (~/.local/state/thresh/token)",
+			fallback:    func(p places) any { return p.tokenFile() },
+			Meaning: "File with the local user's access token, which 'thresh serve' makes when it listens on a " +
+				"loopback address; empty for none."})),
+		trusted(perHost(Spec{Key: "serve.tls.cert", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
+			Meaning: "PEM file with the certificate of 'thresh serve', and those above it."})),
+		trusted(perHost(Spec{Key: "serve.tls.key", Type: Path, Default: "", DefaultText: "no TLS", optional: true,
+			Meaning: "PEM file with the key of that certificate."})),
+		trusted(perHost(Spec{Key: "serve.drain", Type: Duration, Default: 30 * time.Second, Min: new(0.0),
+			Meaning: "How long requests in progress may take to end when 'thresh serve' is told to."})),
 		trusted(perHost(Spec{Key: "metrics.listen", Type: String, Default: "",
 			Meaning: "Address where 'thresh run' serves metrics to Prometheus, such as 127.0.0.1:9464; port 0 picks " +
 				"a free one; empty for none."})),
+
+		upstream(Spec{Key: "proxy.upstreams.anthropic", Default: "https://api.anthropic.com",
+			Meaning: "Where the proxy sends requests of the Messages API; without /v1. http:// for this machine only."}),
+		upstream(Spec{Key: "proxy.upstreams.openai", Default: "https://api.openai.com/v1",
+			Meaning: "Where the proxy sends requests of the Chat Completions and Responses APIs; with /v1. http:// for " +
+				"this machine only."}),
+		upstream(Spec{Key: "proxy.upstreams.gemini", Default: "https://generativelanguage.googleapis.com",
+			Meaning: "Where the proxy sends requests of the Gemini API; without /v1beta. http:// for this machine only."}),
+		trusted(perHost(Spec{Key: "proxy.onError", Type: String, Default: "forward",
+			Allowed: []string{"forward", "fail"},
+			Meaning: "What the proxy does with a request whose history cannot be prepared: send what was sent before, " +
+				"or else the agent's own request (forward), or answer with an error (fail)."})),
 
 		{Key: keyProfile, Type: String, Default: "", Category: categoryBehavior,
 			Meaning: "Profile whose settings are in force; empty for none."},
@@ -200,6 +231,12 @@ func host(s Spec) Spec {
 func perHost(s Spec) Spec {
 	s.PerHost = true
 	return host(s)
+}
+
+// upstream is where requests of agents are sent, with their keys.
+func upstream(s Spec) Spec {
+	s.Type, s.valid = URL, validUpstream
+	return trusted(perHost(s))
 }
 
 // When in doubt a new setting is trusted: making it so later breaks the project files that use it.

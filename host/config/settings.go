@@ -15,10 +15,13 @@ type Settings struct {
 	Model       Model       `koanf:"model"`
 	Workspace   Workspace   `koanf:"workspace"`
 	Transcript  Transcript  `koanf:"transcript"`
+	Sessions    Sessions    `koanf:"sessions"`
 	Prompts     Prompts     `koanf:"prompts"`
 	Plugins     Plugins     `koanf:"plugins"`
 	Log         Log         `koanf:"log"`
 	Metrics     Metrics     `koanf:"metrics"`
+	Proxy       Proxy       `koanf:"proxy"`
+	Serve       Serve       `koanf:"serve"`
 	// Profile is the profile in force; "" is none.
 	Profile string `koanf:"profile"`
 	// Strategies are the strategies' own settings, by strategy and key, as they were written: bool, int, float64, or
@@ -98,6 +101,12 @@ type Transcript struct {
 	Dir string `koanf:"dir"`
 }
 
+// Sessions holds the settings under "sessions".
+type Sessions struct {
+	// Store is memory, sqlite:PATH with an absolute path, or a postgres:// address, which may hold a password.
+	Store string `koanf:"store"`
+}
+
 // Prompts holds the settings under "prompts" (REQ-HD-010).
 type Prompts struct {
 	// Dir is an absolute path; "" if only the shipped prompts are used. It need not exist.
@@ -148,12 +157,46 @@ type Grant struct {
 type Log struct {
 	// Level is trace, debug, info, warn or error.
 	Level string `koanf:"level"`
+	// Format is text or json.
+	Format string `koanf:"format"`
+}
+
+// Serve holds the settings under "serve".
+type Serve struct {
+	// Listen is HOST:PORT or unix:PATH. It is checked when it is used.
+	Listen string `koanf:"listen"`
+	// TokenFile is an absolute path; "" if the local user has no token.
+	TokenFile string   `koanf:"tokenFile"`
+	TLS       ServeTLS `koanf:"tls"`
+	// Drain is how long requests in progress have to end.
+	Drain time.Duration `koanf:"drain"`
+}
+
+// ServeTLS holds the settings under "serve.tls". Both are absolute paths, or "" without TLS.
+type ServeTLS struct {
+	Cert string `koanf:"cert"`
+	Key  string `koanf:"key"`
 }
 
 // Metrics holds the settings under "metrics".
 type Metrics struct {
 	// Listen is an address such as 127.0.0.1:9464; "" if metrics are not served. It is checked when it is used.
 	Listen string `koanf:"listen"`
+}
+
+// Proxy holds the settings under "proxy".
+type Proxy struct {
+	Upstreams Upstreams `koanf:"upstreams"`
+	// OnError is forward or fail.
+	OnError string `koanf:"onError"`
+}
+
+// Upstreams are the base URLs of the providers that the proxy stands before. OpenAI's has the version, the others' do
+// not.
+type Upstreams struct {
+	Anthropic string `koanf:"anthropic"`
+	OpenAI    string `koanf:"openai"`
+	Gemini    string `koanf:"gemini"`
 }
 
 // CompressSettings returns the settings that a strategy is told for a Compress. Todos and TranscriptPath belong to a

@@ -163,11 +163,13 @@ func TestTheTrustedSettings(t *testing.T) {
 		}
 	}
 	want := []string{
-		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "plugins.dirs",
+		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "sessions.store", "plugins.dirs",
 		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout",
 		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
 		"plugins.maxCrashes",
-		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "metrics.listen",
+		"plugins.integrity", "plugins.lockFile", "plugins.isolation", "plugins.maxMemoryBytes", "log.format",
+		"serve.listen", "serve.tokenFile", "serve.tls.cert", "serve.tls.key", "serve.drain", "metrics.listen",
+		"proxy.upstreams.anthropic", "proxy.upstreams.openai", "proxy.upstreams.gemini", "proxy.onError",
 		"provider.kind", "provider.model", "provider.baseURL", "provider.keyEnv", "provider.keyFile",
 		"provider.timeout", "provider.idleTimeout", "provider.retries",
 		"provider.prices.input", "provider.prices.output", "provider.prices.cacheRead", "provider.prices.cacheWrite",

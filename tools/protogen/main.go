@@ -6,8 +6,8 @@
 // With -check it writes nothing. It fails, and names the file, if the committed code differs from what it would
 // generate.
 //
-// It compiles with bufbuild/protocompile and runs protoc-gen-go and protoc-gen-go-grpc from DIR as protoc would, with
-// paths=source_relative. All versions are pinned in tools/go.mod, so that the output is the same on every machine.
+// It compiles with bufbuild/protocompile and runs the generators from DIR as protoc would. Each package's code is put
+// where its go_package says. All versions are pinned in tools/go.mod, so that the output is the same on every machine.
 package main
 
 import (
@@ -19,7 +19,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"github.com/bufbuild/protocompile"
@@ -30,7 +32,7 @@ import (
 )
 
 func main() {
-	pluginDir := flag.String("plugin-dir", "", "directory that holds protoc-gen-go and protoc-gen-go-grpc")
+	pluginDir := flag.String("plugin-dir", "", "directory that holds the generators")
 	check := flag.Bool("check", false, "write nothing; fail if the generated code is out of date")
 	flag.Parse()
 	if flag.NArg() != 1 || *pluginDir == "" {
@@ -58,7 +60,7 @@ func run(root, pluginDir string, check bool) error {
 	if err != nil {
 		return err
 	}
-	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
+	req := &pluginpb.CodeGeneratorRequest{}
 	seen := map[string]bool{}
 	var add func(protoreflect.FileDescriptor)
 	add = func(f protoreflect.FileDescriptor) { // imports first: generators require this order
@@ -74,13 +76,21 @@ func run(root, pluginDir string, check bool) error {
 	for _, f := range files {
 		add(f)
 	}
-	for _, plugin := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
-		files, err := generate(filepath.Join(pluginDir, plugin), req)
+	for _, g := range generators {
+		req.FileToGenerate, req.Parameter = nil, proto.String("module="+module+g.options)
+		for _, name := range names {
+			if g.only == nil || slices.Contains(g.only, path.Base(name)) {
+				req.FileToGenerate = append(req.FileToGenerate, name)
+			}
+		}
+		files, err := generate(filepath.Join(pluginDir, g.plugin), req)
 		if err != nil {
-			return fmt.Errorf("%s: %w", plugin, err)
+			return fmt.Errorf("%s: %w", g.plugin, err)
 		}
 		for _, f := range files {
-			if err := put(filepath.Join(root, filepath.FromSlash(f.GetName())), f.GetContent(), check); err != nil {
+			// Names are relative to the module, which holds the root.
+			file := filepath.Join(filepath.Dir(root), filepath.FromSlash(f.GetName()))
+			if err := put(file, f.GetContent(), check); err != nil {
 				return err
 			}
 		}
@@ -88,10 +98,29 @@ func run(root, pluginDir string, check bool) error {
 	return nil
 }
 
+const module = "github.com/thresh-dev/thresh"
+
+// generator is a program, and the files that it is for; nil is all.
+type generator struct {
+	plugin, options string
+	only            []string
+}
+
+// Plugins are called by gRPC's own code. What agents call is served by Connect, which speaks gRPC too: generated gRPC
+// code for it would be linked and not used.
+var generators = []generator{
+	{plugin: "protoc-gen-go"},
+	{plugin: "protoc-gen-go-grpc", only: []string{"history.proto", "host.proto", "strategy.proto"}},
+	{plugin: "protoc-gen-connect-go", options: ",simple=true", only: []string{"session.proto"}},
+}
+
 // put writes a generated file, or with check compares it with the committed one. A file that is no longer generated
 // is not noticed; delete it by hand.
 func put(path, content string, check bool) error {
 	if !check {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
 		return os.WriteFile(path, []byte(content), 0o644)
 	}
 	have, err := os.ReadFile(path)

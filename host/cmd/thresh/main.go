@@ -20,14 +20,16 @@ func main() {
 	// Must come first. With host/early imported, a launcher never gets here; this call stays for builds that drop
 	// that import, because isolation silently disappears without it.
 	engine.ReexecMain()
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
-	// The first signal ends the command in order. From then on signals have their default effect again, so that a
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// SIGTERM is what supervisors and containers send. SIGQUIT keeps its default effect, a stack dump, for debugging a
+	// hang. The first signal ends the command in order. From then on signals have their default effect again, so that a
 	// second one ends the process at once, whatever it is stuck in; plugins notice that their host is gone and end too.
 	context.AfterFunc(ctx, stop)
 	// With a handler, SIGPIPE becomes an error of the write instead of killing us: if the reader of our output exits,
 	// plugins must still be stopped properly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	a := &app{in: os.Stdin, out: os.Stdout, err: safeStderr{os.Stderr}}
+	ctx = a.watchHangup(ctx)
 	cmd := newRoot(a)
 	cmd.SetArgs(os.Args[1:])
 	err := cmd.ExecuteContext(ctx)
@@ -39,25 +41,17 @@ func main() {
 	os.Exit(a.exit(err, interrupted))
 }
 
-// endSignals are the signals that end a command. nohup ignores SIGHUP, and that must stay so. SIGTERM is what
-// supervisors and containers send, SIGHUP a closing terminal. SIGQUIT keeps its default effect, a stack dump, for
-// debugging a hang.
-func endSignals() []os.Signal {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	return signals
-}
-
 // exit reports err on standard error and returns the exit status: 0 for success, 2 for a usage error, 1 for
 // everything else. An interruption is reported in one word rather than as the chain of "context canceled" errors that
 // it causes. A panic is not caught: its stack trace is worth more than a status.
 func (a *app) exit(err error, interrupted bool) int {
 	var usage *usageError
+	var agent exitStatus
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &agent):
+		return int(agent)
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.err, "thresh: %v\nRun '%s --help' for usage.\n", err, usage.command)
 		return 2

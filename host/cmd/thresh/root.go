@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,9 @@ type app struct {
 	// -o; which formats are allowed depends on the command. Checked before the command does any work.
 	output  string
 	columns []string // --columns
+
+	// hangup is what SIGHUP does; nil if it ends the command.
+	hangup atomic.Pointer[func()]
 }
 
 const rootHelp = `thresh keeps the conversation history of an LLM agent under the model's context limit. Strategies run
@@ -92,10 +96,12 @@ func newRoot(a *app) *cobra.Command {
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
 	// In the order of use. cobra sorts them by name in its help.
-	root.AddCommand(replayCommand(a), runCommand(a), optimizeCommand(a), compressCommand(a), convertCommand(a),
+	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), optimizeCommand(a),
+		compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), schemaCommand(a), doctorCommand(a),
 		versionCommand(a))
+	root.AddCommand(buildCommands()...)
 	return root
 }
 
@@ -199,7 +205,7 @@ func (a *app) open(cmd *cobra.Command) (*engine.Host, error) {
 		return nil, err
 	}
 	return engine.Open(engine.Options{
-		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log.Level), Attach: attach,
+		Config: c, Logger: engine.DefaultLogger(a.err, c.Settings().Log), Attach: attach,
 	})
 }
 

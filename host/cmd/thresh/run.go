@@ -61,7 +61,7 @@ func (a *app) serve(cmd *cobra.Command, listen string) error {
 	options := host.Options{Config: c, Attach: attach}
 	if address := c.Settings().Metrics.Listen; address != "" {
 		// For the endpoint alone; the host makes its own.
-		log := engine.DefaultLogger(a.err, c.Settings().Log.Level)
+		log := engine.DefaultLogger(a.err, c.Settings().Log)
 		e, err := endpoint.Listen(address, endpoint.Options{
 			Version: buildinfo.Version(),
 			// Errors of HTTP clients are warnings: a scraper that hangs up does no harm.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/backends"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -37,13 +39,15 @@ type Options struct {
 	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
 	// not a setting, because a file must not be able to decide it.
 	Attach map[string]string
-	// Store keeps sessions beyond the life of the host, which does not close it. Nil: sessions end with the host.
+	// Keep keeps sessions where the setting sessions.store says. The lab's sessions end with their host.
+	Keep bool
+	// Store is a store to keep sessions in, in place of the setting's; the host does not close it. Nil: there is none.
 	Store store.Store
 }
 
 // Host owns sessions and plugin processes. If it is not closed, its processes live as long as the program.
 type Host struct {
-	config  *config.Config
+	config  atomic.Pointer[config.Config] // what sessions start with; Reload replaces it
 	log     hclog.Logger
 	plugins *plugins.Manager
 	// models and prices are made when they are first needed.
@@ -55,8 +59,9 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	store store.Store // nil: sessions end with the host
-	name  string      // the host's name in leases: no other host has it
+	store      store.Store // nil: sessions end with the host
+	closeStore func() error
+	name       string // the host's name in leases: no other host has it
 	// These are constant, but for tests.
 	leaseTime     time.Duration
 	snapshotEvery int // records
@@ -89,23 +94,41 @@ func Open(o Options) (*Host, error) {
 	}
 	logger := o.Logger
 	if logger == nil {
-		logger = DefaultLogger(os.Stderr, set.Log.Level)
+		logger = DefaultLogger(os.Stderr, set.Log)
 	}
+	var h *Host
 	executable, _ := os.Executable() // if it is unknown, no plugin counts as shipped with the host
 	manager := plugins.New(plugins.Options{
 		Plugins: set.Plugins, Logger: logger, HostVersion: buildinfo.Version(), Executable: executable,
-		Settings: c.Strategy, Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
+		// By the configuration at the time, which may have been reloaded.
+		Settings: func(name string, declared []config.Spec) (map[string]any, error) {
+			return h.Config().Strategy(name, declared)
+		},
+		Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	h := &Host{config: c, log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}, store: o.Store, name: rand.Text(), leaseTime: leaseTime,
+	closeStore := func() error { return nil }
+	if o.Keep && o.Store == nil {
+		var err error
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		if o.Store, err = backends.Open(ctx, set.Sessions.Store); err != nil {
+			return nil, err
+		}
+		if o.Store != nil {
+			closeStore = o.Store.Close
+		}
+	}
+	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
+		models: models{log: logger}, store: o.Store, closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime,
 		snapshotEvery: snapshotEvery}
+	h.config.Store(c)
 	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
 		Lacking: manager.Lacking,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
+		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close(), closeStore())
 	}
 	return h, nil
 }
@@ -127,7 +150,7 @@ func ReexecMain() { isolate.Main() }
 func Isolation() []isolate.Check { return isolate.Probe() }
 
 // Config returns the configuration that sessions start with.
-func (h *Host) Config() *config.Config { return h.config }
+func (h *Host) Config() *config.Config { return h.config.Load() }
 
 // Plugins describes every plugin that was found, the broken ones with the reason. It starts those that are not
 // running.
@@ -150,6 +173,8 @@ type SessionOptions struct {
 	// are apart.
 	Owner string
 	ID    string
+	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
+	Existing bool
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
@@ -157,7 +182,7 @@ type SessionOptions struct {
 // Session opens a session. One that is in the store goes on where it was. The error wraps [ErrSessionExists] if one
 // with the same id is open in this host.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
-	c, err := overrides(h.config, o.Settings)
+	c, err := overrides(h.Config(), o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +202,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
 	defer cancel()
-	if err := s.begin(ctx, o.Settings); err != nil {
+	if err := s.begin(ctx, o); err != nil {
 		s.end()
 		h.forget(s)
 		return nil, err
@@ -254,7 +279,7 @@ func (h *Host) Close() error {
 	}
 	if !again {
 		h.models.close()
-		errs = append(errs, h.plugins.Close(), h.metrics.Close())
+		errs = append(errs, h.plugins.Close(), h.metrics.Close(), h.closeStore())
 	}
 	return errors.Join(errs...)
 }

@@ -23,7 +23,7 @@ type Counted struct {
 // Count counts entries as a session of this host would, with the host's settings. An entry that is not well formed is
 // counted too; adding it is what fails.
 func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, error) {
-	set := h.config.Settings()
+	set := h.Config().Settings()
 	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return Counted{}, err

@@ -6,11 +6,15 @@ import (
 	"log/slog"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
 )
 
-// DefaultLogger logs to a stream as text, at a level of the setting log.level. Plugins' logs come through it as well.
-func DefaultLogger(w io.Writer, level string) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: "thresh", Level: hclog.LevelFromString(level), Output: w})
+// DefaultLogger logs to a stream as the settings say. Plugins' logs come through it as well.
+func DefaultLogger(w io.Writer, set config.Log) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "thresh", Level: hclog.LevelFromString(set.Level), Output: w, JSONFormat: set.Format == "json",
+	})
 }
 
 // FromSlog returns a logger that passes everything on to l. The runtime logs with hclog because go-plugin does.

@@ -131,7 +131,7 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 		}
 		values[key] = value
 	}
-	c, err := overrides(s.host.config, values)
+	c, err := overrides(s.host.Config(), values)
 	if err != nil {
 		return s.storeError(fmt.Errorf("a setting of the session does not hold any more: %w", err))
 	}

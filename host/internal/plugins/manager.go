@@ -313,6 +313,9 @@ func (m *Manager) prepare() error {
 	return nil
 }
 
+// Rescan looks at the plugin directories now, rather than when a change is noticed.
+func (m *Manager) Rescan() { m.spawn(m.rescan) }
+
 // rescan tells each strategy what its file is now.
 func (m *Manager) rescan() {
 	found := m.scan()

@@ -9,6 +9,8 @@
 //	add.go      adding entries and messages
 //	prepare.go  preparing and compressing, and what an agent already has
 //	history.go  reading the owned history, and what was recorded
+//	attach.go   sessions that several connections use, found by owner and id
+//	watch.go    reports of turns to those that watch
 //	errors.go   requests that are wrong in themselves
 //
 // Methods are safe for concurrent use. In which order the requests of one session take effect is up to the door: HTTP

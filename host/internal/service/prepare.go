@@ -36,8 +36,8 @@ type PrepareAnswer struct {
 }
 
 // Prepare makes the history fit the model and returns it. It is the one method that an agent must call before each
-// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with any
-// other error it returns nil.
+// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with
+// any other error it returns nil.
 func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer, error) {
 	if r.PendingTokens < 0 {
 		return nil, wrongRequest(`"pendingTokens" must not be negative`)
@@ -46,6 +46,8 @@ func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer
 		return nil, err
 	}
 	ready, failed := s.host.Prepare(ctx, host.PrepareOptions{PendingTokens: r.PendingTokens, UpTo: r.UpTo})
+	s.publish(Event{Method: "prepare", Revision: ready.Revision, Tokens: ready.Tokens, Outcome: ready.Outcome,
+		Err: failed})
 	answer, err := s.prepared(ready, r.Format)
 	switch {
 	case err != nil:
@@ -70,7 +72,7 @@ func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer,
 		a.History = ready.History
 		// An agent that sets no system prompt sees no field of it.
 		if len(ready.System) > 0 {
-			a.System = list(systemBlocks(ready.System))
+			a.System = List(systemBlocks(ready.System))
 		}
 		return a, nil
 	}
@@ -83,8 +85,8 @@ func (s *Session) prepared(ready host.Prepared, form host.Form) (*PrepareAnswer,
 	return a, err
 }
 
-// list is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
-func list(values []json.RawMessage) json.RawMessage {
+// List is JSON values as one. It leaves them as they are, where package json would escape what may stand in HTML.
+func List(values []json.RawMessage) json.RawMessage {
 	out := []byte{'['}
 	for i, v := range values {
 		if i > 0 {
@@ -131,10 +133,11 @@ type CompressAnswer struct {
 // Compress compresses up to a mark; nil is now. It returns no history: an agent that wants it prepares.
 func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
 	out, err := s.host.CompressUpTo(ctx, upTo)
+	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
+	h := s.host.HistoryAt(upTo)
+	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {
 		return CompressAnswer{}, err
 	}
-	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
-	h := s.host.HistoryAt(upTo)
 	return CompressAnswer{h.Tokens, h.Revision, out}, nil
 }

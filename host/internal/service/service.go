@@ -9,10 +9,19 @@ import (
 )
 
 // Service serves one host. It does not own it: close the host after the last request.
-type Service struct{ host *host.Host }
+type Service struct {
+	host     *host.Host
+	watchers watchers
+	attached attached
+}
 
 // New makes the service of a host.
-func New(h *host.Host) *Service { return &Service{host: h} }
+func New(h *host.Host) *Service {
+	s := &Service{host: h}
+	s.watchers.open = map[*Watcher]struct{}{}
+	s.attached.byKey = map[key]*place{}
+	return s
+}
 
 // Info is what this thresh can do. Strategies are those whose plugins were found by name.
 type Info struct {
@@ -92,4 +101,20 @@ func (s *Service) ResetPlugin(r ResetRequest) (ResetAnswer, error) {
 		return ResetAnswer{}, wrongRequest(`"name" is missing`)
 	}
 	return ResetAnswer{s.host.ResetPlugin(r.Name)}, nil
+}
+
+// LockRequest names strategies; none is all of them.
+type LockRequest struct {
+	Names []string `json:"names"`
+}
+
+// LockAnswer has the strategies that were locked.
+type LockAnswer struct {
+	Names []string `json:"names"`
+}
+
+// LockPlugins accepts the files of plugins as they are now.
+func (s *Service) LockPlugins(ctx context.Context, r LockRequest) (LockAnswer, error) {
+	names, err := s.host.LockPlugins(ctx, r.Names...)
+	return LockAnswer{names}, err
 }

@@ -200,16 +200,11 @@ func (m *Memory) Contents(ctx context.Context, owner string, hashes []Hash) (map
 	for _, hash := range hashes {
 		c := m.contents[owner][hash]
 		if c == nil {
-			return nil, MissingContent("in memory", hash)
+			return nil, &Fault{Cause: Corrupt, Store: "in memory", Err: MissingContent(hash)}
 		}
 		found[hash] = c.data
 	}
 	return found, nil
-}
-
-// MissingContent is the error of a store that has not got a content which a record refers to.
-func MissingContent(store string, hash Hash) error {
-	return &Fault{Cause: Corrupt, Store: store, Err: fmt.Errorf("content %x is missing", hash[:8])}
 }
 
 // Lease implements [Sessions].

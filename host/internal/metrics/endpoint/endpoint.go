@@ -41,20 +41,19 @@ type Options struct {
 	Log *log.Logger
 }
 
-// Endpoint is a meter provider and the HTTP server for its measurements. Close it.
+// Endpoint is a meter provider, and shows its measurements: as a handler, or on an HTTP server of its own. Close it.
 type Endpoint struct {
 	provider *sdkmetric.MeterProvider
+	handler  http.Handler
+
+	// Of an endpoint that listens; nil otherwise.
 	listener net.Listener
 	server   *http.Server
 	served   chan error // what Serve returned
 }
 
-// Listen serves measurements at an address, for example 127.0.0.1:9464; port 0 picks a free one. An address without
-// a host listens on all interfaces. The error says what is wrong with the address, or that it is in use.
-func Listen(address string, o Options) (*Endpoint, error) {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return nil, fmt.Errorf("serve metrics: %w; want host:port, such as 127.0.0.1:9464", err)
-	}
+// New makes an endpoint without a server, for a program that has one.
+func New(o Options) (*Endpoint, error) {
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo())
 	if err != nil {
@@ -64,39 +63,55 @@ func Listen(address string, o Options) (*Endpoint, error) {
 	about := resource.NewSchemaless(
 		attribute.String("service.name", "thresh"), attribute.String("service.version", o.Version),
 	)
-	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
-		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("serve metrics: %w", err), provider.Shutdown(context.Background()))
+	return &Endpoint{
+		provider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(about),
+			sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)),
+		handler: promhttp.HandlerFor(registry,
+			promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}),
+	}, nil
+}
+
+// Listen serves measurements at an address, for example 127.0.0.1:9464; port 0 picks a free one. An address without
+// a host listens on all interfaces. The error says what is wrong with the address, or that it is in use.
+func Listen(address string, o Options) (*Endpoint, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return nil, fmt.Errorf("serve metrics: %w; want host:port, such as 127.0.0.1:9464", err)
 	}
 	if o.Log == nil {
 		o.Log = log.New(io.Discard, "", 0)
 	}
-	mux := http.NewServeMux()
-	mux.Handle(
-		"GET "+Path,
-		promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorLog: o.Log, MaxRequestsInFlight: maxAtOnce}),
-	)
-	e := &Endpoint{
-		provider: provider, listener: listener, served: make(chan error, 1),
-		server: &http.Server{
-			Handler: mux, ErrorLog: o.Log, MaxHeaderBytes: maxHeader,
-			ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		},
+	e, err := New(o)
+	if err != nil {
+		return nil, err
 	}
-	go func() { e.served <- e.server.Serve(listener) }()
+	if e.listener, err = net.Listen("tcp", address); err != nil {
+		return nil, errors.Join(fmt.Errorf("serve metrics: %w", err), e.provider.Shutdown(context.Background()))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET "+Path, e.handler)
+	e.served = make(chan error, 1)
+	e.server = &http.Server{
+		Handler: mux, ErrorLog: o.Log, MaxHeaderBytes: maxHeader,
+		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+	}
+	go func() { e.served <- e.server.Serve(e.listener) }()
 	return e, nil
 }
+
+// Handler serves the measurements.
+func (e *Endpoint) Handler() http.Handler { return e.handler }
 
 // Meter returns the provider to measure with.
 func (e *Endpoint) Meter() metric.MeterProvider { return e.provider }
 
-// URL returns where measurements are served, with the actual port.
+// URL returns where an endpoint that listens serves measurements, with the actual port.
 func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
 
 // Close stops serving. A scrape in progress gets a second to finish.
 func (e *Endpoint) Close() error {
+	if e.server == nil {
+		return e.provider.Shutdown(context.Background())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := e.server.Shutdown(ctx); err != nil {

@@ -38,6 +38,8 @@ func (s *Store) cause(err error) store.Cause {
 	switch {
 	case errors.As(err, &failed):
 		return s.causeOf(failed.Code())
+	case errors.Is(err, store.ErrMissing):
+		return store.Corrupt
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EISDIR),
 		errors.Is(err, syscall.ENOTDIR):
 		return store.Denied

@@ -6,43 +6,42 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// page is how many rows are read at once. Between pages a reader has no connection, so that a loop over them may call
-// the store, and may take as long as it likes.
-const page = 512
-
-// Records implements [store.Sessions]. What was appended never changes, so that pages fit together.
+// Records implements [store.Sessions].
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		id, h, err := s.find(ctx, key)
-		for next := s.pages(id, h, choice); err == nil; {
-			var records []store.Record
-			var more bool
-			if records, more, err = next(ctx); err != nil {
-				break
-			}
-			for _, r := range records {
-				if !yield(r, nil) {
-					return
-				}
-			}
-			if !more {
-				err = s.still(ctx, id, key)
-				break
-			}
-		}
 		if err != nil {
-			yield(store.Record{}, s.fault(ctx, err))
+			yield(store.Record{}, err)
+			return
+		}
+		read := func(p store.Page) ([]store.Record, error) { return s.page(ctx, id, p) }
+		exists := func() error { return s.exists(ctx, id, key) }
+		for r, err := range store.ReadRecords(h, choice, read, exists) {
+			if !yield(r, s.fault(ctx, err)) {
+				return
+			}
 		}
 	}
 }
 
-// still returns an error if the session was deleted: what was read may not be all.
-func (s *Store) still(ctx context.Context, id int64, key store.Key) error {
+func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
+	kinds := kindMask(p.Kinds)
+	if p.Seqs == nil {
+		return scanRecords(s.queries.records.QueryContext(ctx, id, kinds, int64(p.From), int64(p.To), store.PageSize))
+	}
+	list, err := json.Marshal(p.Seqs)
+	if err != nil {
+		return nil, err
+	}
+	return scanRecords(s.queries.chosen.QueryContext(ctx, id, kinds, string(list)))
+}
+
+// exists returns an error if the session is gone.
+func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
 	var n int
 	if err := s.queries.exists.QueryRowContext(ctx, id).Scan(&n); err != nil {
 		return err
@@ -51,35 +50,6 @@ func (s *Store) still(ctx context.Context, id int64, key store.Key) error {
 		return notFound(key)
 	}
 	return nil
-}
-
-// pages returns a function that reads the next page, and says whether there may be more.
-func (s *Store) pages(id int64, h store.Head, choice store.Choice) func(context.Context) ([]store.Record, bool, error) {
-	kinds := kindMask(choice.Kinds)
-	first, last := max(choice.From, 1), h.Revision
-	if choice.To != 0 {
-		last = min(last, choice.To)
-	}
-	if choice.Seqs == nil {
-		return func(ctx context.Context) ([]store.Record, bool, error) {
-			records, err := scanRecords(s.queries.records.QueryContext(ctx, id, kinds, int64(first), int64(last), page))
-			if n := len(records); n > 0 {
-				first = records[n-1].Seq + 1
-			}
-			return records, len(records) == page, err
-		}
-	}
-	seqs := within(choice.Seqs, first, last)
-	return func(ctx context.Context) ([]store.Record, bool, error) {
-		now := seqs[:min(len(seqs), page)]
-		seqs = seqs[len(now):]
-		list, err := json.Marshal(now)
-		if err != nil {
-			return nil, false, err
-		}
-		records, err := scanRecords(s.queries.chosen.QueryContext(ctx, id, kinds, string(list)))
-		return records, len(seqs) > 0, err
-	}
 }
 
 // scanRecords reads rows of seq, kind and data.
@@ -111,13 +81,6 @@ func kindMask(kinds []store.Kind) int64 {
 	return mask
 }
 
-// within cuts sorted numbers to a range.
-func within(seqs []uint64, first, last uint64) []uint64 {
-	from, _ := slices.BinarySearch(seqs, first)
-	to, _ := slices.BinarySearch(seqs, last+1)
-	return seqs[from:max(from, to)]
-}
-
 // Contents implements [store.Sessions].
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (map[store.Hash][]byte, error) {
 	if s.closed() {
@@ -128,7 +91,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		var data []byte
 		switch err := s.queries.content.QueryRowContext(ctx, owner, hash[:]).Scan(&data); {
 		case errors.Is(err, sql.ErrNoRows):
-			return nil, store.MissingContent(s.path, hash)
+			return nil, s.fault(ctx, store.MissingContent(hash))
 		case err != nil:
 			return nil, s.fault(ctx, err)
 		}
@@ -139,29 +102,10 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 
 // List implements [store.Sessions].
 func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.Head, error] {
-	return func(yield func(store.Head, error) bool) {
-		after := filter.After
-		for left := filter.Limit; ; left -= page {
-			limit := page
-			if filter.Limit > 0 {
-				limit = min(page, left)
-			}
-			heads, err := s.list(ctx, filter, after, limit)
-			if err != nil {
-				yield(store.Head{}, s.fault(ctx, err))
-				return
-			}
-			for _, h := range heads {
-				if !yield(h, nil) {
-					return
-				}
-				after = h.Key
-			}
-			if len(heads) < page {
-				return
-			}
-		}
-	}
+	return store.ReadHeads(filter, func(after store.Key, limit int) ([]store.Head, error) {
+		heads, err := s.list(ctx, filter, after, limit)
+		return heads, s.fault(ctx, err)
+	})
 }
 
 func (s *Store) list(ctx context.Context, filter store.Filter, after store.Key, limit int) ([]store.Head, error) {

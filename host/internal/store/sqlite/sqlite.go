@@ -16,6 +16,8 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,28 +90,33 @@ func (s *Store) Check(ctx context.Context) error {
 	if s.closed() {
 		return store.ErrClosed
 	}
-	rows, err := s.read.QueryContext(ctx, "PRAGMA integrity_check")
+	found, err := s.lines(ctx, "PRAGMA integrity_check")
+	if err == nil && slices.Equal(found, []string{"ok"}) {
+		found, err = s.lines(ctx, `SELECT format('session %s has %d records, not %d', name, n, revision) FROM
+			(SELECT name, revision, (SELECT count(*) FROM record WHERE record.session = session.id) AS n FROM session)
+			WHERE n <> revision`)
+	}
+	if err == nil && len(found) > 0 {
+		err = &store.Fault{Cause: store.Corrupt, Store: s.path, Err: errors.New(strings.Join(found, "; "))}
+	}
+	return s.fault(ctx, err)
+}
+
+// lines reads rows of one text.
+func (s *Store) lines(ctx context.Context, query string) (lines []string, err error) {
+	rows, err := s.read.QueryContext(ctx, query)
 	if err != nil {
-		return s.fault(ctx, err)
+		return nil, err
 	}
 	defer rows.Close()
-	var found []error
 	for rows.Next() {
 		var line string
 		if err := rows.Scan(&line); err != nil {
-			return s.fault(ctx, err)
+			return nil, err
 		}
-		if line != "ok" {
-			found = append(found, errors.New(line))
-		}
+		lines = append(lines, line)
 	}
-	if err := rows.Err(); err != nil {
-		return s.fault(ctx, err)
-	}
-	if found != nil {
-		return &store.Fault{Cause: store.Corrupt, Store: s.path, Err: errors.Join(found...)}
-	}
-	return nil
+	return lines, rows.Err()
 }
 
 // Size implements [store.Store]. The bytes are those of the file and its write-ahead log.
@@ -130,7 +137,7 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	return size, nil
 }
 
-// micros and fromMicros are how times are kept; 0 is the zero time.
+// fromMicros reads a time; 0 is the zero time.
 func fromMicros(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

@@ -42,10 +42,15 @@ func chosen(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	kinds := []store.Kind{store.Added, store.Rewritten, store.State, store.Added}
 	var want []string
-	for seq := 1; seq <= 1500; seq++ {
-		text := fmt.Sprint("r", seq)
-		h = appendChange(t, a, h, store.Change{Records: []store.Record{record(kinds[seq%4], text)}})
-		want = append(want, fmt.Sprintf("%d %s", seq, text))
+	for seq := 1; seq <= 1500; { // more than a store reads at once
+		var change store.Change
+		for range 100 {
+			text := fmt.Sprint("r", seq)
+			change.Records = append(change.Records, record(kinds[seq%4], text))
+			want = append(want, fmt.Sprintf("%d %s", seq, text))
+			seq++
+		}
+		h = appendChange(t, a, h, change)
 	}
 	check := func(choice store.Choice, want []string) {
 		t.Helper()

@@ -32,7 +32,7 @@ func listed(t *testing.T, a, b store.Store) {
 	check(store.Filter{Owner: "nobody"})
 
 	var want []string
-	for n := range 1200 { // more than a store reads at once
+	for n := range store.PageSize + 100 { // more than a store reads at once
 		create(t, a, store.Key{Owner: "many", ID: fmt.Sprintf("%04d", n)})
 		want = append(want, fmt.Sprintf("many/%04d", n))
 	}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/door/network"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/metrics/endpoint"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/internal/buildinfo"
+)
+
+const serveHelp = `Serves sessions to many agents over one address: gRPC, gRPC-Web, and JSON over HTTP (Connect). The
+methods are described in proto/thresh/v1/session.proto, and with examples in docs/service.md.
+
+serve.listen is HOST:PORT or unix:PATH. One line on standard error says where it listens, when it is ready.
+
+On a loopback address, clients show the token in serve.tokenFile, which only you can read, or one of 'thresh access'. A
+Unix socket is open to you alone, and needs none. On any other address each client needs a token of its own, and
+serve.tls.cert and serve.tls.key are required, unless --insecure says that the network may read everything.
+
+SIGTERM and SIGINT end it: requests in progress get serve.drain to finish. A second signal ends it at once. SIGHUP reads
+the configuration again, for sessions that are opened from then on, and looks for plugins again.`
+
+// serveCommand serves the network door.
+func serveCommand(a *app) *cobra.Command {
+	var insecure bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve sessions to many agents over a socket or a network: gRPC, gRPC-Web, JSON",
+		Long:  serveHelp,
+		Example: `  thresh serve
+  thresh serve --set serve.listen=unix:/run/user/1000/thresh.sock`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveNetwork(cmd, insecure) },
+	}
+	cmd.Flags().BoolVar(&insecure, "insecure", false,
+		"serve other machines without TLS: conversations and tokens travel unencrypted")
+	return cmd
+}
+
+// serveConfig loads the configuration of a service. Where nothing was set, it keeps sessions, and logs a line per
+// request.
+func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return nil, err
+	}
+	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
+		e, err := c.Explain(its.key)
+		if err != nil {
+			return nil, err
+		}
+		if e[0].Origin.Layer != config.LayerDefault {
+			continue
+		}
+		if c, err = c.With(its.key, its.value, "thresh serve"); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// serveNetwork runs a host behind the network door until a signal arrives.
+func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
+	c, err := a.serveConfig(cmd)
+	if err != nil {
+		return err
+	}
+	attach, err := a.attach(cmd)
+	if err != nil {
+		return err
+	}
+	set := c.Settings()
+	l, err := inheritedListener(os.Getenv, os.Unsetenv)
+	if err == nil && l == nil {
+		l, err = network.Listen(set.Serve.Listen)
+	}
+	if err != nil {
+		return err
+	}
+	// Serve closes it too, which is no error; it must be closed if something fails before.
+	defer l.Close()
+	certificate, localToken, err := a.admission(l, set.Serve, insecure)
+	if err != nil {
+		return err
+	}
+	log := engine.DefaultLogger(a.err, set.Log)
+	measured, err := endpoint.New(endpoint.Options{
+		Version: buildinfo.Version(),
+		Log:     log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}),
+	})
+	if err != nil {
+		return err
+	}
+	// After the host, so that the measurements of its end are taken.
+	defer measured.Close()
+	kept, err := openStore(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if kept == nil { // without named tokens: they are kept where sessions are
+		kept = store.NewMemory()
+	}
+	defer kept.Close()
+	h, err := host.Open(host.Options{Config: c, Attach: attach, Meter: measured.Meter()})
+	if err != nil {
+		return err
+	}
+	defer a.onHangup(func() { a.reload(cmd, h, log) })()
+	fmt.Fprintln(a.err, "thresh: serving at "+network.URL(l, certificate != nil))
+	notify("READY=1")
+	// In the moment in which it is told to end, before it has.
+	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
+	defer stop()
+	err = network.Serve(cmd.Context(), l, certificate, set.Serve.Drain, network.Options{
+		Host: h, Guard: access.NewGuard(kept, localToken), Store: kept, Metrics: measured.Handler(), Log: log,
+	})
+	return errors.Join(err, h.Close())
+}
+
+// admission decides how clients of a listener prove who they are: with which certificate the service does, and which
+// token is the local user's.
+func (a *app) admission(
+	l net.Listener, set config.Serve, insecure bool,
+) (certificate *tls.Certificate, localToken string, err error) {
+	local, unix := network.Local(l)
+	if unix {
+		return nil, "", nil
+	}
+	if set.TLS.Cert != "" || set.TLS.Key != "" {
+		pair, err := tls.LoadX509KeyPair(set.TLS.Cert, set.TLS.Key)
+		if err != nil {
+			return nil, "", fmt.Errorf("serve.tls.cert and serve.tls.key: %w", err)
+		}
+		certificate = &pair
+	}
+	switch {
+	case local && set.TokenFile != "":
+		localToken, err = access.LocalToken(set.TokenFile)
+		return certificate, localToken, err
+	case local || certificate != nil:
+		return certificate, "", nil
+	case insecure:
+		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the way "+
+			"to %s\n", l.Addr())
+		return nil, "", nil
+	}
+	return nil, "", fmt.Errorf("serve.listen: %s can be reached from other machines: set serve.tls.cert and "+
+		"serve.tls.key, or say --insecure", l.Addr())
+}
+
+// reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was.
+func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
+	notify("RELOADING=1\n" + monotonic())
+	defer notify("READY=1")
+	c, err := a.serveConfig(cmd)
+	if err == nil {
+		err = h.Reload(c)
+	}
+	if err != nil {
+		log.Error("the configuration was not reloaded", "error", err)
+		return
+	}
+	log.Info("the configuration was reloaded")
+}

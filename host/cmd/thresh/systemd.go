@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// What systemd and a service tell each other, without its library: sd_notify(3) and sd_listen_fds(3).
+
+// firstFD is the first descriptor that systemd passes.
+const firstFD = 3
+
+// inheritedListener returns the socket that systemd opened for this process; nil if it passed none.
+func inheritedListener(getenv func(string) string, unsetenv func(string) error) (net.Listener, error) {
+	count, _ := strconv.Atoi(getenv("LISTEN_FDS"))
+	if pid, err := strconv.Atoi(getenv("LISTEN_PID")); err != nil || pid != os.Getpid() || count == 0 {
+		return nil, nil
+	}
+	// What this process starts must not take it for its own.
+	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
+		_ = unsetenv(name)
+	}
+	if count > 1 {
+		return nil, fmt.Errorf("systemd passed %d sockets; the socket unit must have one", count)
+	}
+	unix.CloseOnExec(firstFD)
+	f := os.NewFile(firstFD, "systemd's socket")
+	defer f.Close()
+	l, err := net.FileListener(f) // has a descriptor of its own
+	if err != nil {
+		return nil, fmt.Errorf("systemd's socket: %w", err)
+	}
+	return l, nil
+}
+
+// notify tells systemd of a change of state. Without systemd it does nothing; an error has no one to tell.
+func notify(state string) {
+	name := os.Getenv("NOTIFY_SOCKET")
+	if name == "" {
+		return
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = c.Write([]byte(state))
+}
+
+// monotonic is what RELOADING=1 needs: when the reload began, by the clock that systemd goes by.
+func monotonic() string {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
+	return "MONOTONIC_USEC=" + strconv.FormatInt(t.Nano()/1000, 10)
+}

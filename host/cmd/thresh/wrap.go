@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+)
+
+// wrapFlags are the flags of thresh wrap.
+type wrapFlags struct {
+	dryRun, print bool
+	listen        string
+}
+
+// wrapCommand starts an agent that exists with a proxy between it and its provider.
+func wrapCommand(a *app) *cobra.Command {
+	var f wrapFlags
+	cmd := &cobra.Command{
+		Use:   "wrap [flags] COMMAND [ARGUMENT…]",
+		Short: "Start an agent with its conversation going through thresh",
+		Long:  wrapHelp(),
+		Example: `  thresh wrap claude
+  thresh wrap --dry-run codex exec "fix the failing test"
+  thresh --set model.contextLimit=200000 wrap opencode
+  thresh wrap --print`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !f.print {
+				return usage(cmd, errors.New("needs a COMMAND to start, such as claude"))
+			}
+			return a.wrap(cmd, f, args)
+		},
+	}
+	// What stands behind the command is the command's.
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the agent's own requests, and say what would have been saved")
+	cmd.Flags().BoolVar(&f.print, "print", false,
+		"start no agent: print the variables for one that is started elsewhere, and serve until a signal")
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the proxy; port 0 picks a free one")
+	return cmd
+}
+
+func wrapHelp() string {
+	var b strings.Builder
+	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The agent's
+conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the strategy in
+compression.strategy. No file of yours is changed, and the agent's key is passed on and never stored.
+
+These agents are known by the name of their command:
+
+`)
+	for _, w := range wrapped {
+		fmt.Fprintf(&b, "  %-10s %s\n", w.command, w.how)
+	}
+	b.WriteString(`
+Any other command gets all of these variables. Requests go to the address that the variable had before, else to
+proxy.upstreams.anthropic, .openai and .gemini.
+
+Terminal, signals and exit status are the agent's. When it has ended, one line on standard error says what was saved.
+Warnings of the host are printed then, so that they do not disturb the agent's display.`)
+	return b.String()
+}
+
+// wrap runs the command: a host, a proxy, and the agent.
+func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
+	c, err := a.loadConfig(cmd)
+	if err != nil {
+		return err
+	}
+	attach, err := a.attach(cmd)
+	if err != nil {
+		return err
+	}
+	token := ""
+	if !loopback(f.listen) {
+		if !f.print {
+			return usage(cmd, errors.New("--listen: an agent that is started here needs no address but loopback"))
+		}
+		token = rand.Text()
+	}
+	name := ""
+	if len(command) > 0 {
+		name = command[0]
+	}
+	client := wrappedFor(name)
+	set := c.Settings()
+	upstreams, err := upstreamsFor(c, client, os.Getenv)
+	if err != nil {
+		return err
+	}
+	// The agent has the terminal. What the host has to say is kept until it ends.
+	held := &heldLog{}
+	log := engine.DefaultLogger(held, set.Log)
+	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach})
+	if err != nil {
+		return err
+	}
+	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
+		Fail: set.Proxy.OnError == "fail", Token: token, Logger: log.Named("proxy")})
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
+	}
+	server := p.Server()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	base := "http://" + listener.Addr().String()
+	if f.print {
+		a.printVariables(client, base, token)
+		<-cmd.Context().Done()
+	} else {
+		err = runWrapped(client.start(command, base, os.Environ()), a)
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), time.Second)
+	defer cancel()
+	if server.Shutdown(end) != nil { // an agent that was killed may have left requests in work
+		_ = server.Close()
+	}
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	p.Close()
+	closed := h.Close()
+	held.print(a.err)
+	fmt.Fprintln(a.err, "thresh: "+summary(p.Totals(), f.dryRun))
+	return errors.Join(err, closed)
+}
+
+// printVariables prints what an agent must have in its environment, as a shell reads it.
+func (a *app) printVariables(w wrapping, base, token string) {
+	for _, v := range w.variables {
+		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
+	}
+	if token != "" {
+		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %s\n", token)
+	}
+	fmt.Fprintln(a.err, "thresh: proxy at "+base+"; interrupt to end it")
+}
+
+// exitStatus is the status with which the agent ended; thresh ends with the same.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
+
+// runWrapped runs the agent with this process's terminal, and waits for it.
+func runWrapped(agent *exec.Cmd, a *app) error {
+	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
+	if err, ok := a.err.(safeStderr); ok {
+		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
+	}
+	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this process
+	// gets are passed on. Registered before the start, so that none ends this process and leaves the agent.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	if err := agent.Start(); err != nil {
+		return err
+	}
+	terminal := term.IsTerminal(int(os.Stdin.Fd()))
+	ended := make(chan error, 1)
+	go func() { ended <- agent.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if !terminal || s == syscall.SIGTERM || s == syscall.SIGHUP {
+				_ = agent.Process.Signal(s)
+			}
+		case err := <-ended:
+			return statusOf(err)
+		}
+	}
+}
+
+// statusOf turns how a process ended into an exit status: as a shell does, 128 and the signal for one that was killed.
+func statusOf(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	if w, ok := exit.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return exitStatus(128 + int(w.Signal()))
+	}
+	return exitStatus(exit.ExitCode())
+}
+
+// heldLog keeps log lines until the terminal is free: the first ones, as they say best what went wrong.
+type heldLog struct {
+	mu    sync.Mutex
+	lines []byte
+	more  int // bytes that were not kept
+}
+
+// maxHeld is how much is kept, in bytes.
+const maxHeld = 8 << 10
+
+func (h *heldLog) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.lines)+len(p) > maxHeld {
+		h.more += len(p)
+	} else {
+		h.lines = append(h.lines, p...)
+	}
+	return len(p), nil
+}
+
+// print prints what was held.
+func (h *heldLog) print(to io.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, _ = to.Write(h.lines)
+	if h.more > 0 {
+		fmt.Fprintf(to, "thresh: %d more bytes of log were dropped\n", h.more)
+	}
+}

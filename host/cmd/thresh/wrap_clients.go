@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+)
+
+// wrapping is how one agent is told to use another base URL.
+type wrapping struct {
+	// command is the name of the agent's program, and how what is set, for people.
+	command, how string
+	// provider is that of requests that do not show theirs.
+	provider string
+	// variables get the proxy's address and a path.
+	variables []variable
+	// others are set as they are, unless the user has set them.
+	others []string
+	// arguments stand before the user's; nil for none.
+	arguments func(base string) []string
+	// own finds the base URL of a provider of the user's own in the agent's configuration; nil for none.
+	own func(getenv func(string) string) string
+}
+
+// variable is an environment variable that holds a base URL.
+type variable struct {
+	name, path string
+	// upstream says which of the upstreams it names.
+	upstream string
+}
+
+var (
+	anthropicURL = variable{"ANTHROPIC_BASE_URL", "", "anthropic"}
+	openaiURL    = variable{"OPENAI_BASE_URL", "/v1", "openai"}
+	geminiURL    = variable{"GOOGLE_GEMINI_BASE_URL", "", "gemini"}
+)
+
+// wrapped are the agents that are known by the name of their command.
+var wrapped = []wrapping{
+	{command: "claude", how: "ANTHROPIC_BASE_URL, ENABLE_TOOL_SEARCH=true", provider: "anthropic",
+		variables: []variable{anthropicURL},
+		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
+		others: []string{"ENABLE_TOOL_SEARCH=true"}},
+	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
+		arguments: codexArguments, own: codexProvider},
+	{command: "opencode", how: "OPENCODE_CONFIG_CONTENT with the base URL of each provider", provider: "anthropic",
+		variables: []variable{{"OPENCODE_CONFIG_CONTENT", "", ""}}},
+	{command: "gemini", how: "GOOGLE_GEMINI_BASE_URL", provider: "gemini", variables: []variable{geminiURL}},
+	{command: "qwen", how: "OPENAI_BASE_URL", provider: "openai", variables: []variable{openaiURL}},
+}
+
+// anyAgent is for commands that are not known: most programs read one of these.
+var anyAgent = wrapping{provider: "anthropic", variables: []variable{anthropicURL, openaiURL,
+	{"OPENAI_API_BASE", "/v1", "openai"}, geminiURL}}
+
+// wrappedFor returns how the agent with a command is told.
+func wrappedFor(command string) wrapping {
+	name := strings.TrimSuffix(filepath.Base(command), ".exe")
+	if i := slices.IndexFunc(wrapped, func(w wrapping) bool { return w.command == name }); i >= 0 {
+		return wrapped[i]
+	}
+	return anyAgent
+}
+
+// start returns the agent's command with the proxy's address in it.
+func (w wrapping) start(command []string, base string, environ []string) *exec.Cmd {
+	args := slices.Clone(command[1:])
+	if w.arguments != nil {
+		args = append(w.arguments(base), args...)
+	}
+	agent := exec.Command(command[0], args...)
+	agent.Env = w.environ(base, environ)
+	return agent
+}
+
+// environ returns the agent's environment. The last value of a name counts.
+func (w wrapping) environ(base string, environ []string) []string {
+	out := slices.Clone(environ)
+	for _, v := range w.variables {
+		if v.name == "OPENCODE_CONFIG_CONTENT" {
+			out = append(out, v.name+"="+opencodeConfig(base))
+			continue
+		}
+		out = append(out, v.name+"="+base+v.path)
+	}
+	for _, v := range w.others {
+		name, _, _ := strings.Cut(v, "=")
+		if !slices.ContainsFunc(environ, func(set string) bool { return strings.HasPrefix(set, name+"=") }) {
+			out = append(out, v)
+		}
+	}
+	// A proxy for the way out must not get what is for this machine.
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		value := "127.0.0.1,localhost"
+		for _, set := range environ {
+			if old, ok := strings.CutPrefix(set, name+"="); ok && old != "" {
+				value = old + "," + value
+			}
+		}
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+// opencodeConfig is a configuration that opencode merges with the user's.
+func opencodeConfig(base string) string {
+	return fmt.Sprintf(`{"provider":{"anthropic":{"options":{"baseURL":"%[1]s/v1"}},`+
+		`"openai":{"options":{"baseURL":"%[1]s/v1"}},"google":{"options":{"baseURL":"%[1]s/v1beta"}}}}`, base)
+}
+
+// codexArguments set the base URL of Codex's provider: its own, or the one that the user's configuration chooses.
+func codexArguments(base string) []string {
+	key := "openai_base_url"
+	if name, _ := codexConfig(os.Getenv); name != "" && name != "openai" {
+		key = "model_providers." + name + ".base_url"
+	}
+	return []string{"-c", fmt.Sprintf("%s=%q", key, base+"/v1")}
+}
+
+// codexProvider returns the base URL of the provider that Codex's configuration chooses, "" for Codex's own.
+func codexProvider(getenv func(string) string) string {
+	_, base := codexConfig(getenv)
+	return base
+}
+
+var (
+	tomlTable = regexp.MustCompile(`^\s*\[\s*(.+?)\s*\]\s*(?:#.*)?$`)
+	tomlText  = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*=\s*["']([^"']*)["']`)
+)
+
+// codexConfig reads the model_provider of Codex's configuration and its base_url. It reads the two plain forms of lines
+// that these are written in; whoever writes them otherwise sets proxy.upstreams.openai.
+func codexConfig(getenv func(string) string) (provider, base string) {
+	home, _ := os.UserHomeDir()
+	f, err := os.Open(filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(home, ".codex")), "config.toml"))
+	if err != nil {
+		return "", ""
+	}
+	defer f.Close()
+	table, urls := "", map[string]string{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if m := tomlTable.FindStringSubmatch(lines.Text()); m != nil {
+			table = m[1]
+			continue
+		}
+		m := tomlText.FindStringSubmatch(lines.Text())
+		switch name, own := strings.CutPrefix(table, "model_providers."); {
+		case m == nil:
+		case table == "" && m[1] == "model_provider":
+			provider = m[2]
+		case own && m[1] == "base_url":
+			urls[strings.Trim(name, `"'`)] = m[2]
+		}
+	}
+	return provider, urls[provider]
+}
+
+// upstreamsFor returns where requests go: what the user's settings say; else what the agent would have used, as its
+// variable or its configuration says; else the provider.
+func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
+	set := c.Settings().Proxy.Upstreams
+	var out proxy.Upstreams
+	for _, u := range []struct {
+		name, value string
+		variable    string
+		to          **url.URL
+	}{
+		{"anthropic", set.Anthropic, anthropicURL.name, &out.Anthropic},
+		{"openai", set.OpenAI, openaiURL.name, &out.OpenAI},
+		{"gemini", set.Gemini, geminiURL.name, &out.Gemini},
+	} {
+		key, from := "proxy.upstreams."+u.name, ""
+		if e, err := c.Explain(key); err == nil && e[0].Origin.Layer == config.LayerDefault {
+			if v := getenv(u.variable); v != "" {
+				u.value, from = v, u.variable
+			}
+			if w.own != nil && u.name == w.provider {
+				if v := w.own(getenv); v != "" {
+					u.value, from = v, "the configuration of "+w.command
+				}
+			}
+		}
+		if from != "" { // a setting was checked when it was read
+			i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
+			if _, err := config.Specs()[i].Check(u.value); err != nil {
+				return out, fmt.Errorf("%s: %w", from, err)
+			}
+		}
+		parsed, err := url.Parse(u.value)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", key, err)
+		}
+		*u.to = parsed
+	}
+	return out, nil
+}
+
+// summary is the line that thresh wrap ends with.
+func summary(t proxy.Totals, dryRun bool) string {
+	if t.Requests == 0 {
+		return "no request came through the proxy: this command may not read the variables that were set"
+	}
+	saved := max(t.Whole-t.Sent, 0)
+	what := "not sent"
+	if dryRun {
+		what = "would not have been sent (dry run)"
+	}
+	line := fmt.Sprintf("%s, %d with a conversation; %s of %s prompt tokens %s", plural(t.Requests, "request"),
+		t.Edited, table.Int(saved), table.Int(t.Whole), what)
+	if t.Whole > 0 {
+		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
+	}
+	if t.Saved != 0 {
+		line += fmt.Sprintf(", $%.2f net of the prompt cache", t.Saved)
+	}
+	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))
+	if t.Failed > 0 {
+		line += fmt.Sprintf("; %d could not be prepared", t.Failed)
+	}
+	if t.Learned > 0 {
+		line += fmt.Sprintf("; %d refused as too long", t.Learned)
+	}
+	return line
+}
+
+// plural returns a number of things in words.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

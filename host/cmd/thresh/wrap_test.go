@@ -1,0 +1,144 @@
+package main_test
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// wrap is thresh wrap with a provider of the test's own.
+func (p *place) wrap(up *modelapi.Server, args ...string) result {
+	p.t.Helper()
+	cmd := p.command(append([]string{"wrap"}, args...)...)
+	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL, "OPENAI_BASE_URL="+up.URL+"/v1")
+	return p.finish(cmd)
+}
+
+// The agent has the variables of its kind, its own streams and exit status; the last line says what was saved.
+func TestWrapRunsTheAgent(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	r := p.wrap(up, "sh", "-c", `echo "$ANTHROPIC_BASE_URL $OPENAI_BASE_URL $NO_PROXY"; echo words >&2; cat; exit 7`, "x")
+	if r.code != 7 {
+		t.Errorf("status %d", r.code)
+	}
+	urls := strings.Fields(r.stdout)
+	if len(urls) != 3 || urls[0]+"/v1" != urls[1] || urls[0] == up.URL || !strings.Contains(urls[2], "127.0.0.1") {
+		t.Errorf("the agent has %q", r.stdout)
+	}
+	if want := "words\nthresh: no request came through the proxy: this command may not read the variables that were " +
+		"set\n"; r.stderr != want {
+		t.Errorf("standard error %q", r.stderr)
+	}
+	if r := p.wrap(up, "sh", "-c", "kill -9 $$"); r.code != 128+9 {
+		t.Errorf("status %d of an agent that was killed", r.code)
+	}
+	p.wrap(up, "no-such-agent").failed(t, 1, "no-such-agent")
+	p.run("wrap").failed(t, 2, "needs a COMMAND")
+}
+
+// A known agent is told in its own way, under whatever path it is started.
+func TestWrapKnowsAgents(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	for _, name := range []string{"claude", "codex", "opencode"} {
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*\"\n"
+		if err := os.WriteFile(p.path("work", name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"claude": `true||x`, "codex": `||-c openai_base_url="http://127.0.0.1:`, "opencode": `|{"provider":{"anthropic":`,
+	} {
+		if r := p.wrap(up, "./"+name, "x"); !strings.HasPrefix(r.stdout, want) || r.code != 0 {
+			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
+		}
+	}
+	// An own provider of Codex is found in its configuration, and its address becomes the upstream.
+	if err := os.MkdirAll(p.path("home", ".codex"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := "model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"http://example.com/v1\" # plain\n"
+	if err := os.WriteFile(p.path("home", ".codex", "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.wrap(up, "./codex").failed(t, 1, "the configuration of codex", "proxy.upstreams.openai", "http://example.com/v1")
+}
+
+// A signal to thresh reaches the agent, which decides.
+func TestWrapPassesSignalsOn(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	cmd := p.command("wrap", "sh", "-c", `trap 'echo got; exit 3' TERM; echo ready; while :; do sleep 0.05; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if lines.Scan(); lines.Text() != "ready" {
+		t.Fatalf("printed %q", lines.Text())
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if lines.Scan(); lines.Text() != "got" {
+		t.Errorf("printed %q", lines.Text())
+	}
+	for lines.Scan() { // to the end, before Wait closes the pipe
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("status %d", code)
+	}
+}
+
+// --print serves an agent that is started elsewhere until a signal, and then says what was saved.
+func TestWrapPrint(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	cmd := p.command("wrap", "--print")
+	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+up.URL)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url, ok := strings.CutPrefix(lines.Text(), "export ANTHROPIC_BASE_URL=")
+	if !ok {
+		t.Fatalf("printed %q", lines.Text())
+	}
+	body := `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Hello."}],"tools":[{"name":"bash"}]}`
+	res, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(body))
+	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("X-Thresh-Outcome") != "unchanged" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	res.Body.Close()
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	if !strings.Contains(stderr.String(), "thresh: 1 request, 1 with a conversation; 0 of ") {
+		t.Errorf("standard error %s", stderr.String())
+	}
+	if got := up.Requests(); len(got) != 1 || string(got[0].Body) != body {
+		t.Errorf("the provider got %d requests", len(got))
+	}
+}

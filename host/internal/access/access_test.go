@@ -1,0 +1,185 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// clock is a guard's time, which stands until it is moved.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func guard(t *testing.T, local string) (*Guard, store.Store, *clock) {
+	t.Helper()
+	s := store.NewMemory()
+	c := &clock{time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC)}
+	g := NewGuard(s, local)
+	g.now = c.now
+	return g, s, c
+}
+
+func create(t *testing.T, in store.Accesses, name string, limits Limits) string {
+	t.Helper()
+	token, err := Create(t.Context(), in, name, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestATokenIsOfItsName(t *testing.T) {
+	g, s, c := guard(t, "thresh__local")
+	alice, bob := create(t, s, "alice", Limits{Sessions: 3}), create(t, s, "bob", Limits{})
+	for token, want := range map[string]string{alice: "alice", bob: "bob", "thresh__local": ""} {
+		if got, err := g.Who(t.Context(), token); err != nil || got.Name != want {
+			t.Errorf("%s: %+v, %v", token, got, err)
+		}
+	}
+	if got, _ := g.Who(t.Context(), alice); got.Limits.Sessions != 3 {
+		t.Errorf("limits: %+v", got)
+	}
+	changed := "thresh_bob" + strings.TrimPrefix(alice, "thresh_alice")
+	for _, token := range []string{"", "thresh_", "thresh_alice_", "thresh_carol_x", alice + "x", alice[1:], changed,
+		"thresh__", "thresh__other"} {
+		if _, err := g.Who(t.Context(), token); !errors.Is(err, ErrRefused) {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
+	if err := s.RevokeAccess(t.Context(), "alice"); err != nil {
+		t.Fatal(err)
+	}
+	c.at = c.at.Add(reread)
+	if _, err := g.Who(t.Context(), alice); !errors.Is(err, ErrRefused) {
+		t.Errorf("revoked: %v", err)
+	}
+	if again := create(t, s, "alice", Limits{}); again == alice {
+		t.Error("the same token again")
+	}
+}
+
+func TestTheStoreHoldsNoToken(t *testing.T) {
+	_, s, _ := guard(t, "")
+	token := create(t, s, "alice", Limits{})
+	all, err := s.Accesses(t.Context())
+	if err != nil || len(all) != 1 || strings.Contains(token, string(all[0].Hash)) || len(all[0].Hash) != 32 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+func TestNamesThatCannotBeUsed(t *testing.T) {
+	_, s, _ := guard(t, "")
+	create(t, s, "alice", Limits{})
+	for _, name := range []string{"", "a_b", "A", "-a", "a/b", strings.Repeat("a", 64)} {
+		if _, err := Create(t.Context(), s, name, Limits{}); !errors.Is(err, ErrName) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := Create(t.Context(), s, "alice", Limits{}); !errors.Is(err, store.ErrExists) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+}
+
+func wantLimit(t *testing.T, err error, limit string) {
+	t.Helper()
+	var got *LimitError
+	if limit == "" && err != nil || limit != "" && (!errors.As(err, &got) || got.Limit != limit) {
+		t.Errorf("got %v, want limit %q", err, limit)
+	}
+}
+
+func TestRequestsInProgressAreLimited(t *testing.T) {
+	g, _, _ := guard(t, "")
+	of := Grant{Name: "alice", Limits: Limits{Requests: 2}}
+	first, err := g.Begin(of)
+	wantLimit(t, err, "")
+	_, err = g.Begin(of)
+	wantLimit(t, err, "")
+	_, err = g.Begin(of)
+	wantLimit(t, err, "requests")
+	_, err = g.Begin(Grant{Name: "bob", Limits: of.Limits})
+	wantLimit(t, err, "")
+	first()
+	_, err = g.Begin(of)
+	wantLimit(t, err, "")
+}
+
+func TestMoneyIsLimitedByDay(t *testing.T) {
+	g, s, c := guard(t, "")
+	of := Grant{Name: "alice", Limits: Limits{USDPerDay: 1}}
+	check := func() error { return g.CheckSpending(t.Context(), of) }
+	wantLimit(t, check(), "")
+	for range 2 {
+		if err := g.Spend(t.Context(), of, 0.4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLimit(t, check(), "")
+	// Another host of the same store spends too.
+	other := NewGuard(s, "")
+	other.now = c.now
+	if err := other.Spend(t.Context(), of, 0.3); err != nil {
+		t.Fatal(err)
+	}
+	c.at = c.at.Add(lookAgain + time.Second)
+	wantLimit(t, check(), "usdPerDay")
+	c.at = c.at.Add(time.Minute) // midnight
+	wantLimit(t, check(), "")
+}
+
+// held is a store that says what sessions hold.
+type held struct {
+	store.Store
+	usage store.Usage
+}
+
+func (h *held) Usage(context.Context, string) (store.Usage, error) { return h.usage, nil }
+
+func TestSessionsAndTheirBytesAreLimited(t *testing.T) {
+	held := &held{Store: store.NewMemory(), usage: store.Usage{Sessions: 1, Bytes: 100}}
+	g := NewGuard(held, "")
+	check := func(l Limits, open int) error {
+		of := Grant{Name: "alice", Limits: l}
+		return errors.Join(g.CheckSessions(t.Context(), of, open), g.CheckStore(t.Context(), of))
+	}
+	wantLimit(t, check(Limits{}, 9), "")
+	wantLimit(t, check(Limits{Sessions: 2, StoreBytes: 101}, 1), "")
+	wantLimit(t, check(Limits{Sessions: 2}, 2), "sessions")
+	wantLimit(t, check(Limits{Sessions: 1}, 0), "sessions")
+	wantLimit(t, check(Limits{StoreBytes: 100}, 0), "storeBytes")
+}
+
+func TestTheLocalTokenIsKeptInAPrivateFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "token")
+	token, err := LocalToken(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if again, err := LocalToken(path); err != nil || again != token {
+		t.Errorf("the second time: %q, %v", again, err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LocalToken(path); err == nil || !strings.Contains(err.Error(), "others may use it") {
+		t.Errorf("readable by others: %v", err)
+	}
+	empty := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LocalToken(empty); err == nil || !strings.Contains(err.Error(), "holds no token") {
+		t.Errorf("empty: %v", err)
+	}
+}

@@ -1,0 +1,179 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Limits are how much a name may use; 0 is no limit.
+type Limits struct {
+	// Sessions is how many it may have, open or stored.
+	Sessions int `json:"sessions,omitempty"`
+	// Requests is how many may be in progress at one time.
+	Requests int `json:"requests,omitempty"`
+	// RequestBytes is the size of one request.
+	RequestBytes int `json:"requestBytes,omitempty"`
+	// StoreBytes is what its sessions may take in the store.
+	StoreBytes int64 `json:"storeBytes,omitempty"`
+	// USDPerDay is what the models that its compressions call may cost, in US dollars from midnight to midnight UTC.
+	USDPerDay float64 `json:"usdPerDay,omitempty"`
+}
+
+// Check refuses limits below 0.
+func (l Limits) Check() error {
+	if min(float64(l.Sessions), float64(l.Requests), float64(l.RequestBytes), float64(l.StoreBytes), l.USDPerDay) < 0 {
+		return errors.New("a limit is at least 0, which is no limit")
+	}
+	return nil
+}
+
+// LimitError says which limit was reached.
+type LimitError struct {
+	// Limit is its name in [Limits].
+	Limit string
+	// Retryable says that the same request may succeed soon.
+	Retryable bool
+	message   string
+}
+
+func (e *LimitError) Error() string { return e.message }
+
+func limitError(g Grant, limit string, retryable bool, format string, values ...any) error {
+	return &LimitError{Limit: limit, Retryable: retryable,
+		message: fmt.Sprintf("limit %q of access token %q: ", limit, g.Name) + fmt.Sprintf(format, values...)}
+}
+
+// TooLarge is the error for a request of more than most bytes.
+func TooLarge(of Grant, most int) error {
+	return limitError(of, "requestBytes", false, "a request has more than %d bytes; send fewer entries at a time", most)
+}
+
+// use is what a name uses now.
+type use struct {
+	requests int
+	// stored is what its sessions held when it was last looked up.
+	stored store.Usage
+	looked time.Time
+}
+
+// spending is what a name has spent on a day, as the store last said.
+type spending struct {
+	day    string
+	micros int64 // millionths of a US dollar
+	looked time.Time
+}
+
+// lookAgain is how old what is known of use and spending may be: others change it too.
+const lookAgain = 5 * time.Second
+
+// Begin counts a request in, and returns what counts it out. The error is a [*LimitError].
+func (g *Guard) Begin(of Grant) (end func(), err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u := g.use(of.Name)
+	if most := of.Limits.Requests; most > 0 && u.requests >= most {
+		return nil, limitError(of, "requests", true, "%d requests are in progress", u.requests)
+	}
+	u.requests++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		u.requests--
+	}, nil
+}
+
+// use returns the entry of a name. Callers hold g.mu.
+func (g *Guard) use(name string) *use {
+	u := g.uses[name]
+	if u == nil {
+		u = &use{}
+		g.uses[name] = u
+	}
+	return u
+}
+
+// CheckSessions refuses another session. open is how many the name has open, which may not be in the store yet.
+func (g *Guard) CheckSessions(ctx context.Context, of Grant, open int) error {
+	most := of.Limits.Sessions
+	if most == 0 {
+		return nil
+	}
+	// Looked up each time: sessions are opened rarely.
+	stored, err := g.store.Usage(ctx, of.Name)
+	if err != nil {
+		return err
+	}
+	if have := max(stored.Sessions, open); have >= most {
+		return limitError(of, "sessions", false, "it has %d sessions; close or delete one", have)
+	}
+	return nil
+}
+
+// CheckStore refuses to add more to a full store.
+func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
+	most := of.Limits.StoreBytes
+	if most == 0 {
+		return nil
+	}
+	g.mu.Lock()
+	u := *g.use(of.Name)
+	g.mu.Unlock()
+	if g.now().Sub(u.looked) > lookAgain {
+		stored, err := g.store.Usage(ctx, of.Name)
+		if err != nil {
+			return err
+		}
+		u.stored = stored
+		g.mu.Lock()
+		known := g.use(of.Name)
+		known.stored, known.looked = stored, g.now()
+		g.mu.Unlock()
+	}
+	if u.stored.Bytes >= most {
+		return limitError(of, "storeBytes", false, "its sessions take %d bytes of %d; delete one", u.stored.Bytes, most)
+	}
+	return nil
+}
+
+// Spend adds what a request cost, in US dollars.
+func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
+	day := g.now().UTC().Format(time.DateOnly)
+	sum, err := g.store.Spend(ctx, of.Name, day, int64(math.Ceil(usd*1e6)))
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spends[of.Name] = spending{day, sum, g.now()}
+	return nil
+}
+
+// CheckSpending refuses a request that may call a model when the day's money is spent.
+func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
+	most := of.Limits.USDPerDay
+	if most == 0 {
+		return nil
+	}
+	day := g.now().UTC().Format(time.DateOnly)
+	g.mu.Lock()
+	s := g.spends[of.Name]
+	g.mu.Unlock()
+	if s.day != day || g.now().Sub(s.looked) > lookAgain {
+		if err := g.Spend(ctx, of, 0); err != nil { // 0: what was spent so far
+			return err
+		}
+		g.mu.Lock()
+		s = g.spends[of.Name]
+		g.mu.Unlock()
+	}
+	if spent := float64(s.micros) / 1e6; spent >= most {
+		return limitError(of, "usdPerDay", false, "%.2f of %.2f US dollars are spent; the next day begins at midnight UTC",
+			spent, most)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// prefix begins every token, so that it is recognised where it does not belong, such as in a commit.
+const prefix = "thresh_"
+
+// names are what tokens may be called. They appear in logs, in file names and in tokens, which "_" divides.
+var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// ErrName: a name cannot be used.
+var ErrName = errors.New("names have up to 63 of a-z, 0-9 and -, and do not begin with -")
+
+// newToken returns a new token of a name: 256 random bits, which no one guesses.
+func newToken(name string) string { return prefix + name + "_" + rand.Text() + rand.Text() }
+
+// hash is what is kept of a token. The token is random and long, so that a plain hash cannot be reversed by trying.
+func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
+// nameIn returns the name in a token.
+func nameIn(token string) (string, bool) {
+	rest, ours := strings.CutPrefix(token, prefix)
+	name, _, whole := strings.Cut(rest, "_")
+	return name, ours && whole
+}
+
+// Create makes a token for a name and returns it: it is shown once, and cannot be read again. The error wraps
+// [store.ErrExists] if the name has a token.
+func Create(ctx context.Context, in store.Accesses, name string, limits Limits) (string, error) {
+	if !names.MatchString(name) {
+		return "", fmt.Errorf("%.80q: %w", name, ErrName)
+	}
+	text, err := json.Marshal(limits)
+	if err != nil {
+		return "", err
+	}
+	token := newToken(name)
+	sum := hash(token)
+	return token, in.CreateAccess(ctx, store.Access{Name: name, Hash: sum[:], Limits: text})
+}
+
+// LimitsOf reads the limits of a stored token.
+func LimitsOf(a store.Access) (Limits, error) {
+	var l Limits
+	if len(a.Limits) == 0 {
+		return l, nil
+	}
+	if err := json.Unmarshal(a.Limits, &l); err != nil {
+		return l, fmt.Errorf("limits of access token %q: %w", a.Name, err)
+	}
+	return l, nil
+}

@@ -1,0 +1,250 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+)
+
+// sessions serves SessionService.
+type sessions struct {
+	service *service.Service
+	guard   *access.Guard
+	store   store.Sessions
+	most    int             // size of a request, in bytes
+	ending  <-chan struct{} // ends watches
+}
+
+// find returns the session of a request, which must be the caller's.
+func (s *sessions) find(ctx context.Context, id string) (*service.Session, error) {
+	c := callerOf(ctx)
+	c.session = id
+	session, err := s.service.Find(ctx, c.grant.Name, id)
+	return session, failure(ctx, err)
+}
+
+func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (*sessionv1.DescribeResponse, error) {
+	info, of := s.service.Info(), callerOf(ctx).grant
+	most := s.most
+	if own := of.Limits.RequestBytes; own > 0 {
+		most = min(most, own)
+	}
+	return &sessionv1.DescribeResponse{
+		Name: info.Name, Version: info.Version, Strategies: info.Strategies, RequestBytes: int32of(most), Owner: of.Name,
+	}, nil
+}
+
+func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*sessionv1.OpenResponse, error) {
+	c := callerOf(ctx)
+	c.session = r.GetSession()
+	system, err := systemOf(r.GetSystem())
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	request := service.OpenRequest{
+		Owner: c.grant.Name, ID: r.GetSession(), Settings: make(map[string]any, len(r.GetSettings())), System: system,
+	}
+	for key, value := range r.GetSettings() {
+		request.Settings[key] = value
+	}
+	// One that is open already costs nothing more.
+	if _, err := s.service.Find(ctx, c.grant.Name, c.session); err != nil {
+		open := len(s.service.Attached(c.grant.Name))
+		if err := s.guard.CheckSessions(ctx, c.grant, open); err != nil {
+			return nil, failure(ctx, err)
+		}
+	}
+	_, state, err := s.service.Attach(ctx, request)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	c.session = state.Session
+	return &sessionv1.OpenResponse{
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
+	}, nil
+}
+
+func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1.GetResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	state := session.State(nil)
+	return &sessionv1.GetResponse{
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
+		System: string(service.List(state.System)), SystemTokens: int32of(state.SystemTokens),
+	}, nil
+}
+
+// defaultPage is how many sessions a list has, unless the request says.
+const defaultPage = 100
+
+// List returns what is in the store and, where nothing is stored, what is open.
+func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*sessionv1.ListResponse, error) {
+	limit := int(r.GetLimit())
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	owner := callerOf(ctx).grant.Name
+	found := map[string]*sessionv1.SessionInfo{}
+	for _, state := range s.service.Attached(owner) {
+		if state.Session > r.GetAfter() {
+			found[state.Session] = &sessionv1.SessionInfo{
+				Session: state.Session, Entries: int32of(state.Entries), Tokens: int32of(state.Tokens),
+			}
+		}
+	}
+	filter := store.Filter{Owner: owner, After: store.Key{Owner: owner, ID: r.GetAfter()}, Limit: limit + 1}
+	for head, err := range s.store.List(ctx, filter) {
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		found[head.ID] = &sessionv1.SessionInfo{
+			Session: head.ID, Entries: int32of(head.Entries), Tokens: int32of(head.Tokens), Bytes: head.Bytes,
+			Created: timestamppb.New(head.Created), Used: timestamppb.New(head.Used),
+		}
+	}
+	answer := &sessionv1.ListResponse{}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if len(answer.GetSessions()) == limit {
+			answer.More = true
+			break
+		}
+		answer.Sessions = append(answer.Sessions, found[id])
+	}
+	return answer, nil
+}
+
+func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessionv1.CloseResponse, error) {
+	if _, err := s.find(ctx, r.GetSession()); err != nil {
+		return nil, err
+	}
+	if err := s.service.Detach(callerOf(ctx).grant.Name, r.GetSession()); err != nil {
+		return nil, failure(ctx, err)
+	}
+	return &sessionv1.CloseResponse{}, nil
+}
+
+func (s *sessions) Delete(ctx context.Context, r *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error) {
+	c := callerOf(ctx)
+	c.session = r.GetSession()
+	return &sessionv1.DeleteResponse{}, failure(ctx, s.service.Delete(ctx, c.grant.Name, r.GetSession()))
+}
+
+func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1.AddResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guard.CheckStore(ctx, callerOf(ctx).grant); err != nil {
+		return nil, failure(ctx, err)
+	}
+	system, err := systemOf(r.GetSystem())
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	state, err := session.Add(ctx, service.AddRequest{
+		Entries: rawList(r.GetEntries()), Opaque: r.GetOpaque(), Format: host.Form(r.GetFormat()),
+		Messages: rawList(r.GetMessages()), System: system,
+	})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	return &sessionv1.AddResponse{Revision: state.Revision, Tokens: int32of(state.Tokens)}, nil
+}
+
+func (s *sessions) Set(ctx context.Context, r *sessionv1.SetRequest) (*sessionv1.SetResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	request := service.SetRequest{Key: r.GetKey()}
+	if r.Value != nil { // absent removes the override
+		request.Value = r.GetValue()
+	}
+	return &sessionv1.SetResponse{}, failure(ctx, session.Set(request))
+}
+
+func (s *sessions) SetSystem(
+	ctx context.Context, r *sessionv1.SetSystemRequest,
+) (*sessionv1.SetSystemResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	system, err := systemOf(r.GetSystem())
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	answer, err := session.SetSystem(ctx, service.SystemRequest{System: system})
+	return &sessionv1.SetSystemResponse{Tokens: int32of(answer.Tokens)}, failure(ctx, err)
+}
+
+func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (*sessionv1.SetTodosResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	err = session.SetTodos(service.TodosRequest{Todos: todosOf(r.GetTodos())})
+	return &sessionv1.SetTodosResponse{}, failure(ctx, err)
+}
+
+func (s *sessions) ReportUsage(
+	ctx context.Context, r *sessionv1.ReportUsageRequest,
+) (*sessionv1.ReportUsageResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	err = session.ReportUsage(service.UsageRequest{PromptTokens: int(r.GetPromptTokens())})
+	return &sessionv1.ReportUsageResponse{}, failure(ctx, err)
+}
+
+func (s *sessions) GetHistory(
+	ctx context.Context, r *sessionv1.GetHistoryRequest, stream *connect.ServerStream[sessionv1.GetHistoryResponse],
+) error {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return err
+	}
+	h := session.History(nil)
+	all, err := entryTexts(h.History)
+	if err != nil {
+		return failure(ctx, err)
+	}
+	for i, part := range parts(all) {
+		answer := &sessionv1.GetHistoryResponse{History: part}
+		if i == 0 {
+			answer.Revision, answer.Tokens = h.Revision, int32of(h.Tokens)
+		}
+		if err := errors.Join(ctx.Err(), stream.Send(answer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sessions) GetRecorded(
+	ctx context.Context, r *sessionv1.GetRecordedRequest,
+) (*sessionv1.GetRecordedResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := session.Recorded(ctx, service.RecordedRequest{ID: r.GetId()})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	entries, err := entryTexts(recorded.Entries)
+	return &sessionv1.GetRecordedResponse{Entries: entries}, failure(ctx, err)
+}

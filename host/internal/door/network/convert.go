@@ -1,0 +1,133 @@
+package network
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// int32of is a count of tokens, entries or messages, which are far below the bound.
+func int32of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
+
+func optional(n *int) *int32 {
+	if n == nil {
+		return nil
+	}
+	return new(int32of(*n))
+}
+
+// rawList takes each text as JSON. Whether it is JSON is found out by what reads it.
+func rawList(texts []string) []json.RawMessage {
+	if texts == nil {
+		return nil
+	}
+	list := make([]json.RawMessage, len(texts))
+	for i, text := range texts {
+		list[i] = json.RawMessage(text)
+	}
+	return list
+}
+
+func texts(list []json.RawMessage) []string {
+	out := make([]string, len(list))
+	for i, raw := range list {
+		out[i] = string(raw)
+	}
+	return out
+}
+
+// entryTexts are entries in the native form.
+func entryTexts(entries []content.Content) ([]string, error) {
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		text, err := e.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		out[i] = string(text)
+	}
+	return out, nil
+}
+
+// systemOf is a system prompt as JSON; nil if the request has none, null for a prompt without content.
+func systemOf(s *sessionv1.System) (json.RawMessage, error) {
+	switch p := s.GetPrompt().(type) {
+	case *sessionv1.System_Text:
+		return json.Marshal(p.Text)
+	case *sessionv1.System_Parts:
+		return json.RawMessage(p.Parts), nil
+	}
+	if s != nil {
+		return json.RawMessage("null"), nil
+	}
+	return nil, nil
+}
+
+// outcomeText is an outcome as JSON. An outcome always has a JSON form.
+func outcomeText(o host.Outcome) string {
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic("network: an outcome without JSON form: " + err.Error())
+	}
+	return string(text)
+}
+
+func todosOf(tasks []*sessionv1.Task) []host.Todo {
+	list := make([]host.Todo, 0, len(tasks))
+	for _, t := range tasks {
+		todo := host.Todo{ID: t.GetId(), Content: t.GetContent(), Status: t.GetStatus()}
+		if len(t.GetSubtasks()) > 0 {
+			todo.Subtasks = todosOf(t.GetSubtasks())
+		}
+		list = append(list, todo)
+	}
+	return list
+}
+
+// turnError is a turn that failed, as a part of an answer; nil for none.
+func turnError(err error) *sessionv1.TurnError {
+	if err == nil {
+		return nil
+	}
+	return &sessionv1.TurnError{Message: err.Error(), Detail: detailOf(err)}
+}
+
+// prepared converts the answer of a Prepare.
+func prepared(a *service.PrepareAnswer) (*sessionv1.PrepareResponse, error) {
+	history, err := entryTexts(a.History)
+	if err != nil {
+		return nil, err
+	}
+	r := &sessionv1.PrepareResponse{
+		Keep: optional(a.Keep), History: history, Messages: texts(a.Messages), System: string(a.System),
+		Notes: a.Notes, Tokens: int32of(a.Tokens), SystemTokens: int32of(a.SystemTokens), Revision: a.Revision,
+		Outcome: outcomeText(a.Outcome),
+	}
+	if a.Instructions != nil {
+		err = json.Unmarshal(a.Instructions, &r.Instructions)
+	}
+	return r, err
+}
+
+// partBytes is the size of a part of a stream, in bytes: large enough that framing costs nothing, and small enough for
+// the usual bounds of clients (4 MiB). One entry is never divided.
+const partBytes = 1 << 20
+
+// parts divides texts into lists of about partBytes. There is at least one list.
+func parts(all []string) [][]string {
+	var list [][]string
+	from, size := 0, 0
+	for i, text := range all {
+		if size > 0 && size+len(text) > partBytes {
+			list = append(list, all[from:i])
+			from, size = i, 0
+		}
+		size += len(text)
+	}
+	return append(list, slices.Clip(all[from:]))
+}

@@ -1,0 +1,91 @@
+package network
+
+import (
+	"context"
+	"errors"
+
+	"connectrpc.com/connect"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+)
+
+// errEnding refuses requests that come while the server ends. Another host may take them.
+var errEnding = connect.NewError(connect.CodeUnavailable, errors.New("the host is shutting down"))
+
+// codes are the status codes of the kinds of errors. A kind that is not here is Unavailable if a retry can help, and
+// Internal otherwise.
+var codes = map[host.Kind]connect.Code{
+	host.KindEntry:    connect.CodeInvalidArgument,
+	host.KindSetting:  connect.CodeInvalidArgument,
+	host.KindSession:  connect.CodeNotFound,
+	host.KindStrategy: connect.CodeFailedPrecondition,
+	host.KindOverflow: connect.CodeFailedPrecondition,
+	host.KindCanceled: connect.CodeCanceled,
+}
+
+// failure turns an error into a status with an ErrorDetail. ctx is the request's: an error that its deadline caused says
+// so.
+func failure(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *connect.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	detail := detailOf(err)
+	code, known := codes[host.Kind(detail.GetKind())]
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		code = connect.CodeDeadlineExceeded
+	case errors.Is(err, host.ErrSessionExists):
+		code = connect.CodeAlreadyExists
+	case known:
+	case detail.GetKind() == "request":
+		code = connect.CodeInvalidArgument
+	case detail.GetKind() == "limit":
+		code = connect.CodeResourceExhausted
+	case errors.Is(err, access.ErrRefused):
+		code = connect.CodeUnauthenticated
+	case detail.GetKind() == "access":
+		code = connect.CodePermissionDenied
+	case detail.GetRetryable():
+		code = connect.CodeUnavailable
+	default:
+		code = connect.CodeInternal
+	}
+	status := connect.NewError(code, err)
+	if d, err := connect.NewErrorDetail(detail); err == nil {
+		status.AddDetail(d)
+	}
+	return status
+}
+
+// errNotLocal: a method is for the local user alone.
+var errNotLocal = errors.New("only the local user may do this: it concerns all users of the host")
+
+// detailOf says what an error is about.
+func detailOf(err error) *sessionv1.ErrorDetail {
+	var (
+		request *service.RequestError
+		limit   *access.LimitError
+		known   *host.Error
+	)
+	switch {
+	case errors.As(err, &request):
+		return &sessionv1.ErrorDetail{Kind: "request"}
+	case errors.As(err, &limit):
+		return &sessionv1.ErrorDetail{Kind: "limit", Limit: limit.Limit, Retryable: limit.Retryable}
+	case errors.Is(err, access.ErrRefused), errors.Is(err, errNotLocal), errors.Is(err, errBrowser):
+		return &sessionv1.ErrorDetail{Kind: "access"}
+	case errors.As(err, &known):
+		return &sessionv1.ErrorDetail{
+			Kind: string(known.Kind), Retryable: known.Retryable, Plugin: known.Plugin,
+			MissingTokens: int32of(known.MissingTokens), Entry: optional(known.Entry), Part: optional(known.Part),
+		}
+	}
+	return &sessionv1.ErrorDetail{Kind: string(host.KindInternal)}
+}

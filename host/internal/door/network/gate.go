@@ -1,0 +1,152 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	"github.com/thresh-dev/thresh/host/internal/access"
+)
+
+// errBrowser refuses what a web page of someone else may have sent.
+var errBrowser = errors.New(
+	"requests of web pages are refused: Host and Origin are not those of this service")
+
+// caller is whom a request is from, and what the log says about it.
+type caller struct {
+	grant   access.Grant
+	session string // the session that the request is about, once that is known
+}
+
+type callerKey struct{}
+
+// callerOf returns the caller of a request that came through the gate.
+func callerOf(ctx context.Context) *caller {
+	c, _ := ctx.Value(callerKey{}).(*caller)
+	return c
+}
+
+// gate lets requests in. It is the outermost handler.
+type gate struct {
+	next  http.Handler
+	open  http.Handler // what needs no token: whether the host lives
+	guard *access.Guard
+	// local says that everyone who can connect is the local user: a Unix socket, which only the user can open.
+	local bool
+	// loopback says that only this machine can connect. A web page in a browser on it can too, under a name that it
+	// made point here; so the name in the request must be one of this machine.
+	loopback bool
+	refusals *connect.ErrorWriter
+	ending   <-chan struct{} // closed when no more requests are taken
+	// most bounds the size of a request, in bytes, where the token does not.
+	most int
+}
+
+// openPaths need no token: they tell whether the host lives, and nothing else.
+var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.local && !g.fromHere(r) {
+		g.refuse(w, r, errBrowser)
+		return
+	}
+	if openPaths[r.URL.Path] {
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	select {
+	case <-g.ending:
+		g.refuse(w, r, errEnding)
+		return
+	default:
+	}
+	c := &caller{}
+	if !g.local {
+		// A missing or another scheme leaves a text that is no token.
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		var err error
+		if c.grant, err = g.guard.Who(r.Context(), token); err != nil {
+			g.refuse(w, r, err)
+			return
+		}
+	}
+	end, err := g.guard.Begin(c.grant)
+	if err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	defer end()
+	most := g.most
+	if own := c.grant.Limits.RequestBytes; own > 0 {
+		most = min(most, own)
+	}
+	r.Body = &boundedBody{r.Body, most, failure(r.Context(), access.TooLarge(c.grant, most))}
+	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+}
+
+// boundedBody ends the reading of a request that is too large with an error that names the limit.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+	over error
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, b.over
+	}
+	return n, err
+}
+
+// fromHere reports whether a request is none that a web page made a browser send. Agents send no Origin.
+func (g *gate) fromHere(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host != r.Host {
+			return false
+		}
+	}
+	return !g.loopback || loopbackName(r.Host)
+}
+
+// loopbackName reports whether a host name, with a port perhaps, is one of this machine. A name of a page that points
+// to this machine (DNS rebinding) is none.
+func loopbackName(hostPort string) bool {
+	name := hostPort
+	if h, _, err := net.SplitHostPort(hostPort); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if name == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(name)
+	return err == nil && address.IsLoopback()
+}
+
+// refuse answers in the protocol that the request came in.
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	err = failure(r.Context(), err)
+	if g.refusals.IsSupported(r) {
+		_ = g.refusals.Write(w, r, err) // the connection may be gone
+		return
+	}
+	status := http.StatusForbidden
+	switch connect.CodeOf(err) {
+	case connect.CodeUnauthenticated:
+		status = http.StatusUnauthorized
+	case connect.CodeUnavailable, connect.CodeInternal:
+		status = http.StatusServiceUnavailable
+	case connect.CodeResourceExhausted:
+		status = http.StatusTooManyRequests
+	}
+	http.Error(w, err.Error(), status)
+}

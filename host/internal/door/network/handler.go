@@ -1,0 +1,93 @@
+package network
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpchealth"
+	"connectrpc.com/grpcreflect"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
+)
+
+// maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
+const maxRequest = 256 << 20
+
+// Options of a server.
+type Options struct {
+	Host  *host.Host
+	Guard *access.Guard
+	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
+	Store store.Sessions
+	// Metrics serves measurements; nil if there are none.
+	Metrics http.Handler
+	Log     hclog.Logger
+}
+
+// names are the services, for health and reflection.
+var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
+
+// newHandler puts together what is served at an address of a kind. When ending is closed, watches end and new requests
+// are refused.
+func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
+	options := []connect.HandlerOption{
+		connect.WithInterceptors(logging{o.Log}), connect.WithReadMaxBytes(maxRequest),
+	}
+	s := service.New(o.Host)
+	mux := http.NewServeMux()
+	mux.Handle(sessionv1connect.NewSessionServiceHandler(
+		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
+	mux.Handle(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
+	// Health is asked for every few seconds: it is not logged.
+	mux.Handle(grpchealth.NewHandler(health{ending}))
+	reflector := grpcreflect.NewStaticReflector(append(names, grpchealth.HealthV1ServiceName)...)
+	mux.Handle(grpcreflect.NewHandlerV1(reflector, options...))
+	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options...))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if ended(ending) {
+			http.Error(w, "shutting down", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+	})
+	if o.Metrics != nil {
+		mux.Handle("GET /metrics", o.Metrics)
+	}
+	return &gate{
+		next: mux, guard: o.Guard, local: at.unix, loopback: at.loopback, refusals: connect.NewErrorWriter(),
+		ending: ending, most: maxRequest,
+	}
+}
+
+func ended(ending <-chan struct{}) bool {
+	select {
+	case <-ending:
+		return true
+	default:
+		return false
+	}
+}
+
+// health answers the health checks of gRPC.
+type health struct{ ending <-chan struct{} }
+
+func (h health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
+	for _, name := range append([]string{""}, names...) {
+		if r.Service != name {
+			continue
+		}
+		if ended(h.ending) {
+			return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+		}
+		return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	}
+	return nil, connect.NewError(connect.CodeNotFound, nil)
+}

@@ -1,0 +1,107 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// address says what the place where a server listens means for who can reach it.
+type address struct {
+	unix     bool // a Unix socket, which only the user can open
+	loopback bool // only this machine
+}
+
+// Listen opens the address of the setting serve.listen: HOST:PORT, or unix:PATH. The file of a socket is private
+// (mode 0600); one that a host left behind is replaced, one that is in use is not.
+func Listen(where string) (net.Listener, error) {
+	if path, isPath := strings.CutPrefix(where, "unix:"); isPath {
+		return listenUnix(path)
+	}
+	if _, _, err := net.SplitHostPort(where); err != nil {
+		return nil, fmt.Errorf("serve.listen: %w; want HOST:PORT, such as 127.0.0.1:7440, or unix:PATH", err)
+	}
+	l, err := net.Listen("tcp", where)
+	if err != nil {
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	return l, nil
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("serve.listen: unix:%s: the path must begin with /", path)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("serve.listen: %s exists and is no socket", path)
+		}
+		if c, err := net.Dial("unix", path); err == nil {
+			_ = c.Close()
+			return nil, fmt.Errorf("serve.listen: %s is in use by another program", path)
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			_ = os.Remove(path) // left behind by a host that was killed
+		}
+	}
+	// The socket gets its mode before anyone can connect: it is made in a private directory and moved.
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
+	if err != nil {
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", made)
+	if err != nil {
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("serve.listen: %w", err)
+	}
+	return &unixListener{l, path}, nil
+}
+
+// unixListener knows where its socket was moved to.
+type unixListener struct {
+	net.Listener
+	path string
+}
+
+func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
+
+func (l *unixListener) Close() error {
+	return errors.Join(l.Listener.Close(), os.Remove(l.path))
+}
+
+// addressOf says what the address of a listener means, which may have been opened by someone else (systemd).
+func addressOf(l net.Listener) address {
+	switch a := l.Addr().(type) {
+	case *net.UnixAddr:
+		return address{unix: true}
+	case *net.TCPAddr:
+		return address{loopback: a.IP.IsLoopback()}
+	}
+	return address{}
+}
+
+// Local reports whether only this machine, or only the user, can reach a listener; and whether it is a Unix socket.
+func Local(l net.Listener) (local, unix bool) {
+	at := addressOf(l)
+	return at.loopback || at.unix, at.unix
+}
+
+// URL is where clients find a listener.
+func URL(l net.Listener, tls bool) string {
+	switch {
+	case addressOf(l).unix:
+		return "unix:" + l.Addr().String()
+	case tls:
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}

@@ -1,0 +1,66 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+)
+
+func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessionv1.CountResponse, error) {
+	counted, err := s.service.Count(ctx, service.CountRequest{Entries: rawList(r.GetEntries())})
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	each := make([]int32, len(counted.Each))
+	for i, n := range counted.Each {
+		each[i] = int32of(n)
+	}
+	return &sessionv1.CountResponse{Tokens: int32of(counted.Tokens), Each: each}, nil
+}
+
+// plugins serves PluginService.
+type plugins struct{ service *service.Service }
+
+func (p plugins) ListPlugins(
+	ctx context.Context, _ *sessionv1.ListPluginsRequest,
+) (*sessionv1.ListPluginsResponse, error) {
+	answer := &sessionv1.ListPluginsResponse{}
+	for _, plugin := range p.service.Plugins(ctx).Plugins {
+		text, err := json.Marshal(plugin)
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		answer.Plugins = append(answer.Plugins, string(text))
+	}
+	return answer, nil
+}
+
+// localOnly refuses a token with a name: what follows concerns everyone who uses the host.
+func localOnly(ctx context.Context) error {
+	if callerOf(ctx).grant.Name != "" {
+		return failure(ctx, errNotLocal)
+	}
+	return nil
+}
+
+func (p plugins) ResetPlugin(
+	ctx context.Context, r *sessionv1.ResetPluginRequest,
+) (*sessionv1.ResetPluginResponse, error) {
+	if err := localOnly(ctx); err != nil {
+		return nil, err
+	}
+	answer, err := p.service.ResetPlugin(service.ResetRequest{Name: r.GetName()})
+	return &sessionv1.ResetPluginResponse{Reset_: answer.Reset}, failure(ctx, err)
+}
+
+func (p plugins) LockPlugins(
+	ctx context.Context, r *sessionv1.LockPluginsRequest,
+) (*sessionv1.LockPluginsResponse, error) {
+	if err := localOnly(ctx); err != nil {
+		return nil, err
+	}
+	answer, err := p.service.LockPlugins(ctx, service.LockRequest{Names: r.GetNames()})
+	return &sessionv1.LockPluginsResponse{Names: answer.Names}, failure(ctx, err)
+}

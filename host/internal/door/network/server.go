@@ -1,0 +1,67 @@
+package network
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Bounds of connections. Requests themselves have none but those of their contexts: a turn may take minutes.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 5 * time.Minute
+	maxHeader     = 64 << 10 // bytes
+	maxStreams    = 1000     // requests at one time on one HTTP/2 connection
+)
+
+// Serve serves a listener until ctx ends. Then it takes no more requests, ends watches, and gives the requests in
+// progress the time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed.
+func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, drain time.Duration, o Options) error {
+	ending := make(chan struct{})
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true) // gRPC without TLS
+	server := &http.Server{
+		Handler:           newHandler(o, addressOf(l), ending),
+		Protocols:         protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		// Errors of clients are theirs: one that hangs up does no harm.
+		ErrorLog:    o.Log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		BaseContext: func(net.Listener) context.Context { return requests },
+	}
+	served := make(chan error, 1)
+	go func() {
+		if certificate != nil {
+			server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+			served <- server.ServeTLS(l, "", "")
+			return
+		}
+		served <- server.Serve(l)
+	}()
+	select {
+	case err := <-served: // the listener broke
+		return err
+	case <-ctx.Done():
+	}
+	close(ending)
+	limit, stop := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer stop()
+	if err := server.Shutdown(limit); err != nil {
+		o.Log.Warn("requests in progress are cancelled: serve.drain is over", "drain", drain)
+		cancel()
+		_ = server.Close()
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package network
+
+import (
+	"context"
+
+	"connectrpc.com/connect"
+
+	"github.com/thresh-dev/thresh/host"
+	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+)
+
+func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guard.CheckSpending(ctx, callerOf(ctx).grant); err != nil {
+		return nil, failure(ctx, err)
+	}
+	answer, err := session.Prepare(ctx, service.PrepareRequest{
+		PendingTokens: int(r.GetPendingTokens()), Format: host.Form(r.GetFormat()), Since: r.Since,
+	})
+	if answer != nil {
+		if err := s.spend(ctx, answer.Outcome); err != nil {
+			return nil, failure(ctx, err)
+		}
+	}
+	if err != nil && (answer == nil || !r.GetUnprepared()) {
+		return nil, failure(ctx, err)
+	}
+	response, wrong := prepared(answer)
+	if wrong != nil {
+		return nil, failure(ctx, wrong)
+	}
+	response.Error = turnError(err)
+	return response, nil
+}
+
+// PrepareStream is Prepare with an answer in parts.
+func (s *sessions) PrepareStream(
+	ctx context.Context, r *sessionv1.PrepareRequest, stream *connect.ServerStream[sessionv1.PrepareResponse],
+) error {
+	first, err := s.Prepare(ctx, r)
+	if err != nil {
+		return err
+	}
+	// Of the two lists one is empty, so that there is one part of it.
+	history, messages := parts(first.GetHistory()), parts(first.GetMessages())
+	first.History, first.Messages = history[0], messages[0]
+	if err := stream.Send(first); err != nil {
+		return err
+	}
+	for _, part := range history[1:] {
+		if err := stream.Send(&sessionv1.PrepareResponse{History: part}); err != nil {
+			return err
+		}
+	}
+	for _, part := range messages[1:] {
+		if err := stream.Send(&sessionv1.PrepareResponse{Messages: part}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sessions) CompressHistory(
+	ctx context.Context, r *sessionv1.CompressHistoryRequest,
+) (*sessionv1.CompressHistoryResponse, error) {
+	session, err := s.find(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.guard.CheckSpending(ctx, callerOf(ctx).grant); err != nil {
+		return nil, failure(ctx, err)
+	}
+	answer, err := session.Compress(ctx, nil)
+	if err != nil {
+		return nil, failure(ctx, err)
+	}
+	if err := s.spend(ctx, answer.Outcome); err != nil {
+		return nil, failure(ctx, err)
+	}
+	return &sessionv1.CompressHistoryResponse{
+		Revision: answer.Revision, Tokens: int32of(answer.Tokens), Outcome: outcomeText(answer.Outcome),
+	}, nil
+}
+
+// spend notes what a turn cost. It is noted also if the caller has gone: the money is spent.
+func (s *sessions) spend(ctx context.Context, o host.Outcome) error {
+	if o.Compress.LLM == nil || o.Compress.LLM.CostUSD == 0 {
+		return nil
+	}
+	return s.guard.Spend(context.WithoutCancel(ctx), callerOf(ctx).grant, o.Compress.LLM.CostUSD)
+}
+
+// Watch sends events until the caller or the server ends. The first message says that the watch has begun.
+func (s *sessions) Watch(
+	ctx context.Context, r *sessionv1.WatchRequest, stream *connect.ServerStream[sessionv1.WatchResponse],
+) error {
+	c := callerOf(ctx)
+	c.session = r.GetSession()
+	w := s.service.Watch(c.grant.Name, r.GetSession())
+	defer w.Close()
+	next := &sessionv1.WatchResponse{}
+	for {
+		if err := stream.Send(next); err != nil {
+			return err
+		}
+		select {
+		case e := <-w.Events:
+			next = &sessionv1.WatchResponse{
+				Session: e.Session, Method: e.Method, Revision: e.Revision, Tokens: int32of(e.Tokens),
+				Outcome: outcomeText(e.Outcome), Error: turnError(e.Err), Missed: int32of(e.Missed),
+			}
+		case <-s.ending:
+			return errEnding
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// As long as nothing is rewritten, the prompt cache serves as much of each prompt as without the proxy. With a price
+// list, rewrites come where they pay: the conversation costs less, cache included.
+func TestThePromptCacheStaysWarm(t *testing.T) {
+	type bill struct{ rate, cost float64 }
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		pay := func(settings map[string]any) bill {
+			up := provider(t, modelapi.Options{Script: work(12)})
+			base := up.URL
+			if settings != nil {
+				base = stand(t, up.URL, settings).url
+			}
+			a := &agent{form: newForm(), base: base, result: files}
+			if status := a.run(t, "Fix it."); status != http.StatusOK {
+				t.Fatal(status)
+			}
+			cached, tokens := 0, 0
+			for _, r := range up.Models() {
+				cached, tokens = cached+r.Cached, tokens+r.Tokens
+			}
+			// A cached token costs a tenth, one that is written to the cache a quarter more.
+			return bill{float64(cached) / float64(tokens), float64(cached)*0.1 + float64(tokens-cached)*1.25}
+		}
+		direct := pay(nil)
+		if idle := pay(map[string]any{"compression.density.readWritePruning": false}); idle != direct {
+			t.Errorf("without rewrites %+v, direct %+v", idle, direct)
+		}
+		if priced := pay(map[string]any{"model.priceList": "anthropic-sonnet"}); priced.cost >= direct.cost {
+			t.Errorf("with rewrites %+v, direct %+v", priced, direct)
+		}
+	})
+}
+
+// A client repeats a request byte for byte after an error. It gets the same request sent.
+func TestARetryIsSentAlike(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		up := provider(t, modelapi.Options{Script: work(6), Fault: func(n int) modelapi.Fault {
+			if n%4 == 0 {
+				return modelapi.Fault{Status: 529}
+			}
+			return modelapi.Fault{}
+		}})
+		p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
+		a := &agent{form: newForm(), base: p.url, result: files}
+		a.items = append(a.items, a.form.user("Fix it."))
+		for {
+			status, answer := a.ask(t)
+			if status == 529 {
+				if status, answer = a.ask(t); status != http.StatusOK {
+					t.Fatal(status)
+				}
+			}
+			items, calls := a.form.read(answer)
+			if a.items = append(a.items, items...); len(calls) == 0 {
+				break
+			}
+			var texts []string
+			for _, c := range calls {
+				texts = append(texts, files(len(a.items), c))
+			}
+			a.items = append(a.items, a.form.results(calls, texts)...)
+		}
+		all := up.Requests()
+		retries := 0
+		for i, r := range all {
+			if r.Status == 529 {
+				if retries++; !bytes.Equal(r.Body, all[i+1].Body) {
+					t.Errorf("request %d was sent differently again", i)
+				}
+			}
+		}
+		if retries == 0 {
+			t.Error("nothing failed")
+		}
+	})
+}
+
+// What is forwarded as it came, and the reason that is counted.
+func TestWhatIsNeverChanged(t *testing.T) {
+	const tools = `"tools":[{"name":"read_file","input_schema":{"type":"object"}}]`
+	call := `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read_file","input":{}}]}`
+	tests := map[string]struct {
+		path, body string
+		want       body.Reason
+		header     http.Header
+	}{
+		"a title": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[]}`, body.NoTools, nil},
+		"a compaction": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"CRITICAL: Respond with TEXT ONLY"}],` +
+			tools + `}`, body.Compaction, nil},
+		"a compaction trigger": {"/v1/responses", `{"input":[{"role":"user","content":"x"},{"type":"compaction_trigger"}],` +
+			`"tools":[{"type":"function","name":"x"}]}`, body.Compaction, nil},
+		"a compaction by header": {"/v1/responses", `{"input":[{"role":"user","content":"x"}],"tools":[{"type":"function","name":"x"}]}`,
+			body.Compaction, http.Header{"X-Codex-Turn-Metadata": {`{"request_kind":"compaction"}`}}},
+		"a stored conversation": {"/v1/responses", `{"previous_response_id":"r","input":[{"role":"user","content":"x"}],` +
+			`"tools":[{"type":"function","name":"x"}]}`, body.Continued, nil},
+		"a call that waits": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"},` + call + `],` + tools + `}`,
+			body.OpenTools, nil},
+		"a result of nothing": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result",` +
+			`"tool_use_id":"t1","content":"x"}]}],` + tools + `}`, body.Unpaired, nil},
+		"an unknown role": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"judge","content":"x"}],` + tools + `}`,
+			body.Unknown, nil},
+		"a field twice": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","role":"user","content":"x"}],` + tools + `}`,
+			body.Unknown, nil},
+		"no JSON": {"/v1/chat/completions", `{"messages":[`, body.Unknown, nil},
+		"a body in gzip": {"/v1/messages", "\x1f\x8b\x08", "encoded-body",
+			http.Header{"Content-Encoding": {"gzip"}}},
+	}
+	up := provider(t, modelapi.Options{})
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := stand(t, up.URL, nil)
+			header := http.Header{}
+			if tt.header != nil {
+				header = tt.header
+			}
+			if _, _, err := post(p.url+tt.path, header, []byte(tt.body)); err != nil {
+				t.Fatal(err)
+			}
+			all := up.Requests()
+			if got := all[len(all)-1].Body; string(got) != tt.body {
+				t.Errorf("sent %q", got)
+			}
+			if got := p.proxy.Totals().Passed; got[tt.want] != 1 {
+				t.Errorf("passed for %v, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A strategy that does not work costs no turn: the agent finishes with its own requests, and the header says why. With
+// the setting proxy.onError "fail" the agent gets an error of its API.
+func TestABrokenStrategy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thresh-strategy-broken"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := map[string]any{"compression.strategy": "broken", "plugins.dirs": []string{dir}}
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		up := provider(t, modelapi.Options{Script: work(1)})
+		p := stand(t, up.URL, settings)
+		a := &agent{form: newForm(), base: p.url, result: files}
+		if status := a.run(t, "Fix it."); status != http.StatusOK {
+			t.Error(status)
+		}
+		for i, r := range up.Models() {
+			if !bytes.Equal(r.Body, a.sent[i]) {
+				t.Errorf("request %d is not the client's", i)
+			}
+		}
+		if got := p.proxy.Totals().Failed; got != len(a.sent) {
+			t.Errorf("%d failures were counted, of %d", got, len(a.sent))
+		}
+		strict := stand(t, up.URL, settings, func(o *proxy.Options) { o.Fail = true })
+		status, answer, err := post(strict.url+a.form.path(), a.form.header(), a.sent[0])
+		if err != nil || status != http.StatusBadGateway || !bytes.Contains(answer, []byte(`"message":"thresh: `)) {
+			t.Errorf("%d %s %v", status, answer, err)
+		}
+	})
+}
+
+// The first refusal of a request as too long teaches the limit. The client sees it, and its next request fits.
+func TestALimitIsLearned(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		up := provider(t, modelapi.Options{Script: work(12), ContextLimit: 9000})
+		p := stand(t, up.URL, nil) // 200,000 tokens, as far as the host knows
+		a := &agent{form: newForm(), base: p.url, result: files}
+		if status := a.run(t, "Fix it."); status != http.StatusBadRequest {
+			t.Fatalf("%d, the refusal is not passed on", status)
+		}
+		if status := a.run(t, "Go on."); status != http.StatusOK {
+			t.Errorf("%d after the limit was learned", status)
+		}
+		if refused := up.Refused(); len(refused) > 0 || p.proxy.Totals().Learned != 1 {
+			t.Errorf("refused %q; %+v", refused, p.proxy.Totals())
+		}
+	})
+}
+
+// A question for the number of tokens is about what is sent, and changes nothing.
+func TestTokensOfWhatIsSentAreCounted(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(4)})
+	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
+	a := &agent{form: messagesForm{"s"}, base: p.url, result: files}
+	a.run(t, "Fix it.")
+	last := up.Requests()[len(up.Requests())-1]
+	if _, _, err := post(p.url+"/v1/messages/count_tokens", a.form.header(), a.sent[len(a.sent)-1]); err != nil {
+		t.Fatal(err)
+	}
+	counted := up.Requests()[len(up.Requests())-1]
+	if counted.Path != "/v1/messages/count_tokens" || !bytes.Equal(counted.Body, last.Body) {
+		t.Errorf("%s was asked about %d bytes, not %d", counted.Path, len(counted.Body), len(last.Body))
+	}
+}
+
+// A conversation that goes on from an earlier point is a branch of its own, and the first goes on where it was.
+func TestAForkIsABranch(t *testing.T) {
+	eachForm(t, func(t *testing.T, newForm func() form) {
+		up := provider(t, modelapi.Options{Script: work(8)})
+		p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"})
+		a := &agent{form: newForm(), base: p.url, result: files}
+		if status := a.run(t, "Fix it."); status != http.StatusOK {
+			t.Fatal(status)
+		}
+		fork := &agent{form: a.form, base: p.url, result: files}
+		fork.items = append(fork.items, a.items[:1]...)
+		for _, next := range []*agent{fork, a, fork, a} {
+			if status := next.run(t, "Now something else."); status != http.StatusOK {
+				t.Error(status)
+			}
+		}
+		if refused := up.Refused(); len(refused) > 0 || p.proxy.Totals().Failed > 0 {
+			t.Errorf("refused %q; %+v", refused, p.proxy.Totals())
+		}
+	})
+}
+
+// Events are passed on as they come, with their headers; a client that leaves cancels the request.
+func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
+	open := make(chan struct{})
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(n int) modelapi.Fault {
+		return modelapi.Fault{Stall: open}
+	}})
+	p := stand(t, up.URL, nil)
+	f := messagesForm{"s"}
+	streamed := bytes.Replace(f.body([]rawItem{f.user("x")}), []byte(`{"model"`), []byte(`{"stream":true,"model"`), 1)
+	ask := func(ctx context.Context) *http.Response {
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, p.url+f.path(), bytes.NewReader(streamed))
+		req.Header = f.header()
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	res := ask(ctx)
+	begin := make([]byte, len("event: message_start"))
+	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "event: message_start" {
+		t.Errorf("while the provider stalls: %q, %v", begin, err)
+	}
+	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") || res.Header.Get("X-Thresh-Outcome") == "" {
+		t.Errorf("headers %v", res.Header)
+	}
+	cancel()
+	res.Body.Close()
+	up.WaitIdle() // the stalled request ends because its client left
+	close(open)
+	res = ask(t.Context())
+	defer res.Body.Close()
+	if all, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(all, []byte("message_stop\"}\n\n")) {
+		t.Errorf("%v, the stream ends with %q", err, all[max(0, len(all)-40):])
+	}
+}
+
+// A stream that breaks breaks for the client too, in the same place.
+func TestABrokenStreamIsNotMended(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Fault { return modelapi.Fault{CutAfter: 300} }})
+	p := stand(t, up.URL, nil)
+	f := messagesForm{"s"}
+	_, answer, err := post(p.url+f.path(), f.header(), f.body([]rawItem{f.user("x")}))
+	if err == nil || len(answer) != 300 {
+		t.Errorf("%d bytes, %v", len(answer), err)
+	}
+	if n := len(up.Requests()); n != 1 {
+		t.Errorf("%d requests: the proxy repeats none", n)
+	}
+}
+
+// Web pages and other machines are not served, nor whoever lacks the token. WebSockets are refused with 426.
+func TestWhoIsServed(t *testing.T) {
+	up := provider(t, modelapi.Options{})
+	p := stand(t, up.URL, nil)
+	guarded := stand(t, up.URL, nil, func(o *proxy.Options) { o.Token = "secret" })
+	ask := func(url string, change func(*http.Request)) int {
+		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)
+		change(req)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	for name, tt := range map[string]struct {
+		url    string
+		change func(*http.Request)
+		want   int
+	}{
+		"the agent":               {p.url, func(*http.Request) {}, 200},
+		"a name for loopback":     {p.url, func(r *http.Request) { r.Host = "evil.example:80" }, 403},
+		"a web page":              {p.url, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
+		"without the token":       {guarded.url, func(*http.Request) {}, 403},
+		"with another token":      {guarded.url, func(r *http.Request) { r.Header.Set("X-Thresh-Token", "secres") }, 403},
+		"with the token":          {guarded.url, func(r *http.Request) { r.Header.Set("X-Thresh-Token", "secret") }, 200},
+		"an upgrade to WebSocket": {p.url, func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, 426},
+	} {
+		if got := ask(tt.url, tt.change); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+	for _, r := range up.Requests() {
+		if r.Header.Get("X-Thresh-Token") != "" {
+			t.Error("the token was passed on")
+		}
+	}
+}
+
+// A dry run sends the client's bytes and says what would have been saved.
+func TestADryRun(t *testing.T) {
+	up := provider(t, modelapi.Options{Script: work(8)})
+	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"},
+		func(o *proxy.Options) { o.DryRun = true })
+	a := &agent{form: messagesForm{"s"}, base: p.url, result: files}
+	a.run(t, "Fix it.")
+	for i, r := range up.Models() {
+		if !bytes.Equal(r.Body, a.sent[i]) {
+			t.Errorf("request %d is not the client's", i)
+		}
+	}
+	if got := p.proxy.Totals(); got.Whole <= got.Sent {
+		t.Errorf("totals %+v", got)
+	}
+}

@@ -1,0 +1,19 @@
+// Package body reads and edits the request bodies of the four model APIs: Anthropic's Messages, OpenAI's Chat
+// Completions and Responses, and Gemini's generateContent.
+//
+// A proxy must not parse a body and write it again: that changes bytes which signatures and prompt caches depend on. So
+// [Index] finds where the items of the conversation stand in the client's bytes, [Request.Entries] reads them as
+// entries of a history, [Request.Plan] turns what a host made of that history into edits, and [Apply] splices these
+// into the client's bytes. Every byte that no edit covers is the client's own. [Validate] then checks that the result
+// is still a request that the API accepts.
+//
+//	tape.go       the values of a body as spans, read in one strict pass
+//	request.go    Index: items, parts, and why a request is not to be changed
+//	messages.go, chat.go, responses.go, gemini.go   what the items and parts of one API are
+//	normal.go     hashes of items that do not change when only a cache marker moves
+//	pairs.go      which response answers which call
+//	entries.go    items as entries of a history
+//	plan.go       what becomes of each entry
+//	edits.go      the plan as edits; marks.go moves cache markers; made.go writes new items
+//	validate.go   what must hold for each API
+package body

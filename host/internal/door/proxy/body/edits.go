@@ -1,0 +1,203 @@
+package body
+
+import (
+	"slices"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Edit replaces a span of a body.
+type Edit struct {
+	Span
+	New []byte
+}
+
+// Apply returns a body with edits made. The edits are in order and do not overlap. Without edits it is the body itself.
+func Apply(raw []byte, edits []Edit) []byte {
+	if len(edits) == 0 {
+		return raw
+	}
+	size := len(raw)
+	for _, e := range edits {
+		size += len(e.New) - (e.End - e.Start)
+	}
+	out := make([]byte, 0, size)
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, raw[at:e.Start]...), e.New...)
+		at = e.End
+	}
+	return append(out, raw[at:]...)
+}
+
+// Edits returns a plan as edits of the request's bytes. A plan that changes nothing has none.
+func (r *Request) Edits(p *Plan) []Edit {
+	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
+		marked: map[Ref][]byte{}}
+	for i, e := range p.entries {
+		for j, ref := range e.Refs {
+			if p.fates[i].gone {
+				d.parts[ref] = true
+			} else if text, ok := p.fates[i].texts[j]; ok {
+				part := r.part(ref)
+				d.edits = append(d.edits, Edit{part.Value, r.newText(part, text)})
+			}
+		}
+	}
+	for i := range r.Items {
+		d.gone[i] = d.allGone(i)
+	}
+	for _, m := range p.made {
+		at := 0
+		if m.behind >= 0 {
+			refs := p.entries[m.behind].Refs
+			at = refs[len(refs)-1].Item + 1
+		} else {
+			for at < len(r.Items) && r.Items[at].leading {
+				at++
+			}
+		}
+		if item := d.before[at]; item != nil {
+			d.before[at] = append(append(item, ','), r.newItem(m.entry)...)
+		} else {
+			d.before[at] = r.newItem(m.entry)
+		}
+	}
+	d.moveMarks()
+	d.items()
+	d.removeParts()
+	slices.SortFunc(d.edits, func(a, b Edit) int { return a.Start - b.Start })
+	return d.edits
+}
+
+// draft collects the edits of a request.
+type draft struct {
+	request *Request
+	gone    []bool         // the items that go
+	parts   map[Ref]bool   // the parts that go
+	before  map[int][]byte // new items, by the position of the item that they stand before
+	marked  map[Ref][]byte // markers that parts get
+	edits   []Edit
+}
+
+func (d *draft) allGone(item int) bool {
+	parts := d.request.Items[item].Parts
+	for j := range parts {
+		if !d.parts[Ref{item, j}] {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// items takes out items and puts in new ones. Between two items that stay next to each other nothing changes.
+func (d *draft) items() {
+	r := d.request
+	spans := make([]Span, len(r.Items))
+	for i := range r.Items {
+		spans[i] = r.Items[i].Span
+	}
+	d.list(r.list, spans, func(i int) bool { return d.gone[i] }, d.before)
+}
+
+// list takes elements out of an array and puts new ones in.
+func (d *draft) list(array Span, elements []Span, gone func(int) bool, before map[int][]byte) {
+	at := array.Start + 1 // the end of the last element that stays
+	first, changed := true, false
+	var between []byte // what stands before the next element that stays
+	for i := 0; i <= len(elements); i++ {
+		if item := before[i]; item != nil {
+			if changed = true; len(between) > 0 {
+				between = append(between, ',')
+			}
+			between = append(between, item...)
+		}
+		last := i == len(elements)
+		if !last && gone(i) {
+			changed = true
+			continue
+		}
+		end := array.End - 1
+		if !last {
+			end = elements[i].Start
+		}
+		if changed {
+			if !first && (len(between) > 0 || !last) {
+				between = append([]byte{','}, between...)
+			}
+			if !last && len(between) > 0 && between[len(between)-1] != ',' {
+				between = append(between, ',')
+			}
+			d.edits = append(d.edits, Edit{Span{at, end}, between})
+		}
+		if !last {
+			at, first, changed, between = elements[i].End, false, false, nil
+		}
+	}
+}
+
+// removeParts takes parts out of items that stay.
+func (d *draft) removeParts() {
+	r := d.request
+	touched := map[int]bool{}
+	for ref := range d.parts {
+		touched[ref.Item] = !d.gone[ref.Item]
+	}
+	for item, stays := range touched {
+		if !stays {
+			continue
+		}
+		parts := r.Items[item].Parts
+		spans := make([]Span, len(parts))
+		for j := range parts {
+			spans[j] = parts[j].Span
+		}
+		d.list(r.Items[item].parts, spans, func(j int) bool { return d.parts[Ref{item, j}] }, nil)
+	}
+}
+
+// newText returns the JSON that stands for a new text of a part.
+func (r *Request) newText(p *Part, text string) []byte {
+	if r.API == Gemini && p.Kind == Response {
+		return append(append([]byte(`{"output":`), content.String(text)...), '}')
+	}
+	return content.String(text)
+}
+
+// newItem writes an entry of text as an item.
+func (r *Request) newItem(c content.Content) []byte {
+	role, kind := "user", "text"
+	if c.Speaker == content.AI {
+		role = "assistant"
+	}
+	switch r.API {
+	case Responses:
+		if kind = "input_text"; c.Speaker == content.AI {
+			kind = "output_text"
+		}
+	case Gemini:
+		if c.Speaker == content.AI {
+			role = "model"
+		}
+	}
+	var parts []byte
+	for i, b := range c.Blocks {
+		if i > 0 {
+			parts = append(parts, ',')
+		}
+		text := content.String(b.(content.Text).Text) // see writable
+		if r.API == Gemini {
+			parts = append(append(append(parts, `{"text":`...), text...), '}')
+		} else {
+			parts = append(append(append(parts, `{"type":"`+kind+`","text":`...), text...), '}')
+		}
+	}
+	switch r.API {
+	case Responses:
+		return []byte(`{"type":"message","role":"` + role + `","content":[` + string(parts) + `]}`)
+	case Gemini:
+		return []byte(`{"role":"` + role + `","parts":[` + string(parts) + `]}`)
+	default:
+		return []byte(`{"role":"` + role + `","content":[` + string(parts) + `]}`)
+	}
+}

@@ -1,0 +1,199 @@
+package body
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// Entry is an entry of a history that stands for parts of a request's items.
+type Entry struct {
+	// ID is the id that the history gave the entry.
+	ID      string
+	Content content.Content
+	// Refs are the parts, one for each block.
+	Refs []Ref
+}
+
+// pinned is the metadata of instructions within the conversation: no strategy may change or remove them.
+var pinned = json.RawMessage(`{"pinned":true}`)
+
+// Entries reads the items from position from on as entries of a history. A run of parts of one speaker is one entry:
+// what the model says in one turn, or results that come together. Instructions at the beginning are left out.
+//
+// Everything is copied: entries do not refer to the body.
+func (r *Request) Entries(from int) []Entry {
+	var out []Entry
+	var at *Entry // the entry that parts are added to
+	for i := from; i < len(r.Items); i++ {
+		item := &r.Items[i]
+		if item.leading {
+			continue
+		}
+		for j := range item.Parts {
+			p := &item.Parts[j]
+			// Runs of the model go on from item to item; people and tools have one entry for an item.
+			if at == nil || at.Content.Speaker != p.Speaker || p.Speaker != content.AI && at.Refs[0].Item != i {
+				out = append(out, Entry{Content: content.Content{Speaker: p.Speaker}})
+				at = &out[len(out)-1]
+				if item.Pinned {
+					at.Content.Metadata = pinned
+				}
+			}
+			at.Refs = append(at.Refs, Ref{i, j})
+			at.Content.Blocks = append(at.Content.Blocks, r.block(Ref{i, j}))
+		}
+		if len(item.Parts) > 0 && item.Parts[0].Speaker != content.AI {
+			at = nil
+		}
+	}
+	return out
+}
+
+// block reads a part as a block.
+func (r *Request) block(at Ref) content.Block {
+	t, p := r.tape, r.part(at)
+	switch p.Kind {
+	case Text:
+		return content.Text{Text: t.str(textNode(t, p.node))}
+	case Call:
+		id, name := r.callID(p)
+		return content.ToolCall{ID: r.blockID(id, at), Name: name, Parameters: r.parameters(p)}
+	case Response:
+		return r.response(p, at)
+	case Bound:
+		return content.Thinking{Thought: r.thought(p)}
+	case Media:
+		return r.media(p)
+	default:
+		return opaque(t.text(p.node))
+	}
+}
+
+func (r *Request) part(at Ref) *Part { return &r.Items[at.Item].Parts[at.Part] }
+
+// blockID is the id of a call. Gemini's calls may have none; their position tells them apart.
+func (r *Request) blockID(id string, call Ref) string {
+	if id == "" {
+		return fmt.Sprintf("call-%d-%d", call.Item, call.Part)
+	}
+	return id
+}
+
+// parameters returns the arguments of a call as JSON. OpenAI's are JSON in a string; what is none stays a string.
+func (r *Request) parameters(p *Part) json.RawMessage {
+	t := r.tape
+	switch r.API {
+	case Messages:
+		return bytes.Clone(t.text(t.get(p.node, "input")))
+	case Chat:
+		return inner(t, t.get(t.get(p.node, "function"), "arguments"))
+	case Responses:
+		if n := t.get(p.node, "arguments"); n != none {
+			return inner(t, n)
+		}
+		if n := t.get(p.node, "input"); n != none { // a custom tool takes any text
+			return bytes.Clone(t.text(n))
+		}
+		return bytes.Clone(t.text(t.get(p.node, "action")))
+	default:
+		return bytes.Clone(t.text(t.get(t.get(p.node, "functionCall"), "args")))
+	}
+}
+
+func inner(t *tape, n int32) json.RawMessage {
+	if s := t.str(n); json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return bytes.Clone(t.text(n))
+}
+
+// response reads a tool's result: its text if it is text, else the JSON that stands there.
+func (r *Request) response(p *Part, at Ref) content.Block {
+	t := r.tape
+	id, _ := r.responseID(p)
+	call := r.pairs.call[at]
+	_, name := r.callID(r.part(call))
+	out := content.ToolResponse{CallID: r.blockID(id, call), ToolName: name}
+	value := none
+	switch r.API {
+	case Messages, Chat:
+		value = t.get(p.node, "content")
+		if t.kind(t.get(p.node, "is_error")) == 't' {
+			out.Error = "the tool reported an error"
+		}
+	case Responses:
+		value = t.get(p.node, "output")
+	default:
+		value = t.get(t.get(p.node, "functionResponse"), "response")
+		if text := t.get(value, "output"); t.kind(text) == '"' {
+			value = text
+		} else if text := t.get(value, "error"); t.kind(text) == '"' {
+			out.Error = t.str(text)
+		}
+	}
+	switch {
+	case t.kind(value) == '"':
+		out.Result = bytes.Clone(t.text(value))
+	case t.kind(value) == '[':
+		out.Result = content.String(texts(t, value))
+	default:
+		out.Result = bytes.Clone(t.text(value))
+	}
+	return out
+}
+
+// texts joins the text parts of a result. Others, such as images, count as a word: a provider counts them by their
+// size in pixels, which usage reports teach.
+func texts(t *tape, list int32) string {
+	var out []string
+	for c := range t.children(list) {
+		if text := t.get(c, "text"); t.kind(text) == '"' {
+			out = append(out, t.str(text))
+		} else {
+			out = append(out, "["+t.str(t.get(c, "type"))+"]")
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// thought returns the text of reasoning. Encrypted reasoning has none; a word stands for it, so that an entry of it
+// alone is not taken for an empty one.
+func (r *Request) thought(p *Part) string {
+	t := r.tape
+	for _, field := range []string{"thinking", "text"} {
+		if text := t.str(t.get(p.node, field)); text != "" {
+			return text
+		}
+	}
+	if text := texts(t, t.get(p.node, "summary")); text != "" {
+		return text
+	}
+	return "[reasoning]"
+}
+
+// media reads an attachment. Its data are not copied: strategies look at none, and what is sent is the client's.
+func (r *Request) media(p *Part) content.Block {
+	t := r.tape
+	kind := t.str(t.get(t.get(p.node, "source"), "media_type"))
+	if kind == "" {
+		kind = t.str(t.get(t.get(p.node, "inlineData"), "mimeType"))
+	}
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	return content.Media{MimeType: kind, Data: "thresh:not-copied", Encoding: "url"}
+}
+
+// opaque carries what is not known. A strategy sees its kind and does not touch it.
+func opaque(raw []byte) content.Block {
+	if rawjson.FieldText(raw, "type") == "" {
+		// A block has a kind; this form has none.
+		raw = append(append([]byte(`{"type":"provider-part","json":`), raw...), '}')
+	}
+	return content.ParseBlock(bytes.Clone(raw))
+}

@@ -1,0 +1,60 @@
+package body
+
+import "bytes"
+
+// moveMarks gives the cache markers of parts that go to the block before, so that what comes before it stays cached. A
+// block that has a marker keeps it, and a marker with nothing before it is lost. So there are never more than before.
+func (d *draft) moveMarks() {
+	r := d.request
+	for i := range r.Items {
+		for j := range r.Items[i].Parts {
+			p := &r.Items[i].Parts[j]
+			if p.mark.Empty() || !d.parts[Ref{i, j}] {
+				continue
+			}
+			if to, ok := d.markable(Ref{i, j}); ok && r.part(to).mark.Empty() && d.marked[to] == nil {
+				d.marked[to] = r.Raw[p.mark.Start:p.mark.End]
+			}
+		}
+	}
+	for ref, mark := range d.marked {
+		d.edits = append(d.edits, d.mark(ref, mark))
+	}
+}
+
+// markable returns the last part before another that stays and can have a marker. Instructions are not touched.
+func (d *draft) markable(before Ref) (Ref, bool) {
+	r := d.request
+	for i := before.Item; i >= 0; i-- {
+		j := len(r.Items[i].Parts)
+		if i == before.Item {
+			j = before.Part
+		}
+		for j--; j >= 0; j-- {
+			if ref := (Ref{i, j}); !d.parts[ref] && r.part(ref).marks && !r.Items[i].Pinned {
+				return ref, true
+			}
+		}
+	}
+	return Ref{}, false
+}
+
+// mark writes a marker into a part. A text alone becomes an array of one part, because a string cannot have one.
+func (d *draft) mark(ref Ref, mark []byte) Edit {
+	r := d.request
+	p := r.part(ref)
+	field := append([]byte(`,"cache_control":`), mark...)
+	if !p.Alone {
+		end := p.End - 1
+		return Edit{Span{end, end}, field}
+	}
+	text := r.Raw[p.Start:p.End]
+	for i, e := range d.edits {
+		if e.Span == p.Value { // it has a new text as well: one edit for both
+			text = e.New
+			d.edits = append(d.edits[:i], d.edits[i+1:]...)
+			break
+		}
+	}
+	return Edit{p.Span, bytes.Join([][]byte{[]byte(`[{"type":"text","text":`), text, field, []byte(`}]`)}, nil)}
+}

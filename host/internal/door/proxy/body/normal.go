@@ -1,0 +1,93 @@
+package body
+
+import (
+	"crypto/sha256"
+	"hash"
+	"slices"
+)
+
+// Sum identifies a beginning of a conversation.
+type Sum [sha256.Size]byte
+
+// hashDepth is how deep items are hashed member by member: the item, its content, a part, the part's content, and a
+// part of that. Below, values are hashed as they stand.
+const hashDepth = 6
+
+// Chain returns a sum for each beginning of the conversation: the last is that of all items. Two requests with a common
+// beginning have the same sums for it, also where a client has moved its cache marker or has written a text as an array
+// of one part. It costs one SHA-256 of the items.
+func (r *Request) Chain() []Sum {
+	n := normaliser{request: r, hash: sha256.New()}
+	chain := make([]Sum, len(r.Items))
+	sum := Sum(sha256.Sum256([]byte(r.API)))
+	for i := range r.Items {
+		n.hash.Reset()
+		n.hash.Write(sum[:])
+		n.value(r.Items[i].node, hashDepth, true)
+		n.hash.Sum(sum[:0])
+		chain[i] = sum
+	}
+	return chain
+}
+
+// normaliser writes values into a hash so that what does not matter makes no difference.
+type normaliser struct {
+	request *Request
+	hash    hash.Hash
+	members [32]int32 // reused: most objects are small
+}
+
+// value hashes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item level
+// may hold their content as a text.
+func (n *normaliser) value(i int32, depth int, item bool) {
+	t := n.request.tape
+	switch kind := t.kind(i); {
+	case kind == '{' && depth > 0:
+		members := n.members[:0]
+		for c := range t.children(i) {
+			if string(t.raw[t.nodes[c].key:t.nodes[c].keyEnd]) != "cache_control" {
+				members = append(members, c)
+			}
+		}
+		members = slices.Clone(members)
+		slices.SortStableFunc(members, func(a, b int32) int {
+			return slices.Compare(t.raw[t.nodes[a].key:t.nodes[a].keyEnd], t.raw[t.nodes[b].key:t.nodes[b].keyEnd])
+		})
+		n.hash.Write([]byte{'{'})
+		for _, c := range members {
+			key := t.raw[t.nodes[c].key:t.nodes[c].keyEnd]
+			n.hash.Write(key)
+			n.hash.Write([]byte{'"'})
+			if item && t.nodes[c].kind == '"' && string(key) == "content" {
+				n.alone(i, c)
+				continue
+			}
+			n.value(c, depth-1, false)
+		}
+		n.hash.Write([]byte{'}'})
+	case kind == '[' && depth > 0:
+		n.hash.Write([]byte{'['})
+		for c := range t.children(i) {
+			n.value(c, depth-1, false)
+		}
+		n.hash.Write([]byte{']'})
+	default:
+		n.hash.Write(t.text(i))
+		n.hash.Write([]byte{','})
+	}
+}
+
+// alone hashes the text of an item as the array of one part that it stands for.
+func (n *normaliser) alone(item, text int32) {
+	t := n.request.tape
+	kind := `"text"`
+	if n.request.API == Responses {
+		kind = `"input_text"`
+		if t.is(t.get(item, "role"), "assistant") {
+			kind = `"output_text"`
+		}
+	}
+	n.hash.Write([]byte(`[{text"`))
+	n.hash.Write(t.text(text))
+	n.hash.Write([]byte(`,type"` + kind + `,}]`))
+}

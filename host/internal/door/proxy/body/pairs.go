@@ -1,0 +1,113 @@
+package body
+
+import (
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/turns"
+)
+
+// Ref names a part of a request.
+type Ref struct{ Item, Part int }
+
+// pairs say which response answers which call.
+type pairs struct {
+	// call is the call that a response answers.
+	call map[Ref]Ref
+	// open is the first item of the exchange at the end, whose results the model has not seen yet; the number of items
+	// if there is none.
+	open int
+}
+
+// pair finds the call of each response. It returns why the request must not be changed: because a result answers no
+// call, or a call has no result.
+func (r *Request) pair() Reason {
+	var match turns.Matcher
+	r.pairs = pairs{call: map[Ref]Ref{}, open: len(r.Items)}
+	calls := 0
+	for i := range r.Items {
+		for j := range r.Items[i].Parts {
+			p := &r.Items[i].Parts[j]
+			switch p.Kind {
+			case Call:
+				id, name := r.callID(p)
+				match.Call(id, name, turns.At{Entry: i, Block: j})
+				calls++
+			case Response:
+				id, name := r.responseID(p)
+				at, ok := match.Response(id, name)
+				if !ok {
+					return Unpaired
+				}
+				r.pairs.call[Ref{i, j}] = Ref{at.Entry, at.Block}
+			}
+		}
+	}
+	if len(r.pairs.call) != calls {
+		return OpenTools
+	}
+	r.pairs.open = r.lastExchange()
+	return ""
+}
+
+// lastExchange returns the first item of the exchange at the end: the model's run of items with calls that nothing of
+// the model follows.
+func (r *Request) lastExchange() int {
+	end := len(r.Items)
+	for end > 0 && r.speaker(end-1) != content.AI {
+		end--
+	}
+	start := end
+	for start > 0 && r.speaker(start-1) == content.AI {
+		start--
+	}
+	for _, item := range r.Items[start:end] {
+		for _, p := range item.Parts {
+			if p.Kind == Call {
+				return start
+			}
+		}
+	}
+	return len(r.Items)
+}
+
+// speaker returns who an item is from: the speaker of its first part.
+func (r *Request) speaker(item int) content.Speaker {
+	if len(r.Items[item].Parts) == 0 {
+		return content.Human
+	}
+	return r.Items[item].Parts[0].Speaker
+}
+
+// callID returns a call's id and the name of its tool.
+func (r *Request) callID(p *Part) (id, name string) {
+	t := r.tape
+	switch r.API {
+	case Messages:
+		return t.str(t.get(p.node, "id")), t.str(t.get(p.node, "name"))
+	case Chat:
+		return t.str(t.get(p.node, "id")), t.str(t.get(t.get(p.node, "function"), "name"))
+	case Responses:
+		if name := t.get(p.node, "name"); name != none {
+			return t.str(t.get(p.node, "call_id")), t.str(name)
+		}
+		return t.str(t.get(p.node, "call_id")), "local_shell"
+	default:
+		call := t.get(p.node, "functionCall")
+		return t.str(t.get(call, "id")), t.str(t.get(call, "name"))
+	}
+}
+
+// responseID returns the id of the call that a response answers, and the name of the tool if it says one.
+func (r *Request) responseID(p *Part) (id, name string) {
+	t := r.tape
+	switch r.API {
+	case Messages:
+		return t.str(t.get(p.node, "tool_use_id")), ""
+	case Chat:
+		return t.str(t.get(p.node, "tool_call_id")), t.str(t.get(p.node, "name"))
+	case Responses:
+		return t.str(t.get(p.node, "call_id")), ""
+	default:
+		response := t.get(p.node, "functionResponse")
+		return t.str(t.get(response, "id")), t.str(t.get(response, "name"))
+	}
+}

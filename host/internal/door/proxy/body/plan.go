@@ -1,0 +1,236 @@
+package body
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Shown is an entry of a view: what a host made of a history.
+type Shown struct {
+	// ID is the id of an entry that was added; others were made by the host or a strategy.
+	ID      string
+	Content content.Content
+}
+
+// fate is what becomes of an entry of a request.
+type fate struct {
+	gone bool
+	// texts are new texts of blocks, by their position; nil if all are as they were.
+	texts map[int]string
+}
+
+// made is an entry that a strategy made, and the entry of the request that it stands behind: -1 for the beginning.
+type made struct {
+	behind int
+	entry  content.Content
+}
+
+// Plan is what is done to the entries of a request.
+type Plan struct {
+	entries []Entry
+	fates   []fate
+	made    []made
+}
+
+// ErrMade: a strategy made an entry that cannot be written in the API's form.
+var ErrMade = errors.New("the view has an entry that is not text and was not in the request")
+
+// blanked replaces a result whose call had to stay although a strategy removed both: calls go only with the whole turn
+// of the model. It is short, and the same each time.
+const blanked = "[result removed: superseded later in the conversation]"
+
+// NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be had
+// in the API's form, more is kept:
+//
+//   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
+//     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
+//   - Results go exactly if their call goes.
+//   - Parts of unknown kinds and instructions stay, and with them the turn that they are in.
+//   - What is left begins with words of a person: the last before it stay.
+//   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
+//
+// Entries of the view that the request does not have, and that are text, are inserted.
+func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
+	p := &Plan{entries: entries, fates: make([]fate, len(entries))}
+	at := make(map[string]int, len(entries))
+	for i, e := range entries {
+		at[e.ID] = i
+		p.fates[i].gone = true
+	}
+	lost := map[Ref]bool{} // calls that the view lacks
+	behind := -1
+	for _, s := range view {
+		i, known := at[s.ID]
+		if !known || s.ID == "" {
+			if !writable(s.Content) {
+				return nil, ErrMade
+			}
+			p.made = append(p.made, made{behind, s.Content})
+			continue
+		}
+		if i <= behind {
+			return nil, fmt.Errorf("the view has entry %s out of order", s.ID)
+		}
+		behind = i
+		p.fates[i] = compare(entries[i], s.Content, lost)
+	}
+	r.hold(p, lost)
+	return p, nil
+}
+
+// writable reports whether an entry can be written in each API's form: text of a person or of the model.
+func writable(c content.Content) bool {
+	for _, b := range c.Blocks {
+		if _, ok := b.(content.Text); !ok {
+			return false
+		}
+	}
+	return len(c.Blocks) > 0 && c.Speaker != content.Tool
+}
+
+// compare finds what became of the blocks of an entry that is still there. Calls that are gone are noted in lost.
+func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
+	f := fate{}
+	next := 0
+	for i, was := range e.Content.Blocks {
+		left := len(e.Content.Blocks) - i
+		if next < len(now.Blocks) && same(was, now.Blocks[next], left == len(now.Blocks)-next) {
+			if text, changed := changedText(was, now.Blocks[next]); changed {
+				f.set(i, text)
+			}
+			next++
+			continue
+		}
+		switch was.(type) {
+		case content.ToolCall, content.ToolResponse:
+			lost[e.Refs[i]] = true
+		}
+	}
+	return f
+}
+
+func (f *fate) set(block int, text string) {
+	if f.texts == nil {
+		f.texts = map[int]string{}
+	}
+	f.texts[block] = text
+}
+
+// same reports whether a block of the view is that of the entry, perhaps changed. aligned: as many blocks are left in
+// both, so that none was removed.
+func same(was, now content.Block, aligned bool) bool {
+	switch was := was.(type) {
+	case content.ToolCall:
+		now, ok := now.(content.ToolCall)
+		return ok && was.ID == now.ID && was.Name == now.Name
+	case content.ToolResponse:
+		now, ok := now.(content.ToolResponse)
+		return ok && was.CallID == now.CallID
+	case content.Text:
+		_, ok := now.(content.Text)
+		return ok && (aligned || content.Equal(was, now))
+	}
+	return content.Equal(was, now)
+}
+
+// changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's stand.
+func changedText(was, now content.Block) (string, bool) {
+	switch was := was.(type) {
+	case content.Text:
+		text := now.(content.Text).Text
+		return text, text != was.Text
+	case content.ToolResponse:
+		now := now.(content.ToolResponse)
+		return now.ResultText(), string(now.Result) != string(was.Result)
+	}
+	return "", false
+}
+
+// hold makes a plan legal: see [Request.NewPlan].
+func (r *Request) hold(p *Plan, lost map[Ref]bool) {
+	entryOf := make(map[Ref]int, len(p.entries)) // of calls
+	for i, e := range p.entries {
+		f := &p.fates[i]
+		for j, ref := range e.Refs {
+			part := r.part(ref)
+			if part.Kind == Call {
+				entryOf[ref] = i
+			}
+			// Pinned items and open exchanges are whole items, so that one look at any part decides for the entry.
+			if part.Kind == Fixed || r.Items[ref.Item].Pinned || ref.Item >= r.pairs.open {
+				f.gone = false
+			}
+			if text, ok := f.texts[j]; ok && !r.mayRead(part, ref, text) {
+				delete(f.texts, j)
+			}
+		}
+	}
+	r.keepPrompt(p)
+	// Now the calls' entries are settled, and results follow them.
+	for i, e := range p.entries {
+		if e.Content.Speaker != content.Tool {
+			continue
+		}
+		f := &p.fates[i]
+		wasGone := f.gone
+		f.gone = true
+		for j, ref := range e.Refs {
+			call, response := r.pairs.call[ref]
+			if !response {
+				f.gone = f.gone && wasGone // an attachment next to results
+				continue
+			}
+			if p.fates[entryOf[call]].gone {
+				continue
+			}
+			f.gone = false
+			if wasGone || lost[ref] || lost[call] {
+				r.blank(p, i, j)
+			}
+		}
+	}
+}
+
+// keepPrompt makes what is left begin with words of a person, as most APIs demand. Instructions are none.
+func (r *Request) keepPrompt(p *Plan) {
+	for _, m := range p.made {
+		if m.behind == -1 && m.entry.Speaker == content.Human {
+			return
+		}
+	}
+	prompt := -1
+	for i, e := range p.entries {
+		pinned := r.Items[e.Refs[0].Item].Pinned
+		if !p.fates[i].gone && (e.Content.Speaker == content.AI || pinned) {
+			break
+		}
+		if e.Content.Speaker != content.Human || pinned {
+			continue
+		}
+		if prompt = i; !p.fates[i].gone {
+			return
+		}
+	}
+	if prompt >= 0 {
+		p.fates[prompt].gone = false
+	}
+}
+
+// mayRead reports whether a part may have a new text. Words of the model are never rewritten: citations and signatures
+// of what follows may refer to them.
+func (r *Request) mayRead(p *Part, at Ref, text string) bool {
+	return !p.Value.Empty() && text != "" && utf8.ValidString(text) && !r.Items[at.Item].Pinned &&
+		(p.Kind == Response || p.Kind == Text && p.Speaker == content.Human)
+}
+
+// blank replaces a result that a strategy removed, if that is shorter and the model has seen the result.
+func (r *Request) blank(p *Plan, entry, block int) {
+	ref := p.entries[entry].Refs[block]
+	v := r.part(ref).Value
+	if ref.Item < r.pairs.open && v.End-v.Start > len(blanked)+16 {
+		p.fates[entry].set(block, blanked)
+	}
+}

@@ -1,0 +1,253 @@
+package body
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// API is one of the request forms that a proxy understands.
+type API string
+
+// The APIs.
+const (
+	Messages  API = "messages"
+	Chat      API = "chat"
+	Responses API = "responses"
+	Gemini    API = "gemini"
+)
+
+// Reason says why a request is forwarded as it came. Reasons are labels of counters: they never hold text of a request.
+type Reason string
+
+// The reasons that follow from the body alone.
+const (
+	// NoTools: a request of an agent has tools. One without is a title, a topic, a summary.
+	NoTools Reason = "no-tools"
+	// Compaction: the client asks for a summary of the history in order to begin a new one.
+	Compaction Reason = "compaction"
+	// Continued: the provider has the earlier history (previous_response_id, conversation), the request only what is new.
+	Continued Reason = "continued"
+	// OpenTools: a call still waits for its result. Only the provider knows what to make of such a request.
+	OpenTools Reason = "open-tools"
+	// Unpaired: a result answers no call before it.
+	Unpaired Reason = "unpaired"
+	// Unknown: the body does not have the API's form as it is known here.
+	Unknown Reason = "unknown-form"
+)
+
+// PartKind is what a part is to a history.
+type PartKind byte
+
+// The kinds of parts.
+const (
+	// Text is words: what it says may be replaced.
+	Text PartKind = iota
+	// Call and Response are a tool call and its result. The result may be replaced.
+	Call
+	Response
+	// Media is an attachment. It may go with its entry.
+	Media
+	// Bound is reasoning with a signature: byte for byte as it is, and gone only together with its whole entry.
+	Bound
+	// Fixed never changes and never goes: what this version does not know, what the provider made for itself.
+	Fixed
+)
+
+// Part is a piece of an item that becomes one block of an entry.
+type Part struct {
+	Kind    PartKind
+	Speaker content.Speaker
+	Span
+	// Alone: the part is all of its item, and there is no array of parts around it.
+	Alone bool
+	// Value is the JSON value that an edit replaces; empty if nothing may.
+	Value Span
+	// mark is the value of the part's cache_control, and may be set only if marks is true.
+	mark  Span
+	marks bool
+	node  int32 // the part's value
+}
+
+// Item is an element of a request's conversation: a message, or an item of the Responses API.
+type Item struct {
+	Span
+	Parts []Part
+	// parts is the array that the parts are elements of; empty if there is none.
+	parts Span
+	// Pinned: instructions within the conversation. They are never changed.
+	Pinned bool
+	// leading: instructions before the conversation. They are no part of the history.
+	leading bool
+	node    int32
+}
+
+// Request is an indexed body.
+type Request struct {
+	API API
+	Raw []byte
+	// Model is "" where it stands in the address.
+	Model string
+	// Stream: the client asked for events.
+	Stream bool
+	// Reason is why the request is to be forwarded as it came; "" if it may be edited.
+	Reason Reason
+	// SessionID is the client's own name of the conversation, "" if the body has none.
+	SessionID string
+	// Completion is the number of tokens that the client asks for at most; 0 if it does not say.
+	Completion int
+	Items      []Item
+	list       Span // the array of items
+	tape       *tape
+	pairs      pairs
+}
+
+// ErrForm: a body is not of the API's form.
+var ErrForm = errors.New("the body does not have the form of the API")
+
+// reader knows the form of one API.
+type reader interface {
+	// names are the members of the top level that hold the items, and those that need not be told apart.
+	names() (items string, skip []string)
+	// top reads what is outside of the items.
+	top(r *Request)
+	// item reads one item.
+	item(r *Request, node int32) (Item, error)
+}
+
+func readerOf(api API) reader {
+	switch api {
+	case Messages:
+		return messagesReader{}
+	case Chat:
+		return chatReader{}
+	case Responses:
+		return responsesReader{}
+	default:
+		return geminiReader{}
+	}
+}
+
+// Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
+// raw, which must not change.
+func Index(api API, raw []byte) (*Request, error) {
+	form := readerOf(api)
+	items, skip := form.names()
+	t, err := parse(raw, skip...)
+	if err != nil {
+		return nil, err
+	}
+	list := t.get(0, items)
+	r := &Request{API: api, Raw: raw, list: t.span(list), tape: t}
+	r.Model = t.str(t.get(0, "model"))
+	r.Stream = t.kind(t.get(0, "stream")) == 't'
+	form.top(r)
+	if t.kind(list) != '[' {
+		return nil, ErrForm
+	}
+	for n := range t.children(list) {
+		item, err := form.item(r, n)
+		if err != nil {
+			return nil, err
+		}
+		item.Span, item.node = t.span(n), n
+		r.Items = append(r.Items, item)
+	}
+	// Instructions before anything was said are outside of the history, like a system prompt.
+	for i := range r.Items {
+		if !r.Items[i].Pinned {
+			break
+		}
+		r.Items[i].leading = true
+	}
+	if t.odd || len(r.Items) == 0 {
+		return nil, ErrForm
+	}
+	if r.Reason == "" {
+		r.Reason = r.shape()
+	}
+	return r, nil
+}
+
+// shape returns why the conversation must not be changed, "" if it may.
+func (r *Request) shape() Reason {
+	last := r.Items[len(r.Items)-1]
+	for _, p := range last.Parts {
+		if p.Kind == Text && p.Speaker == content.Human && !last.Pinned && compacting(r.tape.str(textNode(r.tape, p.node))) {
+			return Compaction
+		}
+	}
+	return r.pair()
+}
+
+// compactions begin or end the last message with which clients ask for a summary of the history.
+var compactions = []string{
+	"Respond with TEXT ONLY", "create a detailed summary of the conversation so far", // Claude Code
+	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
+	"detailed prompt for continuing our conversation", // opencode
+	"generate the <state_snapshot>",                   // gemini-cli, qwen-code
+	"Create a structured context checkpoint summary",  // pi
+	"running out of context window",                   // cline
+}
+
+// compacting reports whether a message asks for a summary of the history. A person who quotes such a message costs
+// nothing but one request that is not pruned.
+func compacting(text string) bool {
+	return slices.ContainsFunc(compactions, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// Rest returns what a request holds besides its conversation: everything before and behind the array of items, and the
+// instructions at its beginning.
+func (r *Request) Rest() []byte {
+	start := r.list.Start
+	for i := range r.Items {
+		if !r.Items[i].leading {
+			break
+		}
+		start = r.Items[i].End
+	}
+	return append(append([]byte(nil), r.Raw[:start]...), r.Raw[r.list.End:]...)
+}
+
+// RestSum identifies [Request.Rest] without copying it.
+func (r *Request) RestSum() [sha256.Size]byte {
+	start := r.list.Start
+	for i := range r.Items {
+		if !r.Items[i].leading {
+			break
+		}
+		start = r.Items[i].End
+	}
+	h := sha256.New()
+	h.Write(r.Raw[:start])
+	h.Write(r.Raw[r.list.End:])
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// hasTools reports whether a request names tools.
+func (r *Request) hasTools() bool {
+	tools := r.tape.get(0, "tools")
+	s := r.tape.span(tools)
+	// Skipped arrays are not told apart; an empty one has at most white space between its brackets.
+	for _, c := range r.Raw[s.Start:s.End] {
+		if c == '{' {
+			return true
+		}
+	}
+	return false
+}
+
+// integer returns a non-negative integer field of the top level, 0 if it is none.
+func (r *Request) integer(name string) int {
+	n := 0
+	for _, c := range r.tape.text(r.tape.get(0, name)) {
+		if c < '0' || c > '9' || n > 1<<30 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,220 @@
+package body
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// The bounds of what is read. A body beyond them is forwarded as it came.
+const (
+	// maxNodes bounds the values of a body that are told apart; each costs 32 bytes of memory. The largest real bodies
+	// (4 MB) have some ten thousand.
+	maxNodes = 1 << 20
+	// maxDepth is how deep values are told apart. What is nested deeper is checked, but is one value. No API has a field
+	// that matters here below the eighth level; arguments of tools may be deeper.
+	maxDepth = 16
+)
+
+// errNodes, errUTF8 and errSize are why a body is not read.
+var (
+	errNodes = fmt.Errorf("the body has more than %d values", maxNodes)
+	errUTF8  = errors.New("the body is not UTF-8")
+	errSize  = errors.New("the body has 2 GiB or more")
+)
+
+// Span is a range of a body's bytes: from Start up to, but not including, End.
+type Span struct{ Start, End int }
+
+// Empty reports whether the span has no bytes. No JSON value has an empty span.
+func (s Span) Empty() bool { return s.Start == s.End }
+
+// node is one value. The nodes of a body are in the order in which the values begin, so that the subtree of node i is
+// the nodes from i up to next.
+type node struct {
+	// The key's name without quotes, undecoded; both 0 for elements of arrays. pair is where the key begins, with its
+	// quote: a member is removed from there.
+	key, keyEnd int32
+	start, end  int32
+	next        int32 // the first node behind the subtree
+	kind        byte  // '{', '[', '"', 't', 'f', 'n', '0'; nested below maxDepth: '~'
+}
+
+// tape is a body as nodes. Nothing of the body is copied.
+type tape struct {
+	raw   []byte
+	nodes []node
+	// odd is set when an object that was asked for a field has the field twice, or a name with escapes. What a provider
+	// makes of such a body is not known, so that it must not be edited.
+	odd bool
+}
+
+// none is the node that is not there.
+const none = int32(-1)
+
+// parse reads a body. skip names members of the top level whose values are checked but not told apart.
+func parse(raw []byte, skip ...string) (*tape, error) {
+	if len(raw) > math.MaxInt32 {
+		return nil, errSize
+	}
+	if !utf8.Valid(raw) {
+		return nil, errUTF8
+	}
+	t := &tape{raw: raw, nodes: make([]node, 0, 256)}
+	p := parser{tape: t, scan: rawjson.New(raw), skip: skip}
+	if err := p.value(0, 0, 0); err != nil {
+		return nil, err
+	}
+	return t, p.scan.Rest()
+}
+
+// parser is the state of one parse.
+type parser struct {
+	*tape
+	scan *rawjson.Scanner
+	skip []string
+}
+
+// value reads one value and everything below it. It recurses at most maxDepth times.
+func (p *parser) value(depth int, key, keyEnd int32) error {
+	if len(p.nodes) >= maxNodes {
+		return errNodes
+	}
+	i := int32(len(p.nodes))
+	kind := p.scan.Kind()
+	n := node{key: key, keyEnd: keyEnd, start: int32(p.scan.Offset()), kind: kind}
+	p.nodes = append(p.nodes, n)
+	err := error(nil)
+	switch {
+	case depth < maxDepth && kind == '{' && !p.skipped(depth, key, keyEnd):
+		err = p.scan.Object(func([]byte) error { return p.member(depth) })
+	case depth < maxDepth && kind == '[' && !p.skipped(depth, key, keyEnd):
+		err = p.scan.Array(func(int) error { return p.value(depth+1, 0, 0) })
+	default:
+		if kind == '{' || kind == '[' {
+			p.nodes[i].kind = '~'
+		} else if kind == '-' || '0' <= kind && kind <= '9' {
+			p.nodes[i].kind = '0'
+		}
+		_, err = p.scan.Skip()
+	}
+	p.nodes[i].end = n.start + int32(len(p.scan.Since(int(n.start))))
+	p.nodes[i].next = int32(len(p.nodes))
+	return err
+}
+
+// member reads the value of a member. The scanner has passed the name, which is found by walking back from the value:
+// over white space, the colon, white space and the name, which holds no unescaped quote.
+func (p *parser) member(depth int) error {
+	i := p.scan.Offset() - 1
+	for p.raw[i] != ':' {
+		i--
+	}
+	for p.raw[i] != '"' {
+		i--
+	}
+	end := i
+	for i--; p.raw[i] != '"' || escaped(p.raw, i); i-- {
+	}
+	return p.value(depth+1, int32(i+1), int32(end))
+}
+
+// escaped reports whether the byte at i stands behind an odd number of backslashes.
+func escaped(raw []byte, i int) bool {
+	n := 0
+	for ; i-1-n >= 0 && raw[i-1-n] == '\\'; n++ {
+	}
+	return n%2 == 1
+}
+
+func (p *parser) skipped(depth int, key, keyEnd int32) bool {
+	if depth != 1 {
+		return false
+	}
+	for _, name := range p.skip {
+		if string(p.raw[key:keyEnd]) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// get returns the value of an object's field, none if it has no such field or i is no object.
+func (t *tape) get(i int32, name string) int32 {
+	found := none
+	if i == none || t.nodes[i].kind != '{' {
+		return none
+	}
+	for c := range t.children(i) {
+		key := t.raw[t.nodes[c].key:t.nodes[c].keyEnd]
+		if string(key) == name {
+			t.odd = t.odd || found != none
+			found = c
+		} else if !t.odd {
+			for _, b := range key {
+				t.odd = t.odd || b == '\\'
+			}
+		}
+	}
+	return found
+}
+
+// children yields the elements of an array or the values of an object's members, in order.
+func (t *tape) children(i int32) func(func(int32) bool) {
+	return func(yield func(int32) bool) {
+		if i == none || t.nodes[i].kind != '{' && t.nodes[i].kind != '[' {
+			return
+		}
+		for c := i + 1; c < t.nodes[i].next; c = t.nodes[c].next {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// kind returns the kind of a value, 0 for none.
+func (t *tape) kind(i int32) byte {
+	if i == none {
+		return 0
+	}
+	return t.nodes[i].kind
+}
+
+// span returns where a value stands; the empty span for none.
+func (t *tape) span(i int32) Span {
+	if i == none {
+		return Span{}
+	}
+	return Span{int(t.nodes[i].start), int(t.nodes[i].end)}
+}
+
+// text returns a value as it stands, nil for none.
+func (t *tape) text(i int32) []byte {
+	s := t.span(i)
+	return t.raw[s.Start:s.End:s.End]
+}
+
+// str returns a string value, decoded; "" if it is none.
+func (t *tape) str(i int32) string {
+	if t.kind(i) != '"' {
+		return ""
+	}
+	s, _ := rawjson.Text(t.text(i))
+	return s
+}
+
+// is reports whether a field of an object is a certain string without escapes.
+func (t *tape) is(i int32, want string) bool {
+	if t.kind(i) != '"' {
+		return false
+	}
+	n := t.nodes[i]
+	return string(t.raw[n.start+1:n.end-1]) == want
+}
+
+// absent reports whether a value is none or null.
+func (t *tape) absent(i int32) bool { return i == none || t.nodes[i].kind == 'n' }

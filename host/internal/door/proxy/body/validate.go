@@ -1,0 +1,207 @@
+package body
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
+// if it accepts the original, and that what must stay byte for byte has stayed. The error says what does not hold.
+func Validate(was *Request, edited []byte) error {
+	now, err := Index(was.API, edited)
+	if err != nil {
+		return err
+	}
+	if now.Reason != was.Reason {
+		return fmt.Errorf("the edited request is %q", now.Reason)
+	}
+	if !bytes.Equal(was.Raw[:was.list.Start], now.Raw[:now.list.Start]) ||
+		!bytes.Equal(was.Raw[was.list.End:], now.Raw[now.list.End:]) {
+		return errors.New("something outside of the conversation changed")
+	}
+	if err := sameFixed(was, now); err != nil {
+		return err
+	}
+	if now.marks() > was.marks() { // Anthropic takes four in one request, those outside of the conversation included
+		return errors.New("the edited request has more cache markers")
+	}
+	return now.order(was)
+}
+
+// marks counts the cache markers of the conversation.
+func (r *Request) marks() int {
+	n := 0
+	for i := range r.Items {
+		for _, p := range r.Items[i].Parts {
+			if !p.mark.Empty() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// sameFixed checks that each part that may not change is as it was, in order; that reasoning is followed by what
+// followed it; that of one turn of the model all such parts are left or none; and that nothing of that kind was made.
+func sameFixed(was, now *Request) error {
+	old, i := was.bound(), 0
+	turns := map[int]bool{} // turns of the model, and whether their first part was kept
+	settle := func(b boundPart, kept bool) error {
+		if !kept && !b.mayGo {
+			return errors.New("a part that must stay is gone or changed")
+		}
+		if before, ok := turns[b.turn]; ok && before != kept && b.mayGo {
+			return errors.New("a turn of the model was taken apart")
+		}
+		turns[b.turn] = kept
+		return nil
+	}
+	for _, n := range now.bound() {
+		for ; i < len(old) && !(bytes.Equal(n.text, old[i].text) && bytes.Equal(n.next, old[i].next)); i++ {
+			if err := settle(old[i], false); err != nil {
+				return err
+			}
+		}
+		if i == len(old) {
+			return errors.New("reasoning or an unknown part is not as it was")
+		}
+		if err := settle(old[i], true); err != nil {
+			return err
+		}
+		i++
+	}
+	for ; i < len(old); i++ {
+		if err := settle(old[i], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boundPart is a part that is kept byte for byte, the part behind it if it is reasoning, and the number of its turn.
+type boundPart struct {
+	text, next []byte
+	mayGo      bool
+	turn       int
+}
+
+// bound returns the parts that are kept byte for byte: reasoning, unknown parts, instructions, and calls, which may
+// have signatures.
+func (r *Request) bound() []boundPart {
+	var out []boundPart
+	turn := 0
+	for i := range r.Items {
+		if r.speaker(i) != content.AI {
+			turn++
+		}
+		parts := r.Items[i].Parts
+		for j := range parts {
+			p := &parts[j]
+			if p.Kind == Text && !r.Items[i].Pinned || p.Kind == Response || p.Kind == Media {
+				continue
+			}
+			b := boundPart{text: r.unmarked(p), mayGo: p.Kind != Fixed && !r.Items[i].Pinned, turn: turn}
+			if p.Speaker != content.AI {
+				b.turn = -1 - i // instructions are in no turn of the model
+			}
+			if p.Kind == Bound {
+				b.next = r.following(i, j)
+			}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// unmarked returns a part's bytes without its cache marker, which may move.
+func (r *Request) unmarked(p *Part) []byte {
+	if p.mark.Empty() {
+		return r.Raw[p.Start:p.End]
+	}
+	text := append([]byte(nil), r.Raw[p.Start:p.mark.Start]...)
+	i := bytes.LastIndex(text, []byte(`,"cache_control"`))
+	if i < 0 {
+		return r.Raw[p.Start:p.End]
+	}
+	return append(text[:i], r.Raw[p.mark.End:p.End]...)
+}
+
+// following returns the part of the model behind another one, nil if something else follows.
+func (r *Request) following(item, part int) []byte {
+	for part++; item < len(r.Items); item, part = item+1, 0 {
+		if part < len(r.Items[item].Parts) {
+			p := &r.Items[item].Parts[part]
+			if p.Speaker != content.AI {
+				return nil
+			}
+			return r.unmarked(p)
+		}
+	}
+	return nil
+}
+
+// order checks the order of items that each API demands. Pairing was checked by [Index].
+func (r *Request) order(was *Request) error {
+	first := 0
+	for first < len(r.Items) && r.Items[first].leading {
+		first++
+	}
+	if first == len(r.Items) {
+		return errors.New("nothing of the conversation is left")
+	}
+	if was.API == Messages && r.Items[0].Pinned {
+		return errors.New("the conversation begins with instructions")
+	}
+	if was.API != Responses && was.startsHuman() && !r.startsHuman() {
+		return errors.New("the conversation does not begin with a person")
+	}
+	for i := range r.Items {
+		if len(r.Items[i].Parts) == 0 && !r.Items[i].parts.Empty() && !was.hasEmpty() {
+			return fmt.Errorf("item %d is empty", i)
+		}
+	}
+	return r.adjacent()
+}
+
+// adjacent checks that results stand where the API looks for them: behind the calls, before anything else.
+func (r *Request) adjacent() error {
+	for ref, call := range r.pairs.call {
+		switch r.API {
+		case Responses: // anywhere behind the call
+		case Chat:
+			for i := call.Item + 1; i < ref.Item; i++ {
+				if r.speaker(i) != content.Tool {
+					return fmt.Errorf("item %d stands between a call and its result", i)
+				}
+			}
+		default:
+			for i := call.Item + 1; i < ref.Item; i++ {
+				if r.speaker(i) != content.AI {
+					return fmt.Errorf("item %d stands between a call and its result", i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Request) startsHuman() bool {
+	for i := range r.Items {
+		if !r.Items[i].leading {
+			return r.speaker(i) == content.Human
+		}
+	}
+	return false
+}
+
+func (r *Request) hasEmpty() bool {
+	for i := range r.Items {
+		if len(r.Items[i].Parts) == 0 {
+			return true
+		}
+	}
+	return false
+}

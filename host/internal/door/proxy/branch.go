@@ -1,0 +1,145 @@
+package proxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// branch is one line of a conversation: a session of the host that has the items of its requests as entries.
+type branch struct {
+	thread *thread
+	number int
+
+	mu      sync.Mutex // held from the search for the branch until its plan is made
+	closed  bool
+	session *engine.Session
+	ledger  *engine.Ledger
+
+	// head is the sum of the last item, and items how many there are. Both are guarded by thread.mu as well.
+	head  body.Sum
+	items int
+	// entries are the items as entries, and view what the host made of them: what was sent last.
+	entries []body.Entry
+	view    []body.Shown
+
+	// model is what the requests ask for. relimited: a limit was learned, so that the next turn must not repeat the last.
+	model     string
+	relimited bool
+
+	whole   int // tokens of all entries as they were added
+	rest    [sha256.Size]byte
+	pending int // tokens of what has the sum rest
+	last    turnSize
+}
+
+// turnSize is what one turn made of a request, in tokens of the host's count.
+type turnSize struct {
+	// whole is the client's request, and sent the one that was made of it.
+	whole, sent int
+	// saved is in US dollars, 0 if no price list is known.
+	saved float64
+	// rewrote: the beginning of the last request was changed.
+	rewrote bool
+}
+
+// open opens the session of a new branch.
+func (s *Server) open(b *branch, rt route, r *body.Request, beta string) error {
+	id := b.thread.identity.name
+	if b.number > 1 || b.thread.identity.name == string(rt.api) {
+		id = fmt.Sprintf("%s.%d", id, b.number)
+	}
+	settings := s.settings(rt, r, beta)
+	session, err := s.options.Host.Session(engine.SessionOptions{ID: id, Settings: settings})
+	if errors.Is(err, engine.ErrSessionExists) {
+		// The same client's id at another API: the names are for people, and need not be the client's.
+		session, err = s.options.Host.Session(engine.SessionOptions{Settings: settings})
+	}
+	if err != nil {
+		return err
+	}
+	b.session, b.ledger, b.model = session, session.Ledger(), r.Model
+	return nil
+}
+
+// add makes entries of the items that the branch does not have yet.
+func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) error {
+	fresh := r.Entries(b.items)
+	contents := make([]content.Content, len(fresh))
+	for i, e := range fresh {
+		contents[i] = e.Content
+	}
+	ids, tokens, err := b.session.AddIdentified(ctx, contents)
+	if err != nil {
+		return err
+	}
+	for i := range fresh {
+		fresh[i].ID = ids[i]
+	}
+	b.entries, b.whole = append(b.entries, fresh...), b.whole+tokens
+	b.thread.advance(b, chain[len(chain)-1], len(r.Items))
+	return nil
+}
+
+// prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
+// last turn left it.
+func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error {
+	before := turnSize{whole: b.last.whole, sent: b.last.sent}
+	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
+		counted, err := s.options.Host.Count(ctx, []content.Content{
+			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(r.Rest())}}}})
+		if err != nil {
+			return err
+		}
+		b.rest, b.pending = rest, counted.Tokens(0)
+	}
+	now := time.Now()
+	ready, err := b.session.Prepare(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
+	if ready.History != nil {
+		b.view = make([]body.Shown, len(ready.History))
+		for i, id := range b.session.PreparedIDs() {
+			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
+		}
+	}
+	stable := ready.Outcome.Stable.Tokens
+	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending,
+		rewrote: before.sent > 0 && stable+b.pending < before.sent}
+	b.last.saved = b.ledger.Request(
+		engine.Prompt{Tokens: b.last.sent, Stable: stable + b.pending},
+		engine.Prompt{Tokens: b.last.whole, Stable: before.whole}, now)
+	return err
+}
+
+// show returns the request with the branch's view instead of its items. Items that the branch does not have stay.
+func (b *branch) show(r *body.Request) ([]byte, error) {
+	plan, err := r.NewPlan(b.entries, b.view)
+	if err != nil {
+		return nil, err
+	}
+	edits := r.Edits(plan)
+	if len(edits) == 0 {
+		return r.Raw, nil
+	}
+	out := body.Apply(r.Raw, edits)
+	if err := body.Validate(r, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// close closes the session. What cannot be written to a transcript log is reported when the host closes.
+func (b *branch) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	if b.session != nil {
+		_ = b.session.Close()
+	}
+}

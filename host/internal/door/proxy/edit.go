@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+)
+
+// turn makes the body of a request to the model.
+func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
+	thread, old := s.threads.of(s.identify(x.route, r.Header, req))
+	for _, t := range old {
+		go t.close() // waits for requests of these threads
+	}
+	chain := req.Chain()
+	b := thread.find(chain)
+	if b == nil {
+		b = thread.begin()
+		if err := s.open(b, x.route, req, r.Header.Get("Anthropic-Beta")); err != nil {
+			b.mu.Unlock()
+			return s.failed(x, req.Raw, nil, err)
+		}
+	}
+	defer b.mu.Unlock()
+	x.branch, x.session = b, b.session.ID()
+	known := b.items
+	if known < len(req.Items) {
+		if err := b.add(r.Context(), req, chain); err != nil {
+			return s.failed(x, req.Raw, nil, err)
+		}
+	}
+	s.limit(b, req.Model)
+	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
+	var err error
+	repeated := known == len(req.Items) && b.view != nil && !b.relimited
+	if !repeated {
+		b.relimited = false
+		err = b.prepare(r.Context(), s, req)
+	}
+	out, shown := b.show(req)
+	if err == nil && shown != nil {
+		err = fmt.Errorf("%w: %w", errPlan, shown)
+	}
+	if shown != nil {
+		out = nil
+	}
+	if err != nil {
+		return s.failed(x, req.Raw, out, err)
+	}
+	x.size = b.last
+	if repeated {
+		x.size.saved, x.size.rewrote = 0, false
+	}
+	if s.options.DryRun {
+		x.outcome = "dry-run"
+		return req.Raw, nil
+	}
+	x.outcome = "edited"
+	if len(out) == len(req.Raw) {
+		x.outcome = "unchanged"
+	}
+	return out, nil
+}
+
+// counted makes the body of a question about a request: with what is sent of the conversation so far. It changes
+// nothing.
+func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
+	thread, _ := s.threads.of(s.identify(x.route, r.Header, req))
+	b := thread.find(req.Chain())
+	if b == nil || s.options.DryRun {
+		if b != nil {
+			b.mu.Unlock()
+		}
+		return req.Raw
+	}
+	defer b.mu.Unlock()
+	out, err := b.show(req)
+	if err != nil {
+		return req.Raw
+	}
+	x.outcome = "edited"
+	return out
+}
+
+// failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes, or an
+// error if the user wants that.
+func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error) {
+	if errors.Is(err, context.Canceled) {
+		return nil, err // the client is gone
+	}
+	s.totals.failed()
+	s.logOnce("a conversation could not be prepared", "session", x.session, "error", err)
+	if s.options.Fail {
+		return nil, err
+	}
+	x.outcome = "failed; sent=client"
+	if view != nil && !s.options.DryRun {
+		x.outcome = "failed; sent=last-view"
+		return view, nil
+	}
+	return raw, nil
+}
+
+// settings are those of a new session: what the request says of its model, unless the user has set it.
+func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any {
+	c := s.options.Host.Config()
+	set := map[string]any{}
+	byDefault := func(key string) bool {
+		e, err := c.Explain(key)
+		return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")
+	}
+	if r.Model != "" && byDefault("model.name") {
+		set["model.name"] = r.Model
+	}
+	limit := c.Settings().Model.ContextLimit
+	if byDefault("model.contextLimit") {
+		if rt.api == body.Messages && strings.Contains(beta, "context-1m") || rt.api == body.Gemini {
+			limit = 1_000_000
+			set["model.contextLimit"] = limit
+		}
+	}
+	// Providers refuse a request whose prompt and answer together exceed the limit.
+	if r.Completion > 0 && r.Completion <= limit/2 && byDefault("model.completionBudget") {
+		set["model.completionBudget"] = r.Completion
+	}
+	return set
+}
+
+// compactionHeader reports whether a client says that it asks for a summary of the history.
+func compactionHeader(h http.Header) bool {
+	m := h.Get("X-Codex-Turn-Metadata")
+	return m != "" && rawjson.FieldText([]byte(m), "request_kind") == "compaction"
+}

@@ -1,0 +1,102 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// outcomeHeader tells the client what was done with its request.
+const outcomeHeader = "X-Thresh-Outcome"
+
+// exchange is a request on its way to the provider, and what was done with it.
+type exchange struct {
+	server *Server
+	route  route
+	target *url.URL
+
+	// body is what is sent; nil streams the client's: as it comes, or stream if that is set.
+	body   []byte
+	stream io.Reader
+	length int64
+
+	outcome string
+	branch  *branch // nil if the request was passed
+	session string
+	size    turnSize
+}
+
+// pass notes why the request is forwarded as it came.
+func (x *exchange) pass(why body.Reason) {
+	x.outcome = "passed; reason=" + string(why)
+	x.server.totals.passed(why)
+}
+
+type exchangeKey struct{}
+
+// forward sends a request to the provider and its answer to the client, event by event. A client that goes away cancels
+// the request. Nothing is sent twice: a body without GetBody is not repeated by the transport.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
+	ctx := context.WithValue(r.Context(), exchangeKey{}, x)
+	s.totals.request(x)
+	s.forwarder.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// rewrite makes the request that is sent. All headers of the client stay but those of the connection.
+func rewrite(p *httputil.ProxyRequest) {
+	x := p.In.Context().Value(exchangeKey{}).(*exchange)
+	p.Out.URL, p.Out.Host = x.target, x.target.Host
+	switch {
+	case x.body != nil:
+		p.Out.Body, p.Out.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
+	case x.stream != nil:
+		p.Out.Body, p.Out.ContentLength = io.NopCloser(x.stream), x.length
+	}
+	p.Out.Header.Del("X-Thresh-Session")
+}
+
+// answered begins to read the usage of an answer as it passes.
+func (s *Server) answered(answer *http.Response) error {
+	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
+	answer.Header.Set(outcomeHeader, x.outcome)
+	if x.route.task == turn {
+		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) { s.finished(x, answer.StatusCode, u, refusal) })
+	}
+	return nil
+}
+
+// finished takes in what an answer told.
+func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
+	s.totals.answered(x, u)
+	if x.branch == nil || s.options.DryRun {
+		return
+	}
+	if u.Prompt() > 0 {
+		x.branch.session.ReportUsage(u.Prompt())
+	}
+	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
+		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
+			s.limits.learn(x.branch.model, limit)
+			s.totals.learned()
+			s.options.Logger.Info("the provider refused a request as too long: the next one is made to fit",
+				"session", x.session, "limit", limit)
+		}
+	}
+}
+
+// unanswered answers for a provider that did not.
+func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
+	x := r.Context().Value(exchangeKey{}).(*exchange)
+	if errors.Is(err, context.Canceled) {
+		return // the client went away
+	}
+	s.logOnce("the provider cannot be reached", "upstream", x.target.Host, "error", err)
+	w.Header().Set(outcomeHeader, x.outcome)
+	refuse(w, x.route, http.StatusBadGateway, "thresh could not reach "+x.target.Host+": "+err.Error())
+}

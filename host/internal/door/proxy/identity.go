@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// identity names the conversation that a request belongs to. Requests with equal keys are searched for a common
+// beginning, and no others.
+type identity struct {
+	key string
+	// name begins the ids of the sessions: what a person can find again.
+	name string
+}
+
+// clientHeaders are the headers in which clients send an id of their conversation, with the name of the client.
+var clientHeaders = [][2]string{
+	{"X-Claude-Code-Session-Id", "claude"},
+	{"Thread-Id", "codex"}, {"Session-Id", "codex"},
+	{"X-Session-Id", "opencode"}, {"X-Session-Affinity", "opencode"},
+}
+
+// identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
+// never depends on the system prompt, which differs between requests of one conversation and is the same in others.
+func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
+	scope := string(rt.api) + "\x00" + s.options.Upstreams.of(rt.provider).String() + "\x00"
+	if id := h.Get("X-Thresh-Session"); id != "" {
+		return identity{scope + "thresh\x00" + id, printable(id)}
+	}
+	for _, c := range clientHeaders {
+		if id := h.Get(c[0]); id != "" {
+			name := c[1] + "-" + printable(id)
+			// A subagent has its client's session, and a conversation of its own.
+			if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
+				id, name = id+"\x00"+agent, name+"-"+printable(agent)
+			}
+			return identity{scope + c[1] + "\x00" + id, name}
+		}
+	}
+	if r.SessionID != "" {
+		return identity{scope + "body\x00" + r.SessionID, printable(r.SessionID)}
+	}
+	mac := hmac.New(sha256.New, s.secret)
+	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
+		mac.Write([]byte(h.Get(name) + "\x00"))
+	}
+	sum := hex.EncodeToString(mac.Sum(nil))
+	return identity{scope + "credential\x00" + sum, string(rt.api)}
+}
+
+// printable is a client's id as it may stand in the id of a session, in file names and on terminals.
+func printable(id string) string {
+	id = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '-'
+	}, id)
+	const most = 64
+	if len(id) > most {
+		sum := sha256.Sum256([]byte(id))
+		id = id[:most-9] + "-" + hex.EncodeToString(sum[:4])
+	}
+	return id
+}

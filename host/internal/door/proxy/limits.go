@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"regexp"
+	"strconv"
+	"sync"
+)
+
+// limits are the context limits that providers told, by model.
+type limits struct {
+	mu    sync.Mutex
+	known map[string]int
+}
+
+// tooLong are the words with which providers refuse a request that is too long; the group is the limit in tokens.
+var tooLong = []*regexp.Regexp{
+	regexp.MustCompile(`prompt is too long: \d+ tokens (?:>|\\u003e) (\d+) maximum`),
+	regexp.MustCompile(`exceed context limit: \d+ \+ \d+ (?:>|\\u003e) (\d+)`),
+	regexp.MustCompile(`maximum context length is (\d+) tokens`),
+	regexp.MustCompile(`exceeds the maximum number of tokens allowed \((\d+)\)`),
+	regexp.MustCompile(`context (?:window|length|size)[^.]{0,60}?(\d{4,})`),
+}
+
+// noNumber are words for the same that say no limit.
+var noNumber = regexp.MustCompile(`context_length_exceeded|exceeds the context window|input is too long|` +
+	`Request exceeds the maximum size|request_too_large`)
+
+// refusedLimit returns the limit that a provider's refusal names. Where it names none, the limit is below what was
+// sent: a tenth is taken off. ok is false if the refusal is about something else.
+func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
+	for _, re := range tooLong {
+		if m := re.FindSubmatch(answer); m != nil {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n > 0 {
+				return n, true
+			}
+		}
+	}
+	if noNumber.Match(answer) && sent > 0 {
+		return sent - sent/10, true
+	}
+	return 0, false
+}
+
+// learn stores the limit of a model.
+func (l *limits) learn(model string, limit int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = map[string]int{}
+	}
+	l.known[model] = limit
+}
+
+func (l *limits) of(model string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known[model]
+}
+
+// limit applies a learned limit to a branch, whose lock is held. The next turn then makes the request fit.
+func (s *Server) limit(b *branch, model string) {
+	learned := s.limits.of(model)
+	if learned == 0 || learned >= b.session.Config().Settings().Model.ContextLimit {
+		return
+	}
+	m := b.session.Config().Settings().Model
+	if m.CompletionBudget > learned/2 {
+		_ = b.session.Set("model.completionBudget", 0)
+	}
+	if err := b.session.Set("model.contextLimit", learned); err != nil {
+		s.logOnce("a learned limit could not be set", "error", err)
+		return
+	}
+	b.relimited = true
+}

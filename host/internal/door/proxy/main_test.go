@@ -1,0 +1,85 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/door/proxy"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/binaries"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
+)
+
+// pluginDir holds the strategies of the tests.
+var pluginDir string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "proxy")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			err = binaries.Plugins(dir, map[string]string{"high-density": "plugins/highdensity",
+				"top-down-truncation": "plugins/topdown"})
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		pluginDir = dir
+		return m.Run()
+	}())
+}
+
+// standing is a proxy between a client and a model server.
+type standing struct {
+	proxy *proxy.Server
+	url   string
+}
+
+// stand puts a proxy in front of a server. settings are as --set has them.
+func stand(t testing.TB, upstream string, settings map[string]any, change ...func(*proxy.Options)) *standing {
+	t.Helper()
+	o := config.Options{WorkDir: t.TempDir(), Env: []string{}}
+	o.Overrides = append(o.Overrides, config.Override{Key: "plugins.dirs", Value: []string{pluginDir}, Source: "test"})
+	for key, value := range settings {
+		o.Overrides = append(o.Overrides, config.Override{Key: key, Value: value, Source: "test"})
+	}
+	c, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	address := func(path string) *url.URL {
+		u, err := url.Parse(upstream + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	options := proxy.Options{Host: h, Logger: hclog.NewNullLogger(),
+		Upstreams: proxy.Upstreams{Anthropic: address(""), OpenAI: address("/v1"), Gemini: address("")}}
+	for _, f := range change {
+		f(&options)
+	}
+	p := proxy.New(options)
+	s := httptest.NewServer(p)
+	t.Cleanup(func() { s.Close(); p.Close() })
+	return &standing{p, s.URL}
+}
+
+// provider starts a model server that ends with the test.
+func provider(t testing.TB, o modelapi.Options) *modelapi.Server {
+	s := modelapi.New(o)
+	t.Cleanup(s.Close)
+	return s
+}

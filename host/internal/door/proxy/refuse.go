@@ -1,0 +1,24 @@
+package proxy
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// refuse answers with an error in the form of the request's API, so that clients show its message.
+func refuse(w http.ResponseWriter, rt route, status int, message string) {
+	var v any
+	switch {
+	case rt.api == body.Gemini:
+		v = map[string]any{"error": map[string]any{"code": status, "message": message, "status": "UNAVAILABLE"}}
+	case rt.provider == openai:
+		v = map[string]any{"error": map[string]any{"message": message, "type": "thresh_error", "code": nil, "param": nil}}
+	default:
+		v = map[string]any{"type": "error", "error": map[string]any{"type": "api_error", "message": message}}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+}

@@ -1,0 +1,107 @@
+package proxy
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// Upstreams are the providers' base URLs, as clients of the APIs take them: OpenAI's with /v1, the others' without a
+// version. A request cannot name one.
+type Upstreams struct{ Anthropic, OpenAI, Gemini *url.URL }
+
+// provider is one of the upstreams.
+type provider int
+
+const (
+	anthropic provider = iota
+	openai
+	gemini
+)
+
+func (u Upstreams) of(p provider) *url.URL { return [...]*url.URL{u.Anthropic, u.OpenAI, u.Gemini}[p] }
+
+// task is what is done with a request.
+type task int
+
+const (
+	pass  task = iota // forward it as it came
+	turn              // a request to the model: the conversation in it is edited
+	count             // a question how many tokens a request has: it is about what would be sent
+)
+
+// route is what an address is about.
+type route struct {
+	task     task
+	api      body.API
+	provider provider
+	path     string // below the upstream's base URL
+	model    string // where the address names it
+}
+
+// routeOf tells what a request is about. Clients append the version to the base URL or have it in it, so that both
+// forms of OpenAI's paths are known.
+func (s *Server) routeOf(r *http.Request) route {
+	path := r.URL.Path
+	rt := route{path: path, provider: s.providerOf(r)}
+	post := r.Method == http.MethodPost
+	switch unversioned := strings.TrimPrefix(path, "/v1"); {
+	case path == "/v1/messages" && post:
+		rt = route{turn, body.Messages, anthropic, path, ""}
+	case path == "/v1/messages/count_tokens" && post:
+		rt = route{count, body.Messages, anthropic, path, ""}
+	case unversioned == "/chat/completions" && post:
+		rt = route{turn, body.Chat, openai, path, ""}
+	case unversioned == "/responses" && post:
+		rt = route{turn, body.Responses, openai, path, ""}
+	case strings.HasPrefix(path, "/v1beta/models/") && post, strings.HasPrefix(path, "/v1/models/") && post:
+		rt.provider, rt.api = gemini, body.Gemini
+		model, method, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
+		rt.model = model
+		switch method {
+		case "generateContent", "streamGenerateContent":
+			rt.task = turn
+		case "countTokens":
+			rt.task = count
+		}
+	}
+	if rt.provider == openai { // the base URL has the version
+		rt.path = strings.TrimPrefix(path, "/v1")
+	}
+	return rt
+}
+
+// providerOf tells the provider of a request by what its clients send with each one.
+func (s *Server) providerOf(r *http.Request) provider {
+	switch h := r.Header; {
+	case h.Get("anthropic-version") != "", h.Get("x-api-key") != "", strings.HasPrefix(r.URL.Path, "/v1/messages"):
+		return anthropic
+	case h.Get("x-goog-api-key") != "", strings.HasPrefix(r.URL.Path, "/v1beta"), r.URL.Query().Has("key"):
+		return gemini
+	case strings.HasPrefix(r.URL.Path, "/v1/responses"), strings.HasPrefix(r.URL.Path, "/v1/chat"):
+		return openai
+	}
+	switch s.options.Client {
+	case "openai":
+		return openai
+	case "gemini":
+		return gemini
+	}
+	return anthropic
+}
+
+// target is the address of a request at its upstream.
+func (s *Server) target(rt route, r *http.Request) *url.URL {
+	base := s.options.Upstreams.of(rt.provider)
+	u := *base
+	// Joined as text: a client may escape a slash in a model's name, which must stay escaped.
+	escaped := r.URL.EscapedPath()
+	if rt.provider == openai {
+		escaped = strings.TrimPrefix(escaped, "/v1")
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(base.Path, "/")+rt.path, strings.TrimSuffix(base.EscapedPath(), "/")+escaped
+	u.RawQuery = r.URL.RawQuery
+	return &u
+}

@@ -1,0 +1,187 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+)
+
+// Options say what a server stands between.
+type Options struct {
+	// Host owns the sessions. It is not closed by the server.
+	Host *engine.Host
+	// Upstreams are the providers; none is nil.
+	Upstreams Upstreams
+	// Client is the provider of requests that do not show it: "anthropic", "openai" or "gemini"; "" is anthropic.
+	Client string
+	// Fail answers with an error where a conversation cannot be prepared. Otherwise the last view is sent if it still
+	// fits the request, else the client's bytes.
+	Fail bool
+	// DryRun sends the client's bytes always. What would have been sent is counted.
+	DryRun bool
+	// Token must be sent by clients in X-Thresh-Token; "" asks for none, which is for loopback only.
+	Token string
+	// Logger receives what goes wrong: each kind of failure once a minute at most, never content or keys.
+	Logger hclog.Logger
+}
+
+// Server is the proxy. Close it before the host.
+type Server struct {
+	options   Options
+	secret    []byte // hashes credentials; of this process
+	transport *http.Transport
+	forwarder *httputil.ReverseProxy
+	threads   threads
+	limits    limits
+	totals    totals
+	logged    logged
+	reading   *semaphore.Weighted // bytes of bodies in work
+}
+
+// New returns a server.
+func New(o Options) *Server {
+	s := &Server{options: o, secret: make([]byte, 32), reading: semaphore.NewWeighted(maxReading)}
+	_, _ = rand.Read(s.secret) // never fails
+	s.transport = http.DefaultTransport.(*http.Transport).Clone()
+	// The client decides which encodings it can read; what arrives is passed on as it came.
+	s.transport.DisableCompression = true
+	s.transport.MaxIdleConnsPerHost = 64
+	// A provider may think for long before it answers at all. Clients have limits of their own.
+	s.transport.ResponseHeaderTimeout = time.Hour
+	// Idle connections are closed before providers close them: a request on a connection that is being closed fails,
+	// and is not repeated.
+	s.transport.IdleConnTimeout = 30 * time.Second
+	s.forwarder = &httputil.ReverseProxy{
+		Rewrite: rewrite, ModifyResponse: s.answered, ErrorHandler: s.unanswered, Transport: s.transport,
+		FlushInterval: -1, // each event is passed on when it arrives
+		ErrorLog:      o.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+	return s
+}
+
+// Server returns an http.Server for s, with time limits for what a client may take to ask. Answers may take any time.
+func (s *Server) Server() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 3 * time.Minute, MaxHeaderBytes: 1 << 20,
+		ErrorLog: s.options.Logger.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+}
+
+// Close closes the sessions and the connections to the providers. Requests must have ended.
+func (s *Server) Close() {
+	for _, t := range s.threads.all() {
+		t.close()
+	}
+	s.transport.CloseIdleConnections()
+}
+
+// Totals returns what happened so far.
+func (s *Server) Totals() Totals { return s.totals.now() }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	rt := s.routeOf(r)
+	if why := s.allowed(r); why != "" {
+		refuse(w, rt, http.StatusForbidden, why)
+		return
+	}
+	r.Header.Del(tokenHeader)
+	if r.Header.Get("Upgrade") != "" {
+		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.
+		refuse(w, rt, http.StatusUpgradeRequired, "WebSockets are not supported: use HTTP")
+		return
+	}
+	x := &exchange{server: s, route: rt, target: s.target(rt, r), outcome: "passed"}
+	if rt.task == pass {
+		s.forward(w, r, x)
+		return
+	}
+	s.serve(w, r, x)
+}
+
+// serve answers a request that has a conversation.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
+	// What a body takes in memory: itself, what it becomes, and the index of its values.
+	size := int64(maxBody)
+	if n := r.ContentLength; n >= 0 && n < maxBody {
+		size = max(n, 1<<10)
+	}
+	if err := s.reading.Acquire(r.Context(), size); err != nil {
+		return // the client is gone
+	}
+	held := true
+	release := func() {
+		if held {
+			held = false
+			s.reading.Release(size)
+		}
+	}
+	defer release()
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		x.pass("encoded-body")
+		release()
+		s.forward(w, r, x)
+		return
+	}
+	raw, rest, whole, err := read(w, r)
+	if err != nil {
+		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
+		return
+	}
+	if !whole {
+		x.pass("too-large")
+		x.stream, x.length = rest, r.ContentLength
+		release()
+		s.forward(w, r, x)
+		return
+	}
+	out, err := s.edit(r, x, raw)
+	if err != nil {
+		refuse(w, x.route, http.StatusBadGateway, "thresh: "+err.Error())
+		return
+	}
+	x.body = out
+	s.forward(w, r, x)
+}
+
+// edit returns the body to send instead of the client's. With the option Fail the error says why there is none.
+func (s *Server) edit(r *http.Request, x *exchange, raw []byte) (out []byte, err error) {
+	// A panic here must cost one request its savings, not the agent its turn.
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = s.failed(x, raw, nil, fmt.Errorf("panic: %v", p))
+		}
+	}()
+	req, err := body.Index(x.route.api, raw)
+	if err != nil {
+		x.pass(body.Unknown)
+		s.logOnce("unknown form of a request", "api", x.route.api, "error", err)
+		return raw, nil
+	}
+	if x.route.model != "" {
+		req.Model = x.route.model
+	}
+	if req.Reason == "" && compactionHeader(r.Header) {
+		req.Reason = body.Compaction
+	}
+	if req.Reason != "" {
+		x.pass(req.Reason)
+		return raw, nil
+	}
+	if x.route.task == count {
+		return s.counted(r, x, req), nil
+	}
+	return s.turn(r, x, req)
+}
+
+// errPlan: a view could not be written in the API's form.
+var errPlan = errors.New("the prepared history does not fit this request")

@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+const (
+	// maxEvent bounds one event, and maxAnswer an answer that is not streamed, in bytes. What is longer passes all the
+	// same, and its usage is not read.
+	maxEvent  = 8 << 20
+	maxAnswer = 32 << 20
+)
+
+// tee passes an answer on and reads what it tells about usage on the way. It never fails, delays or changes anything.
+type tee struct {
+	io.ReadCloser
+	reader answerReader
+	done   func(Usage, []byte)
+}
+
+// answerReader reads an answer piece by piece, however it is cut.
+type answerReader interface {
+	io.Writer
+	// end returns what was read, and the beginning of an answer that is no stream.
+	end() (Usage, []byte)
+}
+
+func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee {
+	t := &tee{ReadCloser: answer.Body, done: done}
+	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
+	switch encoding := answer.Header.Get("Content-Encoding"); {
+	case encoding == "" && events:
+		t.reader = &eventReader{api: api}
+	case encoding == "" || encoding == "gzip" && !events:
+		t.reader = &wholeReader{api: api, gzip: encoding == "gzip"}
+	default:
+		t.reader = &wholeReader{api: api, skip: true} // an encoding that cannot be read here
+	}
+	return t
+}
+
+func (t *tee) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	if t.done != nil {
+		_, _ = t.reader.Write(p[:n])
+		if err != nil {
+			t.finish()
+		}
+	}
+	return n, err
+}
+
+// Close also comes when the client goes away in the middle.
+func (t *tee) Close() error {
+	t.finish()
+	return t.ReadCloser.Close()
+}
+
+func (t *tee) finish() {
+	if done := t.done; done != nil {
+		t.done = nil
+		done(t.reader.end())
+	}
+}
+
+// eventReader reads server-sent events line by line. Providers write the data of an event in one line.
+type eventReader struct {
+	api   body.API
+	line  []byte
+	skip  bool // the line is longer than maxEvent
+	usage Usage
+}
+
+func (e *eventReader) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		i := bytes.IndexAny(p, "\r\n")
+		piece := p
+		if i >= 0 {
+			piece = p[:i]
+		}
+		if e.skip = e.skip || len(e.line)+len(piece) > maxEvent; !e.skip {
+			e.line = append(e.line, piece...)
+		}
+		if i < 0 {
+			break
+		}
+		e.endLine()
+		p = p[i+1:]
+	}
+	return n, nil
+}
+
+func (e *eventReader) endLine() {
+	if data, ok := bytes.CutPrefix(e.line, []byte("data:")); ok && !e.skip && bytes.Contains(data, []byte(`"usage`)) {
+		e.usage.read(e.api, data)
+	}
+	e.line, e.skip = e.line[:0], false
+	if cap(e.line) > 64<<10 {
+		e.line = nil
+	}
+}
+
+func (e *eventReader) end() (Usage, []byte) {
+	e.endLine()
+	return e.usage, nil
+}
+
+// wholeReader keeps an answer that is no stream.
+type wholeReader struct {
+	api        body.API
+	gzip, skip bool
+	all        []byte
+}
+
+func (w *wholeReader) Write(p []byte) (int, error) {
+	if w.skip = w.skip || len(w.all)+len(p) > maxAnswer; w.skip {
+		w.all = nil
+	} else {
+		w.all = append(w.all, p...)
+	}
+	return len(p), nil
+}
+
+func (w *wholeReader) end() (Usage, []byte) {
+	if w.gzip {
+		z, err := gzip.NewReader(bytes.NewReader(w.all))
+		if err != nil {
+			return Usage{}, nil
+		}
+		// A cut answer is read as far as it goes; what it expands to is bounded.
+		w.all, _ = io.ReadAll(io.LimitReader(z, maxAnswer))
+	}
+	var u Usage
+	u.read(w.api, w.all)
+	return u, w.all
+}

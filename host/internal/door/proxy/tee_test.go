@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"testing"
+	"testing/iotest"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// answers are what providers report, streamed and not.
+var answers = []struct {
+	api    body.API
+	stream bool
+	text   string
+	want   Usage
+}{
+	{body.Messages, true, "event: message_start\ndata: {\"message\":{\"usage\":{\"input_tokens\":3,\"cache_read_input_tokens\":40," +
+		"\"cache_creation_input_tokens\":5,\"output_tokens\":1}}}\n\nevent: message_delta\r\ndata: {\"usage\":{\"output_tokens\":9}}\r\n\r\n",
+		Usage{3, 40, 5, 9}},
+	{body.Messages, false, `{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":9}}`, Usage{3, 40, 0, 9}},
+	{body.Chat, true, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
+		"\"completion_tokens\":7}}\n\ndata: [DONE]\n\n", Usage{10, 40, 0, 7}},
+	{body.Responses, true, "event: response.completed\ndata: {\"response\":{\"usage\":{\"input_tokens\":50," +
+		"\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":7}}}", Usage{10, 40, 0, 7}},
+	{body.Gemini, true, "data: {\"usageMetadata\":{\"promptTokenCount\":50,\"cachedContentTokenCount\":40," +
+		"\"candidatesTokenCount\":7}}\r\n\r\n", Usage{10, 40, 0, 7}},
+}
+
+// through reads an answer through a tee.
+func through(api body.API, header http.Header, answer io.Reader) (out []byte, got Usage, err error) {
+	t := newTee(&http.Response{Header: header, Body: io.NopCloser(answer)}, api, func(u Usage, _ []byte) { got = u })
+	out, err = io.ReadAll(t)
+	return out, got, err
+}
+
+func typed(stream bool) http.Header {
+	if stream {
+		return http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}
+	}
+	return http.Header{"Content-Type": {"application/json"}}
+}
+
+// Usage is read however the answer is cut, and what passes is the answer.
+func TestUsageIsReadOnTheWay(t *testing.T) {
+	for _, a := range answers {
+		for name, r := range map[string]io.Reader{
+			"whole": bytes.NewReader([]byte(a.text)), "byte by byte": iotest.OneByteReader(bytes.NewReader([]byte(a.text))),
+		} {
+			out, got, err := through(a.api, typed(a.stream), r)
+			if err != nil || string(out) != a.text || got != a.want {
+				t.Errorf("%s %s: %+v, want %+v; %v", a.api, name, got, a.want, err)
+			}
+		}
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte(answers[1].text))
+	_ = z.Close()
+	header := typed(false)
+	header.Set("Content-Encoding", "gzip")
+	if out, got, _ := through(body.Messages, header, bytes.NewReader(zipped.Bytes())); got != answers[1].want ||
+		!bytes.Equal(out, zipped.Bytes()) {
+		t.Errorf("gzip: %+v", got)
+	}
+}
+
+// Whatever a provider sends passes as it is, wherever it is cut, and the cuts make no difference.
+func FuzzTee(f *testing.F) {
+	for _, a := range answers {
+		f.Add([]byte(a.text), a.stream, uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, stream bool, cut uint8) {
+		for _, api := range []body.API{body.Messages, body.Chat, body.Responses, body.Gemini} {
+			_, whole, _ := through(api, typed(stream), bytes.NewReader(answer))
+			var pieces []io.Reader
+			for rest := answer; len(rest) > 0; {
+				n := min(len(rest), int(cut)+1)
+				pieces, rest = append(pieces, bytes.NewReader(rest[:n])), rest[n:]
+			}
+			out, got, err := through(api, typed(stream), io.MultiReader(pieces...))
+			if err != nil || !bytes.Equal(out, answer) || got != whole {
+				t.Fatalf("%s: %q, %v; %+v and %+v", api, out, err, got, whole)
+			}
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
+)
+
+// Totals are what happened since a server began.
+type Totals struct {
+	// Requests are those to a model. Of them, Edited had a conversation that was prepared, and Passed were forwarded as
+	// they came, by the reason.
+	Requests, Edited int
+	Passed           map[body.Reason]int
+	// Failed could not be prepared; Learned taught a context limit.
+	Failed, Learned int
+	// Rewrites changed the beginning of the request before.
+	Rewrites int
+	// Whole are the tokens of the clients' requests with a conversation, and Sent those of what was made of them.
+	Whole, Sent int
+	// Saved is the difference in US dollars, net of the prompt cache; 0 where no price list is known.
+	Saved float64
+	// Usage is what the providers reported, for all requests.
+	Usage Usage
+}
+
+type totals struct {
+	mu sync.Mutex
+	Totals
+}
+
+func (t *totals) passed(why body.Reason) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Passed == nil {
+		t.Passed = map[body.Reason]int{}
+	}
+	t.Passed[why]++
+}
+
+func (t *totals) failed() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Failed++
+}
+
+func (t *totals) learned() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Learned++
+}
+
+func (t *totals) request(x *exchange) {
+	if x.route.task != turn {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Requests++
+	if x.size.whole == 0 {
+		return
+	}
+	t.Edited++
+	t.Whole, t.Sent, t.Saved = t.Whole+x.size.whole, t.Sent+x.size.sent, t.Saved+x.size.saved
+	if x.size.rewrote {
+		t.Rewrites++
+	}
+}
+
+func (t *totals) answered(_ *exchange, u Usage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Usage.Input, t.Usage.Output = t.Usage.Input+u.Input, t.Usage.Output+u.Output
+	t.Usage.CacheRead, t.Usage.CacheWrite = t.Usage.CacheRead+u.CacheRead, t.Usage.CacheWrite+u.CacheWrite
+}
+
+func (t *totals) now() Totals {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.Totals
+	out.Passed = maps.Clone(t.Passed)
+	return out
+}
+
+// logged remembers when each message was logged last: an agent with a broken plugin would otherwise fill its log.
+type logged struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// logOnce logs a warning, the same message at most once a minute.
+func (s *Server) logOnce(message string, args ...any) {
+	s.logged.mu.Lock()
+	now := time.Now()
+	again := now.Sub(s.logged.last[message]) < time.Minute
+	if !again {
+		if s.logged.last == nil {
+			s.logged.last = map[string]time.Time{}
+		}
+		s.logged.last[message] = now
+	}
+	s.logged.mu.Unlock()
+	if !again {
+		s.options.Logger.Warn(message, args...)
+	}
+}

@@ -1,0 +1,180 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/thresh-dev/thresh/host"
+)
+
+// key names a session: ids of different owners are apart.
+type key struct{ owner, id string }
+
+// attached are the sessions that doors without connections of their own find by name: the same session for every
+// request.
+type attached struct {
+	mu    sync.Mutex
+	byKey map[key]*place
+}
+
+// place is where the session of a key is while it is open. Its lock is held while the session is opened or closed, so
+// that two requests cannot open it twice, and others are not kept waiting by a session that takes long to load.
+type place struct {
+	mu      sync.Mutex
+	session atomic.Pointer[Session] // nil: it is not open; written with the lock, read without
+	gone    bool                    // the place was given up: look for the key again
+}
+
+// lock returns the place of a key, locked. Call leave when done.
+func (a *attached) lock(k key) *place {
+	for {
+		a.mu.Lock()
+		p := a.byKey[k]
+		if p == nil {
+			p = &place{}
+			a.byKey[k] = p
+		}
+		a.mu.Unlock()
+		p.mu.Lock()
+		if !p.gone {
+			return p
+		}
+		p.mu.Unlock()
+	}
+}
+
+// leave unlocks a place, and gives it up if no session is in it. Without that, ids that were only asked for would stay.
+func (a *attached) leave(k key, p *place) {
+	if p.session.Load() == nil {
+		p.gone = true
+		a.mu.Lock()
+		delete(a.byKey, k)
+		a.mu.Unlock()
+	}
+	p.mu.Unlock()
+}
+
+// Attach opens a session, or returns the one that is open already: an agent that lost its connection goes on with what
+// it had. Settings and a system prompt in the request then apply to it.
+func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, StateAnswer, error) {
+	k := key{r.Owner, r.ID}
+	if r.ID == "" { // a new one, with a random id
+		opened, _, err := s.Open(ctx, r)
+		if err != nil {
+			return nil, StateAnswer{}, err
+		}
+		p := s.attached.lock(opened.key)
+		p.session.Store(opened)
+		s.attached.leave(opened.key, p)
+		return opened, opened.State(nil), nil
+	}
+	p := s.attached.lock(k)
+	defer s.attached.leave(k, p)
+	session := p.session.Load()
+	if session == nil {
+		opened, _, err := s.Open(ctx, r)
+		if err != nil {
+			return nil, StateAnswer{}, err
+		}
+		p.session.Store(opened)
+		return opened, opened.State(nil), nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
+		if err := session.Set(SetRequest{name, r.Settings[name]}); err != nil {
+			return nil, StateAnswer{}, err
+		}
+	}
+	if r.System != nil {
+		if err := session.setSystem(ctx, r.System); err != nil {
+			return nil, StateAnswer{}, err
+		}
+	}
+	return session, session.State(nil), nil
+}
+
+// Find returns a session that is open, or opens it if it is kept: after a restart, agents go on without noticing. The
+// error is the same for one that another owner has as for one that does not exist.
+func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) {
+	if id == "" {
+		return nil, wrongRequest(`"session" is missing: it is what Open returned`)
+	}
+	if session := s.attached.find(key{owner, id}); session != nil {
+		return session, nil
+	}
+	session, _, err := s.Attach(ctx, OpenRequest{Owner: owner, ID: id, Existing: true})
+	if errors.Is(err, host.ErrNoSession) {
+		return nil, notOpen(id)
+	}
+	return session, err
+}
+
+// find returns the session of a key; nil if it is not open.
+func (a *attached) find(k key) *Session {
+	a.mu.Lock()
+	p := a.byKey[k]
+	a.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	return p.session.Load()
+}
+
+// notOpen clips the id, as it may be any text.
+func notOpen(id string) error {
+	return &host.Error{Kind: host.KindSession, Err: fmt.Errorf("session %.100q is not open", id)}
+}
+
+// Detach closes a session. After an error it is still open.
+func (s *Service) Detach(owner, id string) error {
+	k := key{owner, id}
+	p := s.attached.lock(k)
+	defer s.attached.leave(k, p)
+	session := p.session.Load()
+	if session == nil {
+		return notOpen(id)
+	}
+	if err := session.Close(); err != nil {
+		return err
+	}
+	p.session.Store(nil)
+	return nil
+}
+
+// Delete closes a session and removes what was kept of it.
+func (s *Service) Delete(ctx context.Context, owner, id string) error {
+	k := key{owner, id}
+	p := s.attached.lock(k)
+	defer s.attached.leave(k, p)
+	err := s.host.Delete(ctx, owner, id)
+	if errors.Is(err, host.ErrNoSession) {
+		err = notOpen(id)
+	}
+	if err == nil {
+		p.session.Store(nil)
+	}
+	return err
+}
+
+// Attached returns the states of an owner's open sessions, ordered by id.
+func (s *Service) Attached(owner string) []StateAnswer {
+	s.attached.mu.Lock()
+	var open []*Session
+	for k, p := range s.attached.byKey {
+		if session := p.session.Load(); k.owner == owner && session != nil {
+			open = append(open, session)
+		}
+	}
+	s.attached.mu.Unlock()
+	slices.SortFunc(open, func(a, b *Session) int { return strings.Compare(a.key.id, b.key.id) })
+	states := make([]StateAnswer, len(open))
+	for i, session := range open {
+		states[i] = session.State(nil)
+	}
+	return states
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// PageSize is how many rows a store reads at once. Between pages a reader has no connection, so that a loop over them
+// may call the store, and may take as long as it likes.
+const PageSize = 512
+
+// Page is what to read at once: the records of these kinds with numbers From to To, at most PageSize, or if Seqs is not
+// nil those with these numbers.
+type Page struct {
+	From, To uint64
+	Seqs     []uint64
+	Kinds    []Kind
+}
+
+// ErrMissing is what a store that reads by pages finds when its tables do not fit together.
+var ErrMissing = errors.New("missing")
+
+// MissingContent says which content is missing.
+func MissingContent(hash Hash) error { return fmt.Errorf("content %x: %w", hash[:8], ErrMissing) }
+
+// ReadRecords reads the chosen records of a session by pages, for stores that have rows. What was appended never
+// changes, so that pages fit together; but the session may be deleted meanwhile. So, unless all the records were there
+// that a log of h's length must have, exists says whether the session still is.
+func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exists func() error) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		p := Page{From: max(choice.From, 1), To: h.Revision, Kinds: choice.Kinds}
+		if choice.To != 0 {
+			p.To = min(p.To, choice.To)
+		}
+		seqs := within(choice.Seqs, p.From, p.To)
+		missing := len(seqs)
+		if choice.Seqs == nil {
+			missing = max(int(p.To-p.From)+1, 0)
+		}
+		for missing > 0 {
+			if choice.Seqs != nil {
+				if len(seqs) == 0 {
+					break
+				}
+				p.Seqs = seqs[:min(len(seqs), PageSize)]
+				seqs = seqs[len(p.Seqs):]
+			}
+			records, err := read(p)
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			missing -= len(records)
+			if choice.Seqs == nil {
+				if len(records) < PageSize {
+					break
+				}
+				p.From = records[len(records)-1].Seq + 1
+			}
+		}
+		if missing == 0 {
+			return
+		}
+		err := exists()
+		if err == nil && len(choice.Kinds) == 0 {
+			err = fmt.Errorf("%d records of session %q: %w", missing, h.ID, ErrMissing)
+		}
+		if err != nil {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// within cuts sorted numbers to a range.
+func within(seqs []uint64, first, last uint64) []uint64 {
+	from, _ := slices.BinarySearch(seqs, first)
+	to, _ := slices.BinarySearch(seqs, last+1)
+	return seqs[from:max(from, to)]
+}
+
+// ReadHeads reads a list by pages, each of at most limit sessions after a key.
+func ReadHeads(filter Filter, read func(after Key, limit int) ([]Head, error)) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		after := filter.After
+		for left := filter.Limit; ; left -= PageSize {
+			limit := PageSize
+			if filter.Limit > 0 {
+				limit = min(PageSize, left)
+			}
+			heads, err := read(after, limit)
+			if err != nil {
+				yield(Head{}, err)
+				return
+			}
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+				after = h.Key
+			}
+			if len(heads) < limit || limit == left {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// CreateAccess implements [store.Accesses].
+func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
+	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		tag, err := s.pool.Exec(ctx, `INSERT INTO thresh_access (name, hash, limits) VALUES ($1, $2, $3)
+			ON CONFLICT (name) DO UPDATE SET hash = $2, limits = $3, created = clock_timestamp(), revoked = NULL
+			WHERE thresh_access.revoked IS NOT NULL`, access.Name, blob(access.Hash), blob(access.Limits))
+		if err != nil || tag.RowsAffected() > 0 {
+			return err
+		}
+		if maybe { // an earlier try may have created it
+			var hash []byte
+			err := s.pool.QueryRow(ctx, "SELECT hash FROM thresh_access WHERE name = $1", access.Name).Scan(&hash)
+			if err != nil || bytes.Equal(hash, access.Hash) {
+				return err
+			}
+		}
+		return fmt.Errorf("access token %q: %w", access.Name, store.ErrExists)
+	})
+}
+
+// RevokeAccess implements [store.Accesses].
+func (s *Store) RevokeAccess(ctx context.Context, name string) error {
+	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		tag, err := s.pool.Exec(ctx,
+			"UPDATE thresh_access SET revoked = clock_timestamp() WHERE name = $1 AND revoked IS NULL", name)
+		if err != nil || tag.RowsAffected() > 0 || maybe {
+			return err
+		}
+		return fmt.Errorf("access token %q: %w", name, store.ErrNotFound)
+	})
+}
+
+// Accesses implements [store.Accesses].
+func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		rows, err := s.pool.Query(ctx, "SELECT name, hash, created, revoked, limits FROM thresh_access ORDER BY name")
+		if err != nil {
+			return err
+		}
+		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a store.Access, err error) {
+			var revoked *time.Time
+			if err = row.Scan(&a.Name, &a.Hash, &a.Created, &revoked, &a.Limits); revoked != nil {
+				a.Revoked = *revoked
+			}
+			return a, err
+		})
+		return err
+	})
+	return all, err
+}
+
+// Spend implements [store.Accesses]. Whether a sum that was cut off was added cannot be found out; the caller is told.
+func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
+	err = s.once(ctx, func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, `INSERT INTO thresh_spent (name, day, amount) VALUES ($1, $2, $3)
+			ON CONFLICT (name, day) DO UPDATE SET amount = thresh_spent.amount + $3 RETURNING amount`,
+			name, day, amount).Scan(&sum)
+	})
+	return sum, err
+}
+
+// Usage implements [store.Accesses].
+func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		return s.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM thresh_session WHERE owner = $1",
+			owner).Scan(&u.Sessions, &u.Bytes)
+	})
+	return u, err
+}

@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Delete implements [store.Sessions].
+func (s *Store) Delete(ctx context.Context, key store.Key) error {
+	return s.delete(ctx, key, -1)
+}
+
+// delete deletes a session, if it has not been used for a time; below 0 the time does not matter. A content that
+// another host refers to meanwhile makes the database take the deletion back, and it is tried again.
+func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration) error {
+	err := s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			var id int64
+			err := tx.QueryRow(ctx, `SELECT id FROM thresh_session WHERE owner = $1 AND name = $2
+				AND ($3 < 0 OR used < clock_timestamp() - $3 * interval '1 microsecond') FOR UPDATE`,
+				key.Owner, key.ID, unused.Microseconds()).Scan(&id)
+			if err != nil {
+				return err
+			}
+			var hashes [][]byte
+			if err := tx.QueryRow(ctx, "SELECT coalesce(array_agg(hash), '{}') FROM thresh_refer WHERE session = $1",
+				id).Scan(&hashes); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "DELETE FROM thresh_session WHERE id = $1", id); err != nil {
+				return err
+			}
+			_, err = tx.Exec(ctx, `DELETE FROM thresh_content c WHERE owner = $1 AND hash = ANY ($2)
+				AND NOT EXISTS (SELECT FROM thresh_refer r WHERE r.owner = c.owner AND r.hash = c.hash)`, key.Owner, hashes)
+			return err
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			if maybe {
+				return nil // an earlier try has deleted it
+			}
+			return notFound(key)
+		}
+		return err
+	})
+	if err == nil {
+		s.notify(store.Notice{Key: key})
+	}
+	return err
+}
+
+// Expire implements [store.Sessions]. Each session is deleted by itself: none waits for the others.
+func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
+	var keys []store.Key
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		rows, err := s.pool.Query(ctx, `SELECT owner, name FROM thresh_session
+			WHERE used < clock_timestamp() - $1 * interval '1 microsecond'`, unused.Microseconds())
+		if err != nil {
+			return err
+		}
+		keys, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (key store.Key, err error) {
+			return key, row.Scan(&key.Owner, &key.ID)
+		})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, key := range keys {
+		err := s.delete(ctx, key, max(unused, 0))
+		switch {
+		case err == nil:
+			n++
+		case !errors.Is(err, store.ErrNotFound):
+			return n, err
+		}
+	}
+	return n, nil
+}

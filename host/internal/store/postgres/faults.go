@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// broken says whether a call that failed with err is worth another try, and whether it may have taken effect.
+func broken(err error) (again, maybe bool) {
+	var (
+		answer  *pgconn.PgError
+		connect *pgconn.ConnectError
+		ours    *store.Fault
+	)
+	switch {
+	case err == nil, isRefusal(err), errors.As(err, &ours):
+		return false, false
+	case errors.As(err, &answer):
+		switch {
+		case strings.HasPrefix(answer.Code, "57P"): // the database shuts down, or starts
+			return true, answer.Code == "57P01" || answer.Code == "57P02"
+		case strings.HasPrefix(answer.Code, "08"), strings.HasPrefix(answer.Code, "53300"): // connections
+			return true, false
+		case strings.HasPrefix(answer.Code, "40"), answer.Code == "23503": // taken back because of a concurrent call
+			return true, answer.Code == "40003"
+		}
+		return false, false
+	case errors.As(err, &connect):
+		return true, false
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return true, !pgconn.SafeToRetry(err)
+	case pgconn.SafeToRetry(err):
+		return true, false
+	}
+	return isNetwork(err), true
+}
+
+// isNetwork says whether a connection failed, not what was said on it.
+func isNetwork(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || pgconn.Timeout(err) || strings.Contains(err.Error(), "EOF") ||
+		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
+}
+
+// isRefusal says whether err is the answer to a call and not a failure of the store.
+func isRefusal(err error) bool {
+	var conflict *store.ConflictError
+	var leased *store.LeasedError
+	return errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrClosed) ||
+		errors.As(err, &conflict) || errors.As(err, &leased)
+}
+
+// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are.
+func (s *Store) fault(ctx context.Context, err error) error {
+	var ours *store.Fault
+	switch {
+	case err == nil, isRefusal(err), errors.As(err, &ours):
+		return err
+	case s.alive.Err() != nil:
+		return store.ErrClosed
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &store.Fault{Cause: cause(err), Store: s.name, Err: err}
+}
+
+// cause maps the error codes of PostgreSQL; their first two characters are a class.
+func cause(err error) store.Cause {
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) {
+		if errors.Is(err, store.ErrMissing) {
+			return store.Corrupt
+		}
+		var connect *pgconn.ConnectError
+		if errors.As(err, &connect) || isNetwork(err) {
+			return store.Gone
+		}
+		return store.Broken
+	}
+	switch answer.Code {
+	case "53100", "53200": // disk full, out of memory
+		return store.Full
+	case "42501", "3F000", "25006": // insufficient privilege, no schema to use, read-only transaction
+		return store.Denied
+	case "55P03": // lock not available
+		return store.Locked
+	case "3D000", "53300": // no such database, too many connections
+		return store.Gone
+	}
+	switch answer.Code[:2] {
+	case "57", "08":
+		return store.Gone
+	case "28": // authentication
+		return store.Denied
+	case "XX":
+		return store.Corrupt
+	}
+	return store.Broken
+}

@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+const (
+	// migrationLock is the advisory lock under which the schema is changed.
+	migrationLock = 0x746872657368 // "thresh"
+	// connections is how many connections a host has at most, unless the URL has pool_max_conns. Appends of different
+	// sessions share commits in the database, if there are enough connections for them.
+	connections = 16
+	// connectTimeout is how long a connection may take to be made, unless the URL has connect_timeout.
+	connectTimeout = 5 * time.Second
+)
+
+// Open connects to a database, postgres://user:password@host:port/database?option=value, and creates the tables if they
+// are missing.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The error quotes the URL, but not its password.
+		return nil, &store.Fault{Cause: store.Broken, Store: "postgres", Err: err}
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = connections
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
+	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
+	s.alive, s.stop = context.WithCancel(context.Background())
+	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {
+		s.stop()
+		return nil, &store.Fault{Cause: store.Broken, Store: s.name, Err: err}
+	}
+	// A database that is just starting is waited for, as hosts often start together with it.
+	if err := s.retry(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) }); err != nil {
+		s.stop()
+		s.pool.Close()
+		return nil, err
+	}
+	s.wait.Go(s.tell)
+	return s, nil
+}
+
+// nameOf is what errors call a database.
+func nameOf(c *pgx.ConnConfig) string {
+	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
+}
+
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	steps, err := store.Migrations(files)
+	if err != nil {
+		return err
+	}
+	return s.migrateTo(ctx, steps)
+}
+
+// migrateTo brings the schema up to date in one transaction. Its lock makes hosts that start together wait for the
+// first of them.
+func (s *Store) migrateTo(ctx context.Context, steps []store.Migration) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS thresh_schema (version bigint NOT NULL)"); err != nil {
+			return err
+		}
+		var version int
+		err := tx.QueryRow(ctx, "SELECT version FROM thresh_schema").Scan(&version)
+		if errors.Is(err, pgx.ErrNoRows) {
+			_, err = tx.Exec(ctx, "INSERT INTO thresh_schema (version) VALUES (0)")
+		}
+		if err != nil {
+			return err
+		}
+		pending, err := store.Pending(steps, version, s.name)
+		if err != nil {
+			return err
+		}
+		for _, step := range pending {
+			if _, err := tx.Exec(ctx, step.SQL); err != nil {
+				return fmt.Errorf("migration to schema %d: %w", step.Version, err)
+			}
+			if _, err := tx.Exec(ctx, "UPDATE thresh_schema SET version = $1", step.Version); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,80 @@
+// Package postgres keeps sessions in a PostgreSQL database, which many hosts can share.
+//
+// Package backends opens it for a setting sessions.store that begins with postgres://. Start at [Open]. open.go
+// connects and brings the schema up to date, retry.go repeats what a broken connection has interrupted, sessions.go,
+// read.go and access.go have the statements, watch.go passes notices between hosts, faults.go says what an error of the
+// database means.
+//
+// An append is one statement: its condition is what makes concurrent hosts safe, and its one round trip is what a turn
+// waits for. No call but a deletion holds a transaction open between statements.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Store is a database with sessions.
+type Store struct {
+	name string // the database, for errors, without a password
+	pool *pgxpool.Pool
+	hub  store.Hub
+	news *news
+
+	stop   context.CancelFunc // ends calls in progress, and the goroutines of watch.go
+	alive  context.Context    // ended by stop
+	wait   sync.WaitGroup     // for those goroutines
+	listen sync.Once
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed].
+func (s *Store) Close() error {
+	s.stop()
+	s.wait.Wait()
+	s.hub.Close()
+	s.pool.Close()
+	return nil
+}
+
+// Vacuum implements [store.Store]. PostgreSQL keeps the space for what comes next, and does this by itself as well.
+func (s *Store) Vacuum(ctx context.Context) error {
+	return s.retry(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content")
+		return err
+	})
+}
+
+// Check implements [store.Store]. It reads all logs and looks for records that are missing.
+func (s *Store) Check(ctx context.Context) error {
+	return s.retry(ctx, func(ctx context.Context, _ bool) error {
+		var found string
+		err := s.pool.QueryRow(ctx, `SELECT coalesce(string_agg(format('session %s has %s records, not %s', name, n,
+			revision), '; '), '') FROM (SELECT name, revision, (SELECT count(data) FROM thresh_record r
+			WHERE r.session = s.id) AS n FROM thresh_session s) AS counted WHERE n <> revision`).Scan(&found)
+		if err == nil && found != "" {
+			err = &store.Fault{Cause: store.Corrupt, Store: s.name, Err: errors.New(found)}
+		}
+		return err
+	})
+}
+
+// Size implements [store.Store].
+func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(revision), 0)::bigint,
+			(SELECT sum(pg_total_relation_size(t::regclass))::bigint FROM unnest(ARRAY['thresh_session', 'thresh_record',
+				'thresh_content', 'thresh_refer', 'thresh_access', 'thresh_spent']) AS t)
+			FROM thresh_session`).Scan(&size.Sessions, &size.Records, &size.Bytes)
+	})
+	return size, err
+}
+
+func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }

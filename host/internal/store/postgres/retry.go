@@ -1,0 +1,73 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+const (
+	// patience is how long a call tries to reach the database, as long as a restart of it takes.
+	patience = 10 * time.Second
+	// firstPause and longestPause are between the tries.
+	firstPause   = 10 * time.Millisecond
+	longestPause = time.Second
+)
+
+// retry calls f until it gets an answer from the database. maybe says that an earlier try may have taken effect: f then
+// must find out, so that nothing is done twice. An error that leaves this open is a [store.Fault] with Unknown set.
+func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe bool) error) error {
+	if s.alive.Err() != nil {
+		return store.ErrClosed
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	until := time.Now().Add(patience)
+	var maybe bool
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := f(ctx, maybe)
+		again, committed := broken(err)
+		maybe = maybe || committed
+		if !again || ctx.Err() != nil || s.alive.Err() != nil || time.Now().After(until) {
+			return s.final(ctx, err, maybe)
+		}
+		// Hosts that lost the database together should not come back together.
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return s.final(ctx, err, maybe)
+		case <-s.alive.Done():
+			return s.final(ctx, err, maybe)
+		}
+	}
+}
+
+// once calls f, which cannot find out whether it has taken effect, until it was sent to the database.
+func (s *Store) once(ctx context.Context, f func(ctx context.Context) error) error {
+	var last error
+	err := s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		if maybe {
+			return &store.Fault{Cause: store.Gone, Store: s.name, Unknown: true, Err: last}
+		}
+		last = f(ctx)
+		return last
+	})
+	return err
+}
+
+// final is the error of a call that is given up. That the database could not be reached says more than that the time
+// was over.
+func (s *Store) final(ctx context.Context, err error, maybe bool) error {
+	if again, _ := broken(err); !again || s.alive.Err() != nil || !maybe && errors.Is(ctx.Err(), context.Canceled) {
+		return s.fault(ctx, err)
+	}
+	cause := cause(err)
+	if cause == store.Broken {
+		cause = store.Gone
+	}
+	return &store.Fault{Cause: cause, Store: s.name, Unknown: maybe, Err: err}
+}

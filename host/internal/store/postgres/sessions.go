@@ -1,0 +1,209 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// headColumns are what scanHead reads.
+const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
+	entries, tokens, bytes`
+
+// scanHead reads headColumns. The id is what tables name a session by.
+func scanHead(row pgx.Row) (id int64, h store.Head, err error) {
+	err = row.Scan(&id, &h.Owner, &h.ID, &h.Revision, &h.Snapshot, &h.Fence, &h.Parent.Owner, &h.Parent.ID, &h.ForkedAt,
+		&h.Created, &h.Used, &h.Entries, &h.Tokens, &h.Bytes)
+	return id, h, err
+}
+
+// Create implements [store.Sessions]. The fence, which is drawn here, tells a session that an earlier try has created
+// from one that was there.
+func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+	fence := store.NewFence()
+	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		_, h, err = scanHead(s.pool.QueryRow(ctx, `INSERT INTO thresh_session
+				(owner, name, fence, parent_owner, parent_name, forked_at)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING `+headColumns,
+			key.Owner, key.ID, int64(fence), origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt)))
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if maybe {
+			if _, h, err = s.head(ctx, key); err != nil || h.Fence == fence {
+				return err
+			}
+		}
+		return fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
+	})
+	return h, err
+}
+
+// Head implements [store.Sessions].
+func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		_, h, err = s.head(ctx, key)
+		return err
+	})
+	return h, err
+}
+
+func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, error) {
+	id, h, err := scanHead(s.pool.QueryRow(ctx,
+		"SELECT "+headColumns+" FROM thresh_session WHERE owner = $1 AND name = $2", key.Owner, key.ID))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = notFound(key)
+	}
+	return id, h, err
+}
+
+// The parts of an append's one statement. Without its condition being met, no part of it changes anything.
+const (
+	appendHead = `WITH head AS (
+		UPDATE thresh_session SET revision = revision + cardinality($8::smallint[]),
+			snapshot = CASE WHEN $7::int > 0 THEN revision + $7 ELSE snapshot END,
+			entries = $5, tokens = $6, used = clock_timestamp(),
+			bytes = bytes + $11 %s
+		WHERE owner = $1 AND name = $2 AND revision = $3 AND fence = $4
+			AND ($12 = '' OR holder = $12 AND held_until > clock_timestamp())
+		RETURNING ` + headColumns + `
+	), written AS (
+		INSERT INTO thresh_record (session, seq, kind, nonce, data)
+		SELECT head.id, $3 + r.n, r.kind, $10, r.data
+		FROM head, unnest($8::smallint[], $9::bytea[]) WITH ORDINALITY AS r (kind, data, n)
+	)`
+	newBytes = `+ (SELECT coalesce(sum(length(c.data)), 0) FROM unnest($13::bytea[], $14::bytea[]) AS c (hash, data)
+		WHERE NOT EXISTS (SELECT FROM thresh_refer r WHERE r.session = thresh_session.id AND r.hash = c.hash))`
+	appendContents = `, kept AS (
+		INSERT INTO thresh_content (owner, hash, data)
+		SELECT head.owner, c.hash, c.data FROM head, unnest($13::bytea[], $14::bytea[]) AS c (hash, data)
+		ON CONFLICT DO NOTHING
+	), referred AS (
+		INSERT INTO thresh_refer (session, owner, hash)
+		SELECT head.id, head.owner, c.hash FROM head, unnest($13::bytea[]) AS c (hash)
+		ON CONFLICT DO NOTHING
+	)`
+	selectHead = ` SELECT ` + headColumns + ` FROM head`
+)
+
+var (
+	appendRecords     = fmt.Sprintf(appendHead, "") + selectHead
+	appendWithContent = fmt.Sprintf(appendHead, newBytes) + appendContents + selectHead
+)
+
+// Append implements [store.Sessions].
+func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (h store.Head, err error) {
+	kinds, data := make([]int16, len(change.Records)), make([][]byte, len(change.Records))
+	var size, snapshot int
+	for i, r := range change.Records {
+		kinds[i], data[i] = int16(r.Kind), blob(r.Data)
+		size += len(r.Data)
+		if r.Kind == store.Snapshot {
+			snapshot = i + 1
+		}
+	}
+	nonce := rand.Int64()
+	statement := appendRecords
+	args := []any{key.Owner, key.ID, int64(at.Revision), int64(at.Fence), change.Summary.Entries, change.Summary.Tokens,
+		snapshot, kinds, data, nonce, size, at.Holder}
+	if len(change.Contents) > 0 {
+		statement = appendWithContent
+		hashes, contents := distinct(change.Contents)
+		args = append(args, hashes, contents)
+	}
+	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
+		_, h, err = scanHead(s.pool.QueryRow(ctx, statement, args...))
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		id, now, err := s.head(ctx, key)
+		if err != nil {
+			return err
+		}
+		if maybe {
+			if mine, err := s.wrote(ctx, id, at.Revision+1, nonce); mine || err != nil {
+				// Others may have appended since, which the next append of this host has to find out.
+				h = now
+				h.Revision, h.Fence = at.Revision+uint64(len(kinds)), at.Fence
+				return err
+			}
+		}
+		return &store.ConflictError{Key: key, At: at, Now: now}
+	})
+	if err != nil {
+		return store.Head{}, err
+	}
+	s.notify(store.Notice{Key: key, Revision: h.Revision})
+	return h, nil
+}
+
+// wrote says whether the record at seq is of the append with this nonce.
+func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (mine bool, err error) {
+	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM thresh_record WHERE session = $1 AND seq = $2 AND nonce = $3)",
+		id, int64(seq), nonce).Scan(&mine)
+	return mine, err
+}
+
+// distinct are the different contents and their hashes.
+func distinct(contents [][]byte) (hashes, values [][]byte) {
+	seen := map[store.Hash]bool{}
+	for _, content := range contents {
+		hash := store.HashOf(content)
+		if !seen[hash] {
+			seen[hash] = true
+			hashes, values = append(hashes, hash[:]), append(values, blob(content))
+		}
+	}
+	return hashes, values
+}
+
+// blob is data as a value that is never NULL.
+func blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Lease implements [store.Sessions].
+func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
+	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		_, h, err = scanHead(s.pool.QueryRow(ctx, `UPDATE thresh_session SET fence = fence + (holder <> $3)::int,
+				holder = $3, held_until = clock_timestamp() + $4 * interval '1 microsecond'
+			WHERE owner = $1 AND name = $2 AND (holder = $3 OR held_until <= clock_timestamp())
+			RETURNING `+headColumns, key.Owner, key.ID, holder, ttl.Microseconds()))
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		refused := &store.LeasedError{Key: key}
+		var left int64
+		err := s.pool.QueryRow(ctx, `SELECT holder,
+				greatest(0, extract(epoch FROM held_until - clock_timestamp()) * 1000000)::bigint
+			FROM thresh_session WHERE owner = $1 AND name = $2`, key.Owner, key.ID).Scan(&refused.Holder, &left)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return notFound(key)
+		case err != nil:
+			return err
+		}
+		refused.Left = time.Duration(left) * time.Microsecond
+		return refused
+	})
+	return h, err
+}
+
+// Release implements [store.Sessions].
+func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
+	return s.retry(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.pool.Exec(ctx,
+			"UPDATE thresh_session SET held_until = 'epoch' WHERE owner = $1 AND name = $2 AND holder = $3",
+			key.Owner, key.ID, holder)
+		return err
+	})
+}

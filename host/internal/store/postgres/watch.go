@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Commits that notify take a lock of the whole database, so that an append does not. A goroutine collects what was
+// appended and tells the other hosts by a statement of its own, at most ten times a second.
+const (
+	channel  = "thresh"
+	interval = 100 * time.Millisecond
+	// maxPayload is below what PostgreSQL takes in a notification, 8000 bytes.
+	maxPayload = 7000
+)
+
+// news is what the other hosts have not been told yet.
+type news struct {
+	host    string // tells a host its own notifications
+	mu      sync.Mutex
+	pending map[store.Key]uint64
+	wake    chan struct{} // has room for one
+}
+
+func newNews() *news {
+	return &news{host: rand.Text(), pending: map[store.Key]uint64{}, wake: make(chan struct{}, 1)}
+}
+
+// notification is the payload. No notices mean that any session may have changed.
+type notification struct {
+	Host    string         `json:"h"`
+	Notices []store.Notice `json:"n,omitempty"`
+}
+
+// notify tells this process of a change, and the others in a moment.
+func (s *Store) notify(n store.Notice) {
+	s.hub.Notify(n)
+	s.news.mu.Lock()
+	s.news.pending[n.Key] = n.Revision
+	s.news.mu.Unlock()
+	select {
+	case s.news.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell is the goroutine that notifies the other hosts. What it cannot send is lost, as notices may be.
+func (s *Store) tell() {
+	for {
+		select {
+		case <-s.alive.Done():
+			return
+		case <-s.news.wake:
+		}
+		s.news.mu.Lock()
+		pending := s.news.pending
+		s.news.pending = map[store.Key]uint64{}
+		s.news.mu.Unlock()
+		ctx, cancel := context.WithTimeout(s.alive, patience)
+		_, _ = s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel,
+			s.news.payloads(pending))
+		cancel()
+		select {
+		case <-s.alive.Done():
+			return
+		case <-time.After(interval):
+		}
+	}
+}
+
+// payloads are notifications of the greatest size allowed. Where a name is too long for one, or there are very many,
+// one notification says that anything may have changed.
+func (n *news) payloads(pending map[store.Key]uint64) []string {
+	const most = 16
+	var all []string
+	next := notification{Host: n.host}
+	size := 0
+	flush := func() {
+		if text, err := json.Marshal(next); err == nil && len(next.Notices) > 0 {
+			all = append(all, string(text))
+		}
+		next.Notices, size = nil, len(n.host)
+	}
+	for key, revision := range pending {
+		notice := store.Notice{Key: key, Revision: revision}
+		text, err := json.Marshal(notice)
+		if err != nil || len(text) > maxPayload/2 || len(all) == most {
+			text, _ = json.Marshal(notification{Host: n.host})
+			return []string{string(text)}
+		}
+		if size+len(text) > maxPayload {
+			flush()
+		}
+		next.Notices, size = append(next.Notices, notice), size+len(text)+1
+	}
+	flush()
+	return all
+}
+
+// Watch implements [store.Store]. One connection listens for all watchers of a process.
+func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
+	if s.alive.Err() != nil {
+		return store.ErrClosed
+	}
+	s.listen.Do(func() { s.wait.Go(s.hear) })
+	return s.hub.Watch(ctx, changed)
+}
+
+// hear is the goroutine that listens. After a broken connection it listens on a new one; what was said between is lost.
+func (s *Store) hear() {
+	for pause := firstPause; s.alive.Err() == nil; pause = min(2*pause, longestPause) {
+		if s.hearUntilBroken() {
+			pause = firstPause
+		}
+		select {
+		case <-time.After(pause):
+		case <-s.alive.Done():
+		}
+	}
+}
+
+// hearUntilBroken listens on one connection, and says whether it got as far as listening.
+func (s *Store) hearUntilBroken() (listening bool) {
+	conn, err := pgx.ConnectConfig(s.alive, s.pool.Config().ConnConfig)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(s.alive, "LISTEN "+channel); err != nil {
+		return false
+	}
+	s.hub.Notify(store.Notice{})
+	for {
+		heard, err := conn.WaitForNotification(s.alive)
+		if err != nil {
+			return true
+		}
+		var n notification
+		switch err := json.Unmarshal([]byte(heard.Payload), &n); {
+		case err != nil || len(n.Notices) == 0 && n.Host != s.news.host:
+			s.hub.Notify(store.Notice{})
+		case n.Host != s.news.host:
+			s.hub.Notify(n.Notices...)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package modelapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// chat is OpenAI's Chat Completions API.
+type chat struct{}
+
+func (chat) fail(status int, message string) any {
+	return object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}}
+}
+
+func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
+	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
+	for _, t := range list(body["tools"]) {
+		f := obj(obj(t)["function"])
+		p.tools = append(p.tools, tool{name: text(f["name"]), schema: obj(f["parameters"])})
+		p.segments = append(p.segments, segmentOf(t))
+	}
+	all := list(body["messages"])
+	if len(all) == 0 {
+		return p, badRequest("Invalid 'messages': empty array.")
+	}
+	var open []string
+	for i, v := range all {
+		m := obj(v)
+		p.segments = append(p.segments, segmentOf(v))
+		role := text(m["role"])
+		if role == "tool" {
+			id := text(m["tool_call_id"])
+			at := slices.Index(open, id)
+			if at < 0 {
+				return p, badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding message " +
+					"with 'tool_calls'.")
+			}
+			if m["content"] == nil {
+				return p, badRequest("Invalid value for 'content': expected a string, got null.")
+			}
+			open = slices.Delete(open, at, at+1)
+			continue
+		}
+		if len(open) > 0 {
+			return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+				"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+		}
+		switch role {
+		case "assistant":
+			for _, c := range list(m["tool_calls"]) {
+				open = append(open, text(obj(c)["id"]))
+			}
+			if m["content"] == nil && len(open) == 0 {
+				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
+			}
+		case "user", "system", "developer":
+			if m["content"] == nil || encoded(m["content"]) == "[]" {
+				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
+			}
+		default:
+			return p, badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool'.", role)
+		}
+	}
+	if len(open) > 0 {
+		return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+			"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+	}
+	return p, nil
+}
+
+func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
+	var content string
+	var calls []any
+	for _, x := range says {
+		if x.name == "" {
+			content = x.text
+			continue
+		}
+		calls = append(calls, object{"index": len(calls), "id": x.id, "type": "function",
+			"function": object{"name": x.name, "arguments": encoded(x.args)}})
+	}
+	stop := "stop"
+	if calls != nil {
+		stop = "tool_calls"
+	}
+	counted := object{"prompt_tokens": u.input + u.cached, "completion_tokens": u.output,
+		"total_tokens": u.input + u.cached + u.output, "prompt_tokens_details": object{"cached_tokens": u.cached}}
+	base := func(kind string) object {
+		return object{"id": "chatcmpl-1", "object": kind, "created": 1, "model": p.body["model"]}
+	}
+	whole := base("chat.completion")
+	message := object{"role": "assistant", "content": content, "refusal": nil}
+	if calls != nil {
+		message["tool_calls"] = calls
+	}
+	whole["choices"] = []any{object{"index": 0, "message": message, "finish_reason": stop, "logprobs": nil}}
+	whole["usage"] = counted
+	var events []event
+	delta := func(d object, finish any) {
+		c := base("chat.completion.chunk")
+		c["choices"] = []any{object{"index": 0, "delta": d, "finish_reason": finish, "logprobs": nil}}
+		events = append(events, event{"", c})
+	}
+	delta(object{"role": "assistant", "content": ""}, nil)
+	for _, c := range chunks(content, 12) {
+		delta(object{"content": c}, nil)
+	}
+	for _, c := range calls {
+		delta(object{"tool_calls": []any{c}}, nil)
+	}
+	delta(object{}, stop)
+	if truth(obj(p.body["stream_options"])["include_usage"]) {
+		c := base("chat.completion.chunk")
+		c["choices"], c["usage"] = []any{}, counted
+		events = append(events, event{"", c})
+	}
+	return answer{whole, append(events, event{"", "[DONE]"})}
+}

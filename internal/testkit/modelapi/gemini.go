@@ -1,0 +1,117 @@
+package modelapi
+
+import "net/http"
+
+// gemini is generateContent and streamGenerateContent.
+type gemini struct{ stream bool }
+
+func (gemini) fail(status int, message string) any {
+	return object{"error": object{"code": status, "message": message, "status": "INVALID_ARGUMENT"}}
+}
+
+func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
+	p := prompt{body: body, stream: g.stream, auto: true}
+	for _, t := range list(body["tools"]) {
+		p.segments = append(p.segments, segmentOf(t))
+		for _, f := range list(obj(t)["functionDeclarations"]) {
+			schema := obj(obj(f)["parametersJsonSchema"])
+			if schema == nil {
+				schema = obj(obj(f)["parameters"])
+			}
+			p.tools = append(p.tools, tool{name: text(obj(f)["name"]), schema: schema})
+		}
+	}
+	if v := body["systemInstruction"]; v != nil {
+		p.segments = append(p.segments, segmentOf(v))
+	}
+	all := list(body["contents"])
+	if len(all) == 0 {
+		return p, badRequest("* GenerateContentRequest.contents: contents is not specified")
+	}
+	open := 0 // calls of the turn before
+	for i, v := range all {
+		p.segments = append(p.segments, segmentOf(v))
+		role, parts := text(obj(v)["role"]), list(obj(v)["parts"])
+		if len(parts) == 0 {
+			return p, badRequest("* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.", i)
+		}
+		if role != "user" && role != "model" && role != "function" {
+			return p, badRequest("Please use a valid role: user, model.")
+		}
+		calls, results, err := g.parts(s, i, parts)
+		if err != nil {
+			return p, err
+		}
+		if results != open {
+			return p, badRequest("Please ensure that the number of function response parts is equal to the number of function " +
+				"call parts of the function call turn.")
+		}
+		if calls > 0 && (i == 0 || text(obj(all[i-1])["role"]) == "model") {
+			return p, badRequest("Please ensure that function call turn comes immediately after a user turn or after a function " +
+				"response turn.")
+		}
+		open = calls
+	}
+	if open > 0 {
+		return p, badRequest("Please ensure that the number of function response parts is equal to the number of function call " +
+			"parts of the function call turn.")
+	}
+	return p, nil
+}
+
+// parts counts calls and results, and checks signatures: those of the first call of a turn are demanded.
+func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err error) {
+	for j, v := range parts {
+		part := obj(v)
+		proof := text(part["thoughtSignature"])
+		if call := obj(part["functionCall"]); call != nil {
+			if proof == "" && calls == 0 {
+				return 0, 0, badRequest("Function call is missing a thought_signature in functionCall parts. (contents[%d])", i)
+			}
+			if proof != "" && s.issued[proof] != encoded(call["args"]) {
+				return 0, 0, badRequest("Thought signature is not valid (contents[%d].parts[%d])", i, j)
+			}
+			calls++
+		}
+		if r := obj(part["functionResponse"]); r != nil {
+			if obj(r["response"]) == nil {
+				return 0, 0, badRequest("* contents[%d].parts[%d].function_response.response: must be an object", i, j)
+			}
+			results++
+		}
+	}
+	return calls, results, nil
+}
+
+func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
+	var parts []any
+	for _, x := range says {
+		if x.name == "" {
+			part := object{"text": x.text}
+			if len(says) > 1 {
+				part["thought"] = true
+			}
+			parts = append(parts, part)
+			continue
+		}
+		part := object{"functionCall": object{"id": x.id, "name": x.name, "args": x.args}}
+		if len(parts) == 1 {
+			part["thoughtSignature"] = s.issue(encoded(x.args))
+		}
+		parts = append(parts, part)
+	}
+	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
+		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
+	response := func(parts []any, last bool) object {
+		c := object{"content": object{"role": "model", "parts": parts}, "index": 0}
+		if last {
+			c["finishReason"] = "STOP"
+		}
+		return object{"candidates": []any{c}, "usageMetadata": counted, "modelVersion": "test", "responseId": "r"}
+	}
+	var events []event
+	for i, part := range parts {
+		events = append(events, event{"", response([]any{part}, i == len(parts)-1)})
+	}
+	return answer{response(parts, true), events}
+}

@@ -1,0 +1,259 @@
+package modelapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// messages is Anthropic's Messages API.
+type messages struct{ counting bool }
+
+func (messages) fail(status int, message string) any {
+	kind := map[int]string{400: "invalid_request_error", 413: "request_too_large", 429: "rate_limit_error",
+		529: "overloaded_error"}[status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	return object{"type": "error", "error": object{"type": kind, "message": message}}
+}
+
+func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error) {
+	p := prompt{body: body, stream: truth(body["stream"])}
+	if body["max_tokens"] == nil && !m.counting {
+		return p, badRequest("max_tokens: Field required")
+	}
+	marks := 0
+	add := func(v any) {
+		g := segmentOf(v)
+		if g.mark {
+			marks++
+		}
+		p.segments = append(p.segments, g)
+	}
+	for _, t := range list(body["tools"]) {
+		add(t)
+		if kind := text(obj(t)["type"]); kind == "" || kind == "custom" {
+			p.tools = append(p.tools, tool{name: text(obj(t)["name"]), schema: obj(obj(t)["input_schema"])})
+		}
+	}
+	if sys, ok := body["system"].(string); ok {
+		add(sys)
+	}
+	for _, b := range list(body["system"]) {
+		add(b)
+	}
+	all := list(body["messages"])
+	if len(all) == 0 {
+		return p, badRequest("messages: at least one message is required")
+	}
+	if err := m.roles(r, all); err != nil {
+		return p, err
+	}
+	var open []string // calls of the last message of the model
+	for i, v := range all {
+		blocks := contentBlocks(obj(v)["content"])
+		if len(blocks) == 0 {
+			return p, badRequest("messages.%d: all messages must have non-empty content", i)
+		}
+		role := text(obj(v)["role"])
+		p.segments = append(p.segments, segment{text: []byte(role)})
+		calls, err := m.blocks(s, i, role, blocks, open)
+		if err != nil {
+			return p, err
+		}
+		if role != "system" { // instructions may stand anywhere
+			open = calls
+		}
+		for _, b := range blocks {
+			add(b)
+		}
+		p.compacts = role == "user" && strings.Contains(encoded(blocks), "Respond with TEXT ONLY")
+	}
+	if len(open) > 0 {
+		return p, unanswered(len(all)-1, open)
+	}
+	if marks > 4 {
+		return p, badRequest("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
+	}
+	if m.thinks(body) && text(obj(body["thinking"])["type"]) == "enabled" {
+		if err := m.finalThinks(all); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func unanswered(i int, ids []string) error {
+	return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each "+
+		"`tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids, ", "))
+}
+
+func (messages) roles(r *http.Request, all []any) error {
+	for i, v := range all {
+		switch role := text(obj(v)["role"]); {
+		case role == "user", role == "assistant" && i > 0:
+		case role == "system" && i > 0 && strings.Contains(r.Header.Get("anthropic-beta"), "mid-conversation-system"):
+		case i == 0:
+			return badRequest("messages: first message must use the \"user\" role")
+		default:
+			return badRequest("messages.%d.role: Input should be 'user' or 'assistant'", i)
+		}
+	}
+	return nil
+}
+
+// contentBlocks is a message's content as blocks.
+func contentBlocks(v any) []object {
+	if s, ok := v.(string); ok {
+		if s == "" {
+			return nil
+		}
+		return []object{{"type": "text", "text": s}}
+	}
+	var out []object
+	for _, b := range list(v) {
+		out = append(out, obj(b))
+	}
+	return out
+}
+
+// blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before.
+func (messages) blocks(s *Server, i int, role string, blocks []object, open []string) (calls []string, err error) {
+	left := map[string]bool{}
+	for _, id := range open {
+		left[id] = true
+	}
+	for j, b := range blocks {
+		id := text(b["id"])
+		switch text(b["type"]) {
+		case "text":
+			if strings.TrimSpace(text(b["text"])) == "" {
+				return nil, badRequest("messages: text content blocks must contain non-whitespace text")
+			}
+		case "tool_use":
+			for _, c := range calls {
+				if c == id {
+					return nil, badRequest("messages.%d.content.%d: `tool_use` ids must be unique", i, j)
+				}
+			}
+			calls = append(calls, id)
+		case "tool_result":
+			if id := text(b["tool_use_id"]); !left[id] {
+				return nil, badRequest("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+					"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, id)
+			}
+			if j > 0 && text(blocks[j-1]["type"]) != "tool_result" {
+				return nil, badRequest("messages.%d: `tool_result` blocks must come first in the content", i)
+			}
+			delete(left, text(b["tool_use_id"]))
+		case "thinking":
+			if s.issued[text(b["signature"])] != text(b["thinking"]) || text(b["signature"]) == "" {
+				return nil, badRequest("messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
+			}
+			if b["cache_control"] != nil {
+				return nil, badRequest("messages.%d.content.%d.thinking.cache_control: Extra inputs are not permitted", i, j)
+			}
+			if j == len(blocks)-1 {
+				return nil, badRequest("messages.%d: The final block in an assistant message cannot be `thinking`.", i)
+			}
+		case "image", "document", "redacted_thinking", "server_tool_use", "web_search_tool_result":
+		default:
+			return nil, badRequest("messages.%d.content.%d: Input tag '%s' is not known", i, j, text(b["type"]))
+		}
+	}
+	if role != "system" && len(left) > 0 {
+		var ids []string
+		for id := range left {
+			ids = append(ids, id)
+		}
+		return nil, unanswered(i-1, ids)
+	}
+	return calls, nil
+}
+
+func (messages) thinks(body object) bool {
+	kind := text(obj(body["thinking"])["type"])
+	return kind == "enabled" || kind == "adaptive"
+}
+
+// finalThinks: with thinking enabled, a message of the model whose tools were just run begins with its thinking.
+func (messages) finalThinks(all []any) error {
+	for i := len(all) - 2; i > 0; i-- {
+		if text(obj(all[i])["role"]) != "assistant" {
+			continue
+		}
+		blocks := contentBlocks(obj(all[i])["content"])
+		if first := text(blocks[0]["type"]); strings.Contains(encoded(blocks), `"tool_use"`) &&
+			!strings.Contains(first, "thinking") {
+			return badRequest("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When "+
+				"`thinking` is enabled, a final `assistant` message must start with a thinking block", i, first)
+		}
+		return nil
+	}
+	return nil
+}
+
+func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
+	var blocks []object
+	stop := "end_turn"
+	for i, x := range says {
+		if i == 0 && len(says) > 1 && m.thinks(p.body) {
+			thought := "Decide what to do: " + x.text
+			blocks = append(blocks, object{"type": "thinking", "thinking": thought, "signature": s.issue(thought)})
+		}
+		if x.name == "" {
+			blocks = append(blocks, object{"type": "text", "text": x.text})
+			continue
+		}
+		stop = "tool_use"
+		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args})
+	}
+	counted := object{"input_tokens": u.input, "cache_read_input_tokens": u.cached,
+		"cache_creation_input_tokens": u.written, "output_tokens": u.output}
+	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.body["model"],
+		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": counted}
+	begin := object{}
+	for k, v := range message {
+		begin[k] = v
+	}
+	begin["content"], begin["stop_reason"] = []any{}, nil
+	events := []event{{"message_start", object{"type": "message_start", "message": begin}},
+		{"ping", object{"type": "ping"}}}
+	for i, b := range blocks {
+		events = append(events, messageBlock(i, b)...)
+	}
+	events = append(events, event{"message_delta", object{"type": "message_delta",
+		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": counted}},
+		event{"message_stop", object{"type": "message_stop"}})
+	return answer{message, events}
+}
+
+// messageBlock is a block as events.
+func messageBlock(i int, b object) []event {
+	delta := func(d object) event {
+		return event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d}}
+	}
+	var begin object
+	var deltas []event
+	switch text(b["type"]) {
+	case "text":
+		begin = object{"type": "text", "text": ""}
+		for _, c := range chunks(text(b["text"]), 12) {
+			deltas = append(deltas, delta(object{"type": "text_delta", "text": c}))
+		}
+	case "thinking":
+		begin = object{"type": "thinking", "thinking": "", "signature": ""}
+		deltas = []event{delta(object{"type": "thinking_delta", "thinking": b["thinking"]}),
+			delta(object{"type": "signature_delta", "signature": b["signature"]})}
+	default:
+		begin = object{"type": "tool_use", "id": b["id"], "name": b["name"], "input": object{}}
+		input, _ := json.Marshal(b["input"])
+		for _, c := range chunks(string(input), 40) {
+			deltas = append(deltas, delta(object{"type": "input_json_delta", "partial_json": c}))
+		}
+	}
+	out := []event{{"content_block_start", object{"type": "content_block_start", "index": i, "content_block": begin}}}
+	return append(append(out, deltas...),
+		event{"content_block_stop", object{"type": "content_block_stop", "index": i}})
+}

@@ -1,0 +1,211 @@
+package modelapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// responses is OpenAI's Responses API.
+type responses struct{}
+
+func (responses) fail(status int, message string) any { return chat{}.fail(status, message) }
+
+func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error) {
+	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
+	for _, v := range list(body["tools"]) {
+		t := obj(v)
+		p.segments = append(p.segments, segmentOf(v))
+		switch text(t["type"]) {
+		case "function":
+			p.tools = append(p.tools, tool{name: text(t["name"]), schema: obj(t["parameters"])})
+		case "custom":
+			p.tools = append(p.tools, tool{name: text(t["name"]), kind: "custom"})
+		}
+	}
+	if i := text(body["instructions"]); i != "" {
+		p.segments = append(p.segments, segment{text: []byte(i)})
+	}
+	if id := text(body["previous_response_id"]); id != "" {
+		before, ok := s.stored[id]
+		if !ok {
+			return p, badRequest("Previous response with id '%s' not found.", id)
+		}
+		p.items = append(p.items, before...)
+	}
+	if in, ok := body["input"].(string); ok {
+		p.items = append(p.items, object{"type": "message", "role": "user", "content": in})
+	}
+	for _, v := range list(body["input"]) {
+		p.items = append(p.items, obj(v))
+	}
+	if len(p.items) == 0 {
+		return p, badRequest("Missing required parameter: 'input'.")
+	}
+	for _, item := range p.items {
+		p.segments = append(p.segments, segmentOf(item))
+	}
+	last := p.items[len(p.items)-1]
+	p.compacts = text(last["type"]) == "compaction_trigger" ||
+		strings.Contains(encoded(last["content"]), "CONTEXT CHECKPOINT COMPACTION")
+	if text(last["type"]) == "compaction_trigger" {
+		p.items = p.items[:len(p.items)-1]
+	}
+	return p, r.items(s, p.items)
+}
+
+// items judges the items of a conversation.
+func (responses) items(s *Server, items []object) error {
+	open := map[string]bool{}
+	var order []string
+	have := map[string]bool{} // ids of reasoning
+	for i, item := range items {
+		id := text(item["id"])
+		switch kind := text(item["type"]); kind {
+		case "", "message":
+			if r := text(item["role"]); !slices.Contains([]string{"user", "assistant", "system", "developer"}, r) {
+				return badRequest("Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", r)
+			}
+			if c := encoded(item["content"]); c == "[]" || c == "null" {
+				return badRequest("Invalid 'input[%d].content': empty array.", i)
+			}
+		case "reasoning":
+			have[id] = true
+			if _, ok := item["summary"].([]any); !ok {
+				return badRequest("Missing required parameter: 'input[%d].summary'.", i)
+			}
+			if proof := text(item["encrypted_content"]); proof != "" && s.issued[proof] != id {
+				return badRequest("The encrypted content for item %s could not be verified. Reason: Encrypted content could not be "+
+					"decrypted or parsed.", id)
+			}
+			if i+1 == len(items) || s.follows[id] != "" && text(items[i+1]["id"]) != s.follows[id] {
+				return badRequest("Item '%s' of type 'reasoning' was provided without its required following item.", id)
+			}
+		case "function_call", "custom_tool_call":
+			for reasoning, follower := range s.follows {
+				if follower == id && id != "" && !have[reasoning] {
+					return badRequest("Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", id, kind,
+						reasoning)
+				}
+			}
+			call := text(item["call_id"])
+			open[call], order = true, append(order, call)
+		case "function_call_output", "custom_tool_call_output":
+			call := text(item["call_id"])
+			if !slices.Contains(order, call) {
+				return badRequest("No tool call found for function call output with call_id %s.", call)
+			}
+			if item["output"] == nil {
+				return badRequest("Missing required parameter: 'input[%d].output'.", i)
+			}
+			delete(open, call)
+		case "compaction":
+			if s.issued[text(item["encrypted_content"])] != id {
+				return badRequest("The encrypted content for item %s could not be verified.", id)
+			}
+		default:
+			return badRequest("Invalid value: '%s' at 'input[%d].type'.", kind, i)
+		}
+	}
+	for _, call := range order {
+		if open[call] {
+			return badRequest("No tool output found for function call %s.", call)
+		}
+	}
+	return nil
+}
+
+func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
+	var out []object
+	if p.compacts && text(obj(list(p.body["input"])[len(list(p.body["input"]))-1])["type"]) == "compaction_trigger" {
+		id := s.id("cmp_")
+		proof := s.issue(id)
+		out, says = []object{{"type": "compaction", "id": id, "encrypted_content": proof}}, nil
+	}
+	for _, x := range says {
+		switch {
+		case x.name == "" && len(says) > 1:
+			if p.body["reasoning"] == nil {
+				continue
+			}
+			id := s.id("rs_")
+			item := object{"id": id, "type": "reasoning", "summary": []any{object{"type": "summary_text", "text": x.text}}}
+			if strings.Contains(encoded(p.body["include"]), "reasoning.encrypted_content") {
+				item["encrypted_content"] = s.issue(id)
+			}
+			out = append(out, item)
+		case x.name == "":
+			out = append(out, object{"id": s.id("msg_"), "type": "message", "status": "completed", "role": "assistant",
+				"content": []any{object{"type": "output_text", "text": x.text, "annotations": []any{}, "logprobs": []any{}}}})
+		case x.kind == "custom":
+			out = append(out, object{"id": s.id("ctc_"), "type": "custom_tool_call", "status": "completed", "call_id": x.id,
+				"name": x.name, "input": x.input})
+		default:
+			out = append(out, object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
+				"name": x.name, "arguments": encoded(x.args)})
+		}
+		if n := len(out); n > 1 && text(out[n-2]["type"]) == "reasoning" {
+			s.follows[text(out[n-2]["id"])] = text(out[n-1]["id"])
+		}
+	}
+	id := s.id("resp_")
+	s.stored[id] = append(slices.Clone(p.items), out...)
+	base := func(status string, output any, counted any) object {
+		return object{"id": id, "object": "response", "created_at": 1, "status": status, "model": p.body["model"],
+			"output": output, "usage": counted, "error": nil, "incomplete_details": nil, "instructions": nil,
+			"parallel_tool_calls": true, "tool_choice": "auto", "tools": []any{}, "metadata": object{},
+			"temperature": 1, "top_p": 1}
+	}
+	counted := object{"input_tokens": u.input + u.cached, "input_tokens_details": object{"cached_tokens": u.cached},
+		"output_tokens": u.output, "output_tokens_details": object{"reasoning_tokens": 0},
+		"total_tokens": u.input + u.cached + u.output}
+	final := base("completed", out, counted)
+	n := 0
+	var events []event
+	add := func(kind string, fields object) {
+		fields["type"], fields["sequence_number"] = kind, n
+		n++
+		events = append(events, event{kind, fields})
+	}
+	add("response.created", object{"response": base("in_progress", []any{}, nil)})
+	for i, item := range out {
+		responseItem(add, i, item)
+	}
+	add("response.completed", object{"response": final})
+	return answer{final, events}
+}
+
+// responseItem is an item as events.
+func responseItem(add func(string, object), i int, item object) {
+	at := func(o object) object {
+		o["output_index"], o["item_id"] = i, item["id"]
+		return o
+	}
+	begin := object{}
+	for k, v := range item {
+		begin[k] = v
+	}
+	switch text(item["type"]) {
+	case "message":
+		part := obj(list(item["content"])[0])
+		begin["content"], begin["status"] = []any{}, "in_progress"
+		add("response.output_item.added", object{"output_index": i, "item": begin})
+		add("response.content_part.added", at(object{"content_index": 0,
+			"part": object{"type": "output_text", "text": "", "annotations": []any{}, "logprobs": []any{}}}))
+		for _, c := range chunks(text(part["text"]), 12) {
+			add("response.output_text.delta", at(object{"content_index": 0, "delta": c, "logprobs": []any{}}))
+		}
+		add("response.output_text.done", at(object{"content_index": 0, "text": part["text"], "logprobs": []any{}}))
+		add("response.content_part.done", at(object{"content_index": 0, "part": part}))
+	case "function_call":
+		begin["arguments"], begin["status"] = "", "in_progress"
+		add("response.output_item.added", object{"output_index": i, "item": begin})
+		for _, c := range chunks(text(item["arguments"]), 40) {
+			add("response.function_call_arguments.delta", at(object{"delta": c}))
+		}
+		add("response.function_call_arguments.done", at(object{"arguments": item["arguments"]}))
+	default:
+		add("response.output_item.added", object{"output_index": i, "item": begin})
+	}
+	add("response.output_item.done", object{"output_index": i, "item": item})
+}

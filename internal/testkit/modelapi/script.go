@@ -1,0 +1,67 @@
+package modelapi
+
+import "crypto/sha256"
+
+// Turn is what the model does in one turn: the calls that it makes at once.
+type Turn []Action
+
+// Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request.
+type Action struct {
+	// Do is "read", "run" or "edit".
+	Do string
+	// Path is a file, Old and New what an edit replaces; Command is run by a shell.
+	Path, Old, New, Command string
+}
+
+// Read, Run and Edit are actions.
+func Read(path string) Action           { return Action{Do: "read", Path: path} }
+func Run(command string) Action         { return Action{Do: "run", Command: command} }
+func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, Old: old, New: new} }
+
+// FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests.
+func FixIt() []Turn {
+	return []Turn{
+		{Read("calc.py")}, {Run("python3 test_calc.py")}, {Edit("calc.py", "return a - b", "return a + b")},
+		{Read("calc.py")}, {Run("python3 test_calc.py")}, {Run("cat big.log")}, {Read("README.md"), Run("ls -la")},
+		{Edit("README.md", "a tiny calculator", "a tiny, correct calculator")},
+	}
+}
+
+// LongFix is FixIt with n large results in the middle.
+func LongFix(n int) []Turn {
+	fix := FixIt()
+	out := append([]Turn(nil), fix[:5]...)
+	for i := range n {
+		out = append(out, Turn{Run("head -c " + itoa(8000+i) + " big.log")})
+	}
+	return append(out, fix[7:]...)
+}
+
+// says returns what the model says to a prompt. A repeated body gets the same. The lock is held.
+func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
+	if p.compacts || len(p.tools) == 0 {
+		return []say{{text: sideAnswer}}
+	}
+	step, again := s.steps[body]
+	if !again {
+		step = s.step
+		s.steps[body] = step
+		s.step++
+	}
+	for ; step < len(s.options.Script); step++ {
+		says := []say{{text: "Step " + itoa(step) + "."}}
+		for _, a := range s.options.Script[step] {
+			if c, ok := s.act(a, p.tools); ok {
+				c.id = s.id("call_")
+				says = append(says, c)
+			}
+		}
+		if len(says) > 1 {
+			return says
+		}
+	}
+	return []say{{text: "All done: the tests pass."}}
+}
+
+// sideAnswer is the answer to titles, topics and summaries; clients look for JSON or for tags in some of them.
+const sideAnswer = `{"title":"Fix the calculator","isNewTopic":true,"summary":"The user asked to fix calc.py."}`

@@ -1,0 +1,288 @@
+package modelapi
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options say what a server does. The zero value answers "All done." to everything.
+type Options struct {
+	// Script is what the model does: the calls of each turn. After it, an answer is text.
+	Script []Turn
+	// Dir is where the agent's project is, for tools that want absolute paths.
+	Dir string
+	// ContextLimit is the most tokens that a prompt may have; 0 is no limit.
+	ContextLimit int
+	// Scale multiplies the tokens that are reported, which drives clients into compactions of their own; 0 is 1.
+	Scale int
+	// Fault says what goes wrong with the n-th request that has tools, counted from 1; nil is nothing.
+	Fault func(n int) Fault
+}
+
+// Fault is how a request fails. The zero value is no fault.
+type Fault struct {
+	// Status answers with an error.
+	Status int
+	// CutAfter breaks the connection after so many bytes of the answer.
+	CutAfter int
+	// Stall sends half of the answer, and the rest when the channel is closed or the client is gone.
+	Stall <-chan struct{}
+}
+
+// Request is what a server got, and how it answered.
+type Request struct {
+	Method, Path string
+	Header       http.Header
+	Body         []byte
+	Status       int
+	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools.
+	Tokens, Cached int
+	Model          bool
+}
+
+// Server is a running server.
+type Server struct {
+	*httptest.Server
+	options Options
+	running sync.WaitGroup // requests that are being answered
+
+	mu       sync.Mutex
+	requests []*Request
+	refused  []string
+	models   int                       // requests with tools so far
+	steps    map[[sha256.Size]byte]int // the turn that a body was answered with: the same for a repeated one
+	step     int
+	cache    cache
+	issued   map[string]string   // signatures and encrypted reasoning, with what they were issued for
+	follows  map[string]string   // the id of an item of the Responses API, by that of the reasoning before it
+	stored   map[string][]object // the items of a response, by its id
+	ids      int
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// New starts a server on a free port of the loopback interface.
+func New(o Options) *Server {
+	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{}, follows: map[string]string{},
+		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	return s
+}
+
+// Requests returns what was received so far, in order.
+func (s *Server) Requests() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Models returns the requests with tools that were answered.
+func (s *Server) Models() (out []*Request) {
+	for _, r := range s.Requests() {
+		if r.Model && r.Status == http.StatusOK {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Refused returns why requests were refused, faults and the context limit aside.
+func (s *Server) Refused() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
+}
+
+// api is one of the APIs.
+type api interface {
+	// judge reads a request; the error is for the client. segments are the parts of the prompt in order, for the cache.
+	judge(s *Server, r *http.Request, body object) (prompt, error)
+	// answer writes what the model says.
+	answer(s *Server, p prompt, u usage, says []say) answer
+	// fail is the form of an error.
+	fail(status int, message string) any
+}
+
+// prompt is a request as the script needs it.
+type prompt struct {
+	body     object
+	tools    []tool
+	segments []segment
+	stream   bool
+	// compacts: the client asks for a summary; items are those of a stored response and of this request.
+	compacts bool
+	items    []object
+	auto     bool // the cache has no markers
+}
+
+// say is one thing that the model says: text or a call.
+type say struct {
+	text, id, name string
+	args           object
+	input          string // of a custom tool
+	kind           string
+}
+
+// answer is what is sent: whole, or as events.
+type answer struct {
+	whole  any
+	events []event
+}
+
+type usage struct{ input, cached, written, output int }
+
+// WaitIdle waits until no request is being answered.
+func (s *Server) WaitIdle() { s.running.Wait() }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.running.Add(1)
+	defer s.running.Done()
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	seen := &Request{Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: raw}
+	s.mu.Lock()
+	s.requests = append(s.requests, seen)
+	s.mu.Unlock()
+	status := func(code int) { s.mu.Lock(); seen.Status = code; s.mu.Unlock() }
+	a, counts := apiOf(r)
+	if a == nil || r.Method != http.MethodPost {
+		code := http.StatusNotFound
+		if r.Method == http.MethodHead || strings.HasSuffix(r.URL.Path, "/models") {
+			code = http.StatusOK
+		}
+		status(code)
+		writeJSON(w, code, object{"data": []any{}, "object": "list"})
+		return
+	}
+	var body object
+	if err := json.Unmarshal(raw, &body); err != nil {
+		s.refuse(w, status, a, 400, "The request body is not valid JSON: "+err.Error())
+		return
+	}
+	s.mu.Lock()
+	p, err := a.judge(s, r, body)
+	s.mu.Unlock()
+	if err != nil {
+		s.refuse(w, status, a, 400, err.Error())
+		return
+	}
+	u := usage{output: 20}
+	s.mu.Lock()
+	u.input, u.cached, u.written = s.cache.request(p.segments, p.auto)
+	s.mu.Unlock()
+	total := u.input + u.cached + u.written
+	if counts {
+		status(200)
+		writeJSON(w, 200, object{"input_tokens": total, "totalTokens": total})
+		return
+	}
+	fault := s.begin(seen, len(p.tools) > 0, total, u.cached)
+	switch limit := s.options.ContextLimit; {
+	case fault.Status != 0:
+		status(fault.Status)
+		writeJSON(w, fault.Status, a.fail(fault.Status, "asked to fail"))
+		return
+	case limit > 0 && total > limit:
+		status(400)
+		writeJSON(w, 400, a.fail(400, tooLong(a, total, limit)))
+		return
+	}
+	if n := s.options.Scale; n > 1 {
+		u.input, u.cached, u.written = u.input*n, u.cached*n, u.written*n
+	}
+	s.mu.Lock()
+	says := s.says(p, sha256.Sum256(raw))
+	out := a.answer(s, p, u, says)
+	s.mu.Unlock()
+	status(200)
+	s.send(w, r, p, out, fault)
+}
+
+// begin counts a request and returns its fault.
+func (s *Server) begin(r *Request, model bool, tokens, cached int) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Tokens, r.Cached, r.Model = tokens, cached, model
+	if !model || s.options.Fault == nil {
+		return Fault{}
+	}
+	s.models++
+	return s.options.Fault(s.models)
+}
+
+func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int, message string) {
+	status(code)
+	s.mu.Lock()
+	s.refused = append(s.refused, message)
+	s.mu.Unlock()
+	writeJSON(w, code, a.fail(code, message))
+}
+
+// apiOf returns the API of an address; counts is set where the question is how many tokens a request has.
+func apiOf(r *http.Request) (a api, counts bool) {
+	path := strings.TrimPrefix(r.URL.Path, "/v1")
+	switch {
+	case path == "/messages":
+		return messages{}, false
+	case path == "/messages/count_tokens":
+		return messages{counting: true}, true
+	case path == "/chat/completions":
+		return chat{}, false
+	case path == "/responses":
+		return responses{}, false
+	case strings.HasSuffix(path, ":generateContent"):
+		return gemini{}, false
+	case strings.HasSuffix(path, ":streamGenerateContent"):
+		return gemini{stream: true}, false
+	case strings.HasSuffix(path, ":countTokens"):
+		return gemini{}, true
+	}
+	return nil, false
+}
+
+// tooLong are the words of a refusal of a prompt that is too long.
+func tooLong(a api, tokens, limit int) string {
+	switch a.(type) {
+	case messages:
+		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", tokens, limit)
+	case gemini:
+		return fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", tokens, limit)
+	}
+	return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens.",
+		limit, tokens)
+}
+
+// id returns an id that was not used before. The lock is held.
+func (s *Server) id(prefix string) string {
+	s.ids++
+	return fmt.Sprintf("%s%012d", prefix, s.ids)
+}
+
+// issue returns a proof for a text, as signatures and encrypted reasoning are.
+func (s *Server) issue(text string) string {
+	sum := sha256.Sum256([]byte(fmt.Sprint(len(s.issued), text)))
+	proof := fmt.Sprintf("sig%x", sum)
+	s.issued[proof] = text
+	return proof
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+}
+
+// badRequest is a refusal in an API's words.
+func badRequest(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,0 +1,143 @@
+package modelapi
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// tool is a tool that a request offers.
+type tool struct {
+	name, kind string // kind is "custom" for a tool that takes any text
+	schema     object
+}
+
+// names are patterns of the names of tools that can do something, the best first.
+var names = map[string][]*regexp.Regexp{
+	"read": patterns(`(?i)^read$`, `^view$`, `^read_file$`, `(?i)readfile`, `^read_files$`),
+	"edit": patterns(`(?i)^edit$`, `^replace$`, `^replace_in_file$`, `^apply_patch$`, `^editor$`, `^edit_file$`),
+	"run": patterns(`(?i)^bash$`, `^run_shell_command$`, `^execute_command$`, `^exec_command$`, `^shell_command$`,
+		`^shell$`, `^run_commands$`, `^run_terminal`),
+}
+
+func patterns(list ...string) (out []*regexp.Regexp) {
+	for _, p := range list {
+		out = append(out, regexp.MustCompile(p))
+	}
+	return out
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// act finds a tool for an action and its parameters. What no tool can do is done in a shell.
+func (s *Server) act(a Action, tools []tool) (say, bool) {
+	path := filepath.Join(s.options.Dir, a.Path)
+	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New}
+	if t, ok := find(tools, a.Do); ok {
+		if t.kind == "custom" {
+			return say{name: t.name, kind: t.kind, input: patch(path, a.Old, a.New)}, true
+		}
+		return say{name: t.name, kind: t.kind, args: fill(t.schema, values, a.Do)}, true
+	}
+	t, ok := find(tools, "run")
+	if !ok {
+		return say{}, false
+	}
+	switch a.Do {
+	case "read":
+		values["command"] = "cat " + path
+	case "edit":
+		values["command"] = "sed -i 's/" + a.Old + "/" + a.New + "/' " + path
+	}
+	return say{name: t.name, kind: t.kind, args: fill(t.schema, values, "run")}, true
+}
+
+func find(tools []tool, do string) (tool, bool) {
+	for _, p := range names[do] {
+		for _, t := range tools {
+			if p.MatchString(t.name) {
+				return t, true
+			}
+		}
+	}
+	return tool{}, false
+}
+
+func patch(path, old, new string) string {
+	return "*** Begin Patch\n*** Update File: " + path + "\n@@\n-    " + old + "\n+    " + new + "\n*** End Patch\n"
+}
+
+// fill makes parameters by the meaning of their names in a schema.
+func fill(schema object, values map[string]string, do string) object {
+	properties, _ := schema["properties"].(object)
+	required := map[string]bool{}
+	for _, r := range list(schema["required"]) {
+		required[text(r)] = true
+	}
+	out := object{}
+	for name, p := range properties {
+		property, _ := p.(object)
+		if v, ok := value(strings.ToLower(name), property, values, do); ok {
+			out[name] = v
+		} else if required[name] {
+			out[name] = filler(property)
+		}
+	}
+	return out
+}
+
+func value(name string, property object, values map[string]string, do string) (any, bool) {
+	kind := strings.ToLower(text(property["type"]))
+	several := func(s string) any {
+		if kind == "array" {
+			if item, ok := property["items"].(object); ok && strings.ToLower(text(item["type"])) == "object" {
+				return []any{fill(item, values, do)}
+			}
+			return []any{s}
+		}
+		return s
+	}
+	switch {
+	case kind == "boolean" || kind == "number" || kind == "integer":
+		return nil, false
+	case do == "edit" && (strings.Contains(name, "old") || strings.Contains(name, "search")):
+		return values["old"], true
+	case do == "edit" && strings.HasPrefix(name, "new"):
+		return values["new"], true
+	case do == "edit" && name == "edits":
+		return several(""), true
+	case do != "run" && (strings.Contains(name, "path") || name == "file" || name == "files" || name == "filename"):
+		return several(values["path"]), true
+	case do == "run" && (name == "command" || name == "cmd" || name == "commands" || name == "script"):
+		if kind == "array" && name == "command" {
+			return []any{"bash", "-lc", values["command"]}, true
+		}
+		return several(values["command"]), true
+	}
+	return nil, false
+}
+
+// filler is a value for a parameter that is required and not understood.
+func filler(property object) any {
+	if allowed := list(property["enum"]); len(allowed) > 0 {
+		return allowed[0]
+	}
+	switch strings.ToLower(text(property["type"])) {
+	case "boolean":
+		return false
+	case "number", "integer":
+		return 1
+	case "array":
+		return []any{}
+	case "object":
+		return object{}
+	}
+	return "step of the script"
+}
+
+// list and text read JSON values; nil and "" for other kinds.
+func list(v any) []any  { l, _ := v.([]any); return l }
+func text(v any) string { s, _ := v.(string); return s }
+func obj(v any) object  { o, _ := v.(object); return o }
+func truth(v any) bool  { b, _ := v.(bool); return b }

@@ -1,0 +1,191 @@
+// Package postgres runs PostgreSQL for tests: a cluster of its own in a temporary directory, which ends with the test.
+//
+// It needs the programs of a Debian package postgresql, or the directory with initdb and postgres in
+// THRESH_POSTGRES_BIN. Where there are none, the test is skipped; with THRESH_POSTGRES=require, as 'make test-postgres'
+// sets it, it fails.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Cluster is a running PostgreSQL. It listens on a socket in a directory only.
+type Cluster struct {
+	tb   testing.TB
+	bin  string
+	dir  string
+	as   *syscall.Credential // whom it runs as, nil for this user: PostgreSQL refuses root
+	stop io.Closer           // ends the process
+	cmd  *exec.Cmd
+	n    int
+
+	settings []string
+}
+
+// Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it has
+// committed survives its own end, but not the machine's.
+func Start(tb testing.TB, settings ...string) *Cluster {
+	tb.Helper()
+	c := &Cluster{tb: tb, bin: programs(tb), settings: settings}
+	var err error
+	if c.dir, err = os.MkdirTemp("", "thresh-pg"); err != nil { // the path of a socket must be short
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { os.RemoveAll(c.dir) })
+	if os.Geteuid() == 0 {
+		c.becomeAnother()
+	}
+	initdb := c.command("initdb", "-D", c.data(), "-U", "thresh", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		tb.Fatalf("initdb: %v\n%s", err, out)
+	}
+	tb.Cleanup(c.Stop)
+	c.Run()
+	return c
+}
+
+// programs finds the directory with the newest PostgreSQL.
+func programs(tb testing.TB) string {
+	if dir := os.Getenv("THRESH_POSTGRES_BIN"); dir != "" {
+		return dir
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	if len(found) > 0 {
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
+	}
+	const missing = "PostgreSQL is not installed (apt-get install postgresql): what needs it is not tested"
+	if os.Getenv("THRESH_POSTGRES") == "require" {
+		tb.Fatal(missing)
+	}
+	fmt.Fprintln(os.Stderr, "NOTE: "+missing)
+	tb.Skip(missing)
+	return ""
+}
+
+// becomeAnother gives the directory to a user without rights.
+func (c *Cluster) becomeAnother() {
+	c.tb.Helper()
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	if err := os.Chown(c.dir, uid, gid); err != nil {
+		c.tb.Fatal(err)
+	}
+	c.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+
+func (c *Cluster) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(c.bin, program), args...)
+	cmd.Dir = c.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as}
+	return cmd
+}
+
+// Run starts the cluster again after Stop or Kill, and returns when it answers.
+func (c *Cluster) Run() {
+	c.tb.Helper()
+	// The shell ends the database when its input ends, which it does with the test's process, however that ends.
+	const script = `"$0" "$@" </dev/null >>log 2>&1 & read _; kill -QUIT $!; wait $!`
+	args := []string{"-c", script, filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir}
+	defaults := []string{"listen_addresses=", "shared_buffers=64MB", "max_connections=200", "fsync=off"}
+	for _, setting := range slices.Concat(defaults, c.settings) {
+		args = append(args, "-c", setting)
+	}
+	c.cmd = exec.Command("/bin/sh", args...)
+	c.cmd.Dir = c.dir
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as, Setpgid: true}
+	var err error
+	if c.stop, err = c.cmd.StdinPipe(); err != nil {
+		c.tb.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		c.tb.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, c.url("postgres"))
+		if err == nil {
+			_ = conn.Close(ctx)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
+			c.tb.Fatalf("PostgreSQL does not answer: %v\n%s", err, log)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Stop ends the cluster at once, as a loss of power does: what was not committed is lost, connections break.
+func (c *Cluster) Stop() {
+	if c.stop == nil {
+		return
+	}
+	_ = c.stop.Close()
+	_ = c.cmd.Wait()
+	c.stop = nil
+}
+
+// Restart stops the cluster and runs it again.
+func (c *Cluster) Restart() {
+	c.tb.Helper()
+	c.Stop()
+	c.Run()
+}
+
+// Database makes a place without tables, and returns its URL. It is a schema: a database would take half a second.
+func (c *Cluster) Database() string {
+	c.tb.Helper()
+	c.n++
+	name := fmt.Sprint("place", c.n)
+	c.Exec(c.url("postgres"), "CREATE SCHEMA "+name)
+	return c.url("postgres") + "&search_path=" + name
+}
+
+// Exec runs a statement in a database.
+func (c *Cluster) Exec(url, statement string) {
+	c.tb.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		c.tb.Fatal(err)
+	}
+}
+
+// Socket is the path of the socket that the cluster listens on, for a proxy in between.
+func (c *Cluster) Socket() string { return filepath.Join(c.dir, ".s.PGSQL.5432") }
+
+func (c *Cluster) url(database string) string {
+	return "postgres://thresh@/" + database + "?host=" + c.dir
+}
