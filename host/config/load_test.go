@@ -36,7 +36,9 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
 			Isolation: "best-effort",
 		},
-		Log: config.Log{Level: "warn"},
+		Log: config.Log{Level: "warn", Format: "text"},
+		Serve: config.Serve{Listen: "127.0.0.1:7440", Drain: 30 * time.Second,
+			TokenFile: filepath.Join(m.home, ".local/state/thresh/token")},
 		Proxy: config.Proxy{OnError: "forward", Upstreams: config.Upstreams{Anthropic: "https://api.anthropic.com",
 			OpenAI: "https://api.openai.com/v1", Gemini: "https://generativelanguage.googleapis.com"}},
 	}
