@@ -224,7 +224,7 @@ func summary(t proxy.Totals, dryRun bool) string {
 	}
 	if cents := math.Round(t.Saved * 100); cents < 0 {
 		line += fmt.Sprintf(", a loss of $%.2f net of the prompt cache", -cents/100)
-	} else if t.Saved != 0 {
+	} else if cents > 0 {
 		line += fmt.Sprintf(", $%.2f net of the prompt cache", cents/100)
 	}
 	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))

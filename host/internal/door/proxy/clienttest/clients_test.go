@@ -22,21 +22,22 @@ type client struct {
 	env           []string
 	// files are written to its home before it starts; URL in them is the server's address.
 	files map[string]string
-	// compacts makes the agent compact its history early, in the control run and through thresh.
-	compacts []string
+	// scale multiplies the tokens that the server reports, so that the agent compacts its history by itself; limit is the
+	// context limit that thresh is told then. compacts are more arguments for that.
+	scale, limit int
+	compacts     []string
 }
 
 const prompt = "Fix the failing test"
 
 var clients = []client{
-	{name: "claude", program: "claude", env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k", "DISABLE_TELEMETRY=1"},
-		args:     []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"},
-		compacts: []string{"--model", "claude-sonnet-4-5"}},
+	{name: "claude", program: "claude", env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
+		args:  []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"}},
 	{name: "codex-own-provider", program: "codex", env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
 			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
-		compacts: []string{"-c", "model_auto_compact_token_limit=150000"}},
+		scale: 5, limit: 150_000, compacts: []string{"-c", "model_auto_compact_token_limit=150000"}},
 	{name: "codex", program: "codex", env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", prompt}},
 	{name: "opencode", program: "opencode", env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
