@@ -103,7 +103,7 @@ race: ## the tests, with the race detector where there is a C compiler
 	$(GO) test $(TESTFLAGS) $(RACE) -run '$(CONCURRENT)' $(WATCHED)
 
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
@@ -112,6 +112,34 @@ soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 CHAOS ?= 60
 chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
 	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)
+
+# What a release is made for.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+STAGE     := $(BIN)/stage
+# Packages need a version that begins with a number; before the first tag there is only a commit.
+RELEASE   := $(if $(filter v%,$(VERSION)),$(VERSION),v0.0.0-$(or $(VERSION),unknown))
+EPOCH     := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
+.PHONY: dist test-dist
+dist: ## archives, .deb, .rpm, SBOM and checksums for PLATFORMS in dist/; the same commit gives the same bytes
+	rm -rf $(STAGE)
+	@set -e; for p in $(PLATFORMS); do \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(MAKE) --no-print-directory build BIN=$(STAGE)/$${p%/*}_$${p#*/}; \
+	done
+	$(GO) build -tags man -o $(BIN)/thresh-man ./host/cmd/thresh
+	@set -e; mkdir -p $(BIN)/pages/man/man1 $(BIN)/pages/completions; \
+	SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/thresh-man man $(BIN)/pages/man/man1; \
+	$(BIN)/thresh-man completion bash > $(BIN)/pages/completions/thresh.bash; \
+	$(BIN)/thresh-man completion zsh > $(BIN)/pages/completions/_thresh; \
+	$(BIN)/thresh-man completion fish > $(BIN)/pages/completions/thresh.fish; \
+	for s in $(STAGE)/*; do cp -R LICENSE README.md packaging/thresh.service $(BIN)/pages/man $(BIN)/pages/completions $$s; done
+	@mkdir -p $(TOOLS)
+	cd tools/dist && $(GO) build -o $(TOOLS)/dist .
+	$(TOOLS)/dist -version '$(RELEASE)' -time $(EPOCH) -stage $(STAGE) -out dist
+	@ls -l dist
+
+test-dist: ## make the release for this platform, install it, run it
+	$(MAKE) dist PLATFORMS=$$($(GO) env GOOS)/$$($(GO) env GOARCH)
+	cd tools/dist && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 tools:
 	@mkdir -p $(TOOLS)
@@ -150,4 +178,4 @@ vuln: tools ## known vulnerabilities, where the database can be reached
 	else cat $(TOOLS)/vuln.txt; exit $$code; fi
 
 clean: ## remove what was built
-	rm -rf $(BIN) $(TOOLS)
+	rm -rf $(BIN) $(TOOLS) dist

@@ -10,6 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/llm"
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcript"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/host/outcome"
@@ -21,6 +23,10 @@ var (
 	ErrClosed = engine.ErrClosed
 	// ErrSessionExists: a session with this id is open.
 	ErrSessionExists = engine.ErrSessionExists
+	// ErrDeleted: the session was deleted from the store, by another host or a command.
+	ErrDeleted = engine.ErrDeleted
+	// ErrNoSession: no session is kept under the id.
+	ErrNoSession = engine.ErrNoSession
 	// ErrInvalidEntry: an entry is not well formed.
 	ErrInvalidEntry = engine.ErrInvalidEntry
 	// ErrFixed: the setting cannot be changed for one session, or not any more.
@@ -61,6 +67,9 @@ const (
 	KindOverflow Kind = "overflow"
 	// KindCanceled: the context of the call was canceled.
 	KindCanceled Kind = "canceled"
+	// KindStore: sessions cannot be read from their store or written to it (setting sessions.store). Nothing that was
+	// acknowledged is lost, and the same call succeeds when the cause is gone.
+	KindStore Kind = "store"
 	// KindInternal: anything else, such as a failed write of the transcript.
 	KindInternal Kind = "internal"
 )
@@ -69,7 +78,7 @@ const (
 type Error struct {
 	Kind Kind
 	// Retryable says that the same call may succeed if it is made again. It is set for [KindPlugin], [KindModel],
-	// [KindHost], and a transcript that cannot be written.
+	// [KindHost], [KindStore], and a transcript that cannot be written.
 	Retryable bool
 	// Plugin is the strategy that failed; "" if none did or it is not known.
 	Plugin string
@@ -105,6 +114,7 @@ func classify(err error) error {
 		setting  *config.Error
 		compress *prepare.CompressError
 		log      *transcriptlog.UnwrittenError
+		fault    *store.Fault
 	)
 	switch {
 	case errors.As(err, &overflow):
@@ -127,8 +137,12 @@ func classify(err error) error {
 		}
 	case errors.Is(err, plugins.ErrUnknownStrategy):
 		e.Kind = KindStrategy
-	case isAny(err, engine.ErrSessionExists, engine.ErrClosed):
+	case isAny(err, engine.ErrSessionExists, engine.ErrClosed, engine.ErrDeleted, engine.ErrNoSession):
 		e.Kind = KindSession
+	case errors.As(err, &fault):
+		e.Kind, e.Retryable = KindStore, fault.Retryable()
+	case isAny(err, engine.ErrBusy, store.ErrClosed, sessionlog.ErrNewer, sessionlog.ErrDamaged):
+		e.Kind, e.Retryable = KindStore, errors.Is(err, engine.ErrBusy)
 	case errors.Is(err, context.Canceled):
 		e.Kind = KindCanceled
 	case errors.As(err, &compress) && compress.Model != nil:

@@ -36,7 +36,7 @@ type Host struct{ engine *engine.Host }
 // Open makes a host. It starts no process: a plugin is started when a session first needs it. The error is about the
 // configuration.
 func Open(o Options) (*Host, error) {
-	options := engine.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach}
+	options := engine.Options{Config: o.Config, Meter: o.Meter, Attach: o.Attach, Keep: true}
 	if o.Logger != nil {
 		options.Logger = engine.FromSlog(o.Logger)
 	}
@@ -66,17 +66,27 @@ type SessionOptions struct {
 	Owner string
 	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one.
 	ID string
+	// Existing opens a session only if it is kept; otherwise the error wraps [ErrNoSession].
+	Existing bool
 	// Settings override the host's, by key ("compression.strategy"). Values are as in [Session.Set].
 	Settings map[string]any
 }
 
-// Session opens a session. The error wraps [ErrSessionExists] if a session with the same id is open.
+// Session opens a session. With the setting sessions.store, one that was opened before goes on where it was, also if
+// the program has crashed since; settings that it had then still hold. The error wraps [ErrSessionExists] if a session
+// with the same id is open.
 func (h *Host) Session(o SessionOptions) (*Session, error) {
 	s, err := h.engine.Session(engine.SessionOptions(o))
 	if err != nil {
 		return nil, classify(err)
 	}
 	return &Session{s}, nil
+}
+
+// Delete deletes the session of an owner and all that is kept of it. One that is open is closed. The error wraps
+// [ErrNoSession] if there is none with this id.
+func (h *Host) Delete(ctx context.Context, owner, id string) error {
+	return classify(h.engine.Delete(ctx, owner, id))
 }
 
 // Plugin describes a plugin that was found.

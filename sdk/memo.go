@@ -29,8 +29,9 @@ func (m *Memo) Load() any {
 // counts from here. Call it in every Optimize that has brought the value up to date, also when v is the pointer that
 // Load returned. Store(nil) empties the memo.
 //
-// The memory of v is not counted towards the limit for mirrors. It may refer to texts of History, which live as long;
-// otherwise it should be small next to them.
+// If v has a method MemoBytes() int, what it returns after the Optimize counts towards the limit for mirrors: how much
+// memory v takes. Otherwise v should be small next to History. It may refer to texts of History, which live as long and
+// are counted already.
 func (m *Memo) Store(v any) {
 	if m != nil {
 		m.value, m.stored = v, true

@@ -89,7 +89,6 @@ func BenchmarkMirror(b *testing.B) {
 			if err := m.apply(whole()); err != nil {
 				b.Fatal(err)
 			}
-			m.scratch = nil
 			took := heap() - before
 			b.ReportMetric(float64(took)/float64(text), "heap-bytes/text-byte")
 			b.ReportMetric(float64(took)/float64(native), "heap-bytes/json-byte")

@@ -49,6 +49,39 @@ func TestTheLeastRecentlyUsedMirrorGoesFirst(t *testing.T) {
 	}
 }
 
+// memoOf is a memo that takes so many bytes.
+type memoOf int
+
+func (m memoOf) MemoBytes() int { return int(m) }
+
+// What a strategy remembers of a history counts towards the limit as the history does.
+func TestAMemoCountsTowardsTheLimit(t *testing.T) {
+	var s mirrors
+	m := mirrorOf(t, "a", "text")
+	bare := m.bytes
+	s.setLimit(2*bare + 1000)
+	m.memo.Store(memoOf(1000))
+	m.settleMemo()
+	if s.keep(m); s.total != bare+1000 {
+		t.Errorf("%d bytes are held, want %d and 1000 for the memo", s.total, bare)
+	}
+	s.keep(mirrorOf(t, "b", "text"))
+	if m = s.take("a"); m == nil {
+		t.Fatal("there was room for both")
+	}
+	m.memo.Store(memoOf(1001))
+	m.settleMemo()
+	if s.keep(m); s.take("b") != nil {
+		t.Error("a memo that grew pushes nothing out")
+	}
+	if m = s.take("a"); m == nil {
+		t.Fatal("it is not above the limit by itself")
+	}
+	if m.prepareMemo(memoKey{root: "another"}); m.bytes != bare {
+		t.Errorf("without its memo the mirror takes %d bytes, want %d", m.bytes, bare)
+	}
+}
+
 func TestPiecesThatNoMirrorAllows(t *testing.T) {
 	keep := func(from, to int) wire.MirrorPiece { return wire.MirrorPiece{Kept: rewrite.Keep{From: from, To: to}} }
 	edit := func(index, block int) wire.MirrorPiece {

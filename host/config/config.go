@@ -145,6 +145,7 @@ func (c *Config) decode() error {
 		return fmt.Errorf("a setting in the registry does not fit its field: %w", err)
 	}
 	c.settings = into.Settings
+	c.settings.Sessions.Store = c.places.store(c.settings.Sessions.Store)
 	return nil
 }
 

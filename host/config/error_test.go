@@ -171,7 +171,7 @@ func TestWrongEnvironmentAndFlags(t *testing.T) {
 			want: "--set: compression.density.toolPresets[1]: \"llxpr\" is not allowed; want PRESETS; did you " +
 				"mean llxprt?"},
 		"a group": {override: flag("log", "info"),
-			want: "--set: log: is a group of settings; want one of: log.format, log.level"},
+			want: "--set: log: is a group of settings; want one of: log.level, log.format"},
 		"a profile without key": {override: flag("profiles.p", "x"),
 			want: "--set: profiles.p: is a group of settings; want profiles.<name>.<setting>"},
 		"a strategy without key": {override: flag("strategies.a", "x"),

@@ -87,8 +87,11 @@ func (c *Config) explain(key string, s Spec) Explanation {
 	if key == s.Key && s.Type != Scalar {
 		e.Env = envName(key)
 	}
-	if v.Value != nil && s.Type == Scalar && looksSecret(key) {
+	switch {
+	case v.Value != nil && s.Type == Scalar && looksSecret(key):
 		e.Value = "(not shown)"
+	case s.Key == keyStore:
+		e.Value = withoutPassword(e.Value)
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 		},
 		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},
 		Workspace: config.Workspace{Root: m.work},
+		Sessions:  config.Sessions{Store: "memory"},
 		Plugins: config.Plugins{
 			Dirs:         []string{"/opt/thresh/bin/plugins", filepath.Join(m.home, ".local/share/thresh/plugins")},
 			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,
@@ -34,7 +36,9 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 			Integrity: "tofu", LockFile: filepath.Join(m.home, ".local/state/thresh/plugins.lock"),
 			Isolation: "best-effort",
 		},
-		Log: config.Log{Level: "warn"},
+		Log: config.Log{Level: "warn", Format: "text"},
+		Serve: config.Serve{Listen: "127.0.0.1:7440", Drain: 30 * time.Second,
+			TokenFile: filepath.Join(m.home, ".local/state/thresh/token")},
 		Proxy: config.Proxy{OnError: "forward", Upstreams: config.Upstreams{Anthropic: "https://api.anthropic.com",
 			OpenAI: "https://api.openai.com/v1", Gemini: "https://generativelanguage.googleapis.com"}},
 	}
@@ -248,5 +252,32 @@ func TestTaxonomyRulesKeepDigitsAndOrder(t *testing.T) {
 	o.Overrides = []config.Override{flag("compression.density.tools", `[{"name":"b"}]`)}
 	if got := string(m.load(o).Settings().Compression.Density.Tools); got != `[{"name":"b"}]` {
 		t.Errorf("as text: %s", got)
+	}
+}
+
+func TestTheStoreOfSessions(t *testing.T) {
+	m := newMachine(t)
+	for value, want := range map[string]string{
+		"sqlite":                        "sqlite:" + filepath.Join(m.home, ".local/state/thresh/sessions.db"),
+		"sqlite:sessions.db":            "sqlite:" + filepath.Join(m.work, "sessions.db"),
+		"sqlite:/var/s.db":              "sqlite:/var/s.db",
+		"postgres://a:secret@db/thresh": "postgres://a:secret@db/thresh",
+	} {
+		o := m.options()
+		o.Overrides = []config.Override{{Key: "sessions.store", Value: value, Source: "--set"}}
+		c := m.load(o)
+		if got := c.Settings().Sessions.Store; got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+		if shown := m.explain(c, "sessions.store").Value.(string); strings.Contains(shown, "secret") {
+			t.Errorf("the password is shown: %s", shown)
+		}
+	}
+	for _, value := range []string{"mysql://a@b/c", "sqlite:", "sqlight", "postgres://"} {
+		o := m.options()
+		o.Overrides = []config.Override{{Key: "sessions.store", Value: value, Source: "--set"}}
+		if _, err := config.Load(o); err == nil || !strings.Contains(err.Error(), "sqlite:PATH") {
+			t.Errorf("%s: %v", value, err)
+		}
 	}
 }

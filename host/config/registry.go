@@ -107,6 +107,10 @@ func Specs() []Spec {
 		trusted(host(Spec{Key: "transcript.dir", Type: Path, Default: "", DefaultText: "no transcripts", optional: true,
 			Meaning: "Directory for transcripts: each session's whole conversation, as it was before pruning and " +
 				"compression; empty writes none."})),
+		trusted(perHost(Spec{Key: "sessions.store", Type: String, Default: "memory", secret: true, valid: validStore,
+			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
+			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
+				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
 		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the shipped prompts", optional: true,
 			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 

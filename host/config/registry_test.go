@@ -114,7 +114,7 @@ func TestExplain(t *testing.T) {
 	if diff := cmp.Diff(append(config.Keys(), "strategies.a.k", "strategies.b.k"), keysOf()); diff != "" {
 		t.Errorf("everything: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"log.level", "strategies.b.k"}, keysOf("log", "strategies.b")); diff != "" {
+	if diff := cmp.Diff([]string{"log.level", "log.format", "strategies.b.k"}, keysOf("log", "strategies.b")); diff != "" {
 		t.Errorf("groups: %s", diff)
 	}
 

@@ -15,6 +15,7 @@ type Settings struct {
 	Model       Model       `koanf:"model"`
 	Workspace   Workspace   `koanf:"workspace"`
 	Transcript  Transcript  `koanf:"transcript"`
+	Sessions    Sessions    `koanf:"sessions"`
 	Prompts     Prompts     `koanf:"prompts"`
 	Plugins     Plugins     `koanf:"plugins"`
 	Log         Log         `koanf:"log"`
@@ -98,6 +99,12 @@ type Workspace struct {
 type Transcript struct {
 	// Dir is an absolute path; "" if no transcript is written. It need not exist.
 	Dir string `koanf:"dir"`
+}
+
+// Sessions holds the settings under "sessions".
+type Sessions struct {
+	// Store is memory, sqlite:PATH with an absolute path, or a postgres:// address, which may hold a password.
+	Store string `koanf:"store"`
 }
 
 // Prompts holds the settings under "prompts" (REQ-HD-010).

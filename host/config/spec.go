@@ -72,8 +72,9 @@ type Spec struct {
 	optional bool
 	// secret is set if a wrong value must not be shown, because it may be an API key.
 	secret bool
-	// valid judges a text; nil allows any.
+	// valid judges a text; nil allows any. want says in words what it allows; "" is what the type allows.
 	valid func(string) bool
+	want  string
 	// fallback computes a default that depends on the machine.
 	fallback func(places) any
 }
@@ -81,6 +82,9 @@ type Spec struct {
 // Want describes the allowed values, for example "a number above 0 and at most 1". It completes "; want …" in errors,
 // and is what 'config explain' calls allowed.
 func (s Spec) Want() string {
+	if s.want != "" {
+		return s.want
+	}
 	switch s.Type {
 	case Boolean:
 		return "true or false"

@@ -163,7 +163,7 @@ func TestTheTrustedSettings(t *testing.T) {
 		}
 	}
 	want := []string{
-		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "plugins.dirs",
+		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "sessions.store", "plugins.dirs",
 		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout",
 		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
 		"plugins.maxCrashes",

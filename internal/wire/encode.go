@@ -128,7 +128,7 @@ func appendExtra(dst []byte, num protowire.Number, extra content.Fields) []byte 
 	return dst
 }
 
-// AppendContent writes the body of a thresh.v1.Content, for a fingerprint of an entry: equal bytes mean equal entries.
+// AppendContent writes the body of a thresh.v1.Content.
 func AppendContent(dst []byte, c content.Content) []byte { return appendContent(dst, c) }
 
 // CopyContent returns a copy of c whose texts refer to buf, which holds what AppendContent wrote for c.

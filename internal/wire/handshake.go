@@ -48,4 +48,6 @@ const (
 	// direction in every turn. It has room for the history of a long session, so that sending one does not wait for the
 	// other process to be scheduled.
 	Window = 8 << 20
+	// Buffer is how much the host writes at a time to a plugin, and the plugin reads. Histories are megabytes.
+	Buffer = 256 << 10
 )

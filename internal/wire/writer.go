@@ -10,12 +10,16 @@ import (
 )
 
 // Writer frames a sequence of messages into chunks: each message behind its length as a varint, cut wherever a chunk is
-// full. All chunks but the last have exactly [MaxChunk] bytes. Call [Writer.Flush] at the end. A Writer is for one
+// full. All chunks but the last have exactly chunkSize bytes. Call [Writer.Flush] at the end. A Writer is for one
 // goroutine and useless after an error.
 type Writer struct {
 	send func(chunk []byte) error
 	buf  []byte
 }
+
+// chunkSize is how large the chunks are that this version sends, in bytes. It is well below [MaxChunk], so that a long
+// history is encoded, sent and decoded at the same time. Much smaller ones cost more than that gains.
+const chunkSize = 256 << 10
 
 // NewWriter returns a Writer that hands each chunk to send. The chunk is reused once send returns, so send must not
 // keep it. gRPC's SendMsg has encoded it by then. Only stats handlers and tracing may look at a message later; neither
@@ -82,8 +86,8 @@ func (w *Writer) Flush() error {
 // leaves room for the message that completes the chunk.
 func (w *Writer) begin(size int) {
 	const little, slack = 32 << 10, 32 << 10
-	if len(w.buf) > little && cap(w.buf) < MaxChunk+slack {
-		w.buf = slices.Grow(w.buf, MaxChunk+slack-len(w.buf))
+	if len(w.buf) > little && cap(w.buf) < chunkSize+slack {
+		w.buf = slices.Grow(w.buf, chunkSize+slack-len(w.buf))
 	}
 	w.buf = protowire.AppendVarint(w.buf, uint64(size))
 }
@@ -92,11 +96,11 @@ func (w *Writer) begin(size int) {
 // message filled; otherwise a message of 256 MiB would take quadratic time.
 func (w *Writer) spill() error {
 	sent := 0
-	for len(w.buf)-sent >= MaxChunk {
-		if err := w.send(w.buf[sent : sent+MaxChunk]); err != nil {
+	for len(w.buf)-sent >= chunkSize {
+		if err := w.send(w.buf[sent : sent+chunkSize]); err != nil {
 			return err
 		}
-		sent += MaxChunk
+		sent += chunkSize
 	}
 	if sent > 0 {
 		w.buf = w.buf[:copy(w.buf, w.buf[sent:])]

@@ -62,7 +62,8 @@ func benchmarkTurns(b *testing.B, entries int, recency bool) {
 		in.Memo = new(sdk.Memo)
 		before := heap()
 		optimize(b, entries, 0)
-		memo := float64(heap()-before) / float64(size(history[:entries]))
+		took := float64(heap() - before)
+		memo, says := took/float64(size(history[:entries])), float64(in.Memo.Load().(*state).MemoBytes())/took
 		n := entries
 		for b.Loop() {
 			if n == len(history) { // back to the beginning
@@ -74,7 +75,8 @@ func benchmarkTurns(b *testing.B, entries int, recency bool) {
 			optimize(b, n+3, n)
 			n += 3
 		}
-		b.ReportMetric(memo, "memo/text") // bytes
+		b.ReportMetric(memo, "memo/text")      // bytes
+		b.ReportMetric(says, "accounted/memo") // bytes
 	})
 }
 

@@ -13,6 +13,8 @@ var (
 	ErrSessionExists = errors.New("a session with this id is open")
 	// ErrDeleted: the session was deleted from the store, by another host or a command.
 	ErrDeleted = errors.New("the session was deleted")
+	// ErrNoSession: no session is kept under the id.
+	ErrNoSession = errors.New("there is no such session")
 	// ErrBusy: other hosts changed the session each time that this one tried to.
 	ErrBusy = errors.New("other hosts change the session all the time: try again")
 	// ErrInvalidEntry: an entry is not well formed.

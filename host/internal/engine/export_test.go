@@ -1,9 +1,20 @@
 package engine
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
 
 // SetSnapshotEvery makes sessions write a snapshot after so many records.
 func (h *Host) SetSnapshotEvery(records int) { h.snapshotEvery = records }
 
 // SetLeaseTime makes leases last so long.
 func (h *Host) SetLeaseTime(d time.Duration) { h.leaseTime = d }
+
+// Delete deletes the session in its host.
+func (s *Session) Delete(ctx context.Context) error { return s.host.Delete(ctx, s.key.Owner, s.key.ID) }
+
+// SetStore keeps the host's sessions in a store; nil in none.
+func (h *Host) SetStore(s store.Store) { h.store = s }

@@ -21,6 +21,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/backends"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -38,7 +39,9 @@ type Options struct {
 	// Attach maps strategies whose processes were started by hand (--attach) to their sockets: for debugging. It is
 	// not a setting, because a file must not be able to decide it.
 	Attach map[string]string
-	// Store keeps sessions beyond the life of the host, which does not close it. Nil: sessions end with the host.
+	// Keep keeps sessions where the setting sessions.store says. The lab's sessions end with their host.
+	Keep bool
+	// Store is a store to keep sessions in, in place of the setting's; the host does not close it. Nil: there is none.
 	Store store.Store
 }
 
@@ -56,8 +59,9 @@ type Host struct {
 
 	metrics *metrics.Recorder // nil without a meter
 
-	store store.Store // nil: sessions end with the host
-	name  string      // the host's name in leases: no other host has it
+	store      store.Store // nil: sessions end with the host
+	closeStore func() error
+	name       string // the host's name in leases: no other host has it
 	// These are constant, but for tests.
 	leaseTime     time.Duration
 	snapshotEvery int // records
@@ -102,8 +106,20 @@ func Open(o Options) (*Host, error) {
 		},
 		Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
+	closeStore := func() error { return nil }
+	if o.Keep && o.Store == nil {
+		var err error
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		defer cancel()
+		if o.Store, err = backends.Open(ctx, set.Sessions.Store); err != nil {
+			return nil, err
+		}
+		if o.Store != nil {
+			closeStore = o.Store.Close
+		}
+	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}, store: o.Store, name: rand.Text(), leaseTime: leaseTime,
+		models: models{log: logger}, store: o.Store, closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime,
 		snapshotEvery: snapshotEvery}
 	h.config.Store(c)
 	var err error
@@ -112,7 +128,7 @@ func Open(o Options) (*Host, error) {
 		Lacking: manager.Lacking,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close())
+		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close(), closeStore())
 	}
 	return h, nil
 }
@@ -157,6 +173,8 @@ type SessionOptions struct {
 	// are apart.
 	Owner string
 	ID    string
+	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
+	Existing bool
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
@@ -184,7 +202,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
 	defer cancel()
-	if err := s.begin(ctx, o.Settings); err != nil {
+	if err := s.begin(ctx, o); err != nil {
 		s.end()
 		h.forget(s)
 		return nil, err
@@ -261,7 +279,7 @@ func (h *Host) Close() error {
 	}
 	if !again {
 		h.models.close()
-		errs = append(errs, h.plugins.Close(), h.metrics.Close())
+		errs = append(errs, h.plugins.Close(), h.metrics.Close(), h.closeStore())
 	}
 	return errors.Join(errs...)
 }

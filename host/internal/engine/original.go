@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -12,10 +13,13 @@ import (
 // id (as outcomes and the placeholders of removed results name it) or, if there is none, the entries that hold the
 // tool call with that id and its responses.
 //
-// It reads the transcript log. The error wraps [ErrNoTranscript] if the session writes none, and [ErrNotRecorded] if
-// the id is not known.
+// It reads the transcript log or, without one, the store. The error wraps [ErrNoTranscript] if there is neither, and
+// [ErrNotRecorded] if the id is not known.
 func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, error) {
-	if s.log == nil {
+	switch {
+	case s.log == nil && s.stored != nil:
+		return s.storedOriginals(ctx, id)
+	case s.log == nil:
 		return nil, fmt.Errorf("session %q: %w", s.id, ErrNoTranscript)
 	}
 	if err := s.flush(); err != nil && s.done.Err() == nil {
@@ -32,4 +36,27 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
 	}
 	return out, nil
+}
+
+// storedOriginals is Originals from the store.
+func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
+	var ofCall []content.Content
+	r := replay{Session: s}
+	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
+		if err != nil {
+			return nil, s.storeError(err)
+		}
+		for _, e := range step.added.Entries {
+			if e.ID == id {
+				return []content.Content{e.Content}, nil
+			}
+			if transcriptlog.Holds(e.Content, id) {
+				ofCall = append(ofCall, e.Content)
+			}
+		}
+	}
+	if ofCall == nil {
+		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
+	}
+	return ofCall, nil
 }

@@ -26,7 +26,7 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 		return false, s.storeError(err)
 	}
 	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
-	r := replay{Session: s, owner: p.key.Owner}
+	r := replay{Session: s}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
 			return false, s.storeError(err)
@@ -59,7 +59,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	}
 	// The fence is from before the records are read: if it moves meanwhile, the next write is refused.
 	p.at.Fence = head.Fence
-	r := replay{Session: s, owner: p.key.Owner}
+	r := replay{Session: s}
 	n, err := r.tail(ctx, tag)
 	if err != nil {
 		return n, s.storeError(err)
@@ -74,7 +74,6 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 // replay takes records of the log into a session, through the code that made the history which they describe.
 type replay struct {
 	*Session
-	owner  string
 	reader sessionlog.Reader
 	// A view is made when it is known that no later record replaces it and that the history is still the one it was
 	// made of: before a rewrite, and at the end.
@@ -124,16 +123,23 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	if err := json.Unmarshal(snapshot.Tasks, &r.tasks); err != nil {
 		return err
 	}
-	return r.take(snapshot.Groups)
+	r.stored.groups.Take(snapshot.Groups)
+	r.sent, r.last = snapshot.Groups.Views()
+	return nil
 }
 
 // tail takes in the records after the session's position.
 func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	p := r.stored
+	var steps []step
 	for step, err := range r.read(ctx, store.Choice{From: p.at.Revision + 1}) {
 		if err != nil {
 			return n, err
 		}
+		steps = append(steps, step)
+	}
+	r.skipViews(steps)
+	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
 		n.own = n.own || own
 		if err := r.step(step); err != nil {
@@ -151,6 +157,22 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 		}
 	}
 	return n, r.views()
+}
+
+// skipViews finds the records whose views are the ones that hold in the end. Others need not be made: that takes longer
+// than all else in a tail with many rewrites.
+func (r *replay) skipViews(steps []step) {
+	sentHolds, lastHolds := true, true // no later record replaces it
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i].kind != store.State {
+			continue
+		}
+		sent, last := steps[i].groups.Views()
+		steps[i].sent, steps[i].last = sent && sentHolds, last && lastHolds
+		sentHolds, lastHolds = sentHolds && !sent, lastHolds && !last
+	}
+	// Those of the snapshot before.
+	r.sent, r.last = r.sent && sentHolds, r.last && lastHolds
 }
 
 // step takes in one record.
@@ -172,16 +194,9 @@ func (r *replay) step(step step) error {
 		}
 		return r.history.Replay(step.rewritten.Rewrite)
 	case store.State:
-		return r.take(step.groups)
+		r.stored.groups.Take(step.groups)
+		r.sent, r.last = r.sent || step.sent, r.last || step.last
 	}
-	return nil
-}
-
-// take takes in groups of the state. They hold when all records were read: see install.
-func (r *replay) take(groups sessionlog.Groups) error {
-	r.stored.groups.Take(groups)
-	sent, last := groups.Views()
-	r.sent, r.last = r.sent || sent, r.last || last
 	return nil
 }
 
@@ -236,6 +251,8 @@ type step struct {
 	added     sessionlog.Added
 	rewritten sessionlog.Rewritten
 	groups    sessionlog.Groups
+	// The views that the groups name hold in the end.
+	sent, last bool
 }
 
 // entries returns the entries that stand in the record.
@@ -322,7 +339,7 @@ func (r *replay) decodeAll(ctx context.Context, records []store.Record) ([]step,
 		return steps, nil
 	}
 	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
-	found, err := r.stored.store.Contents(ctx, r.owner, slices.Compact(hashes))
+	found, err := r.stored.store.Contents(ctx, r.stored.key.Owner, slices.Compact(hashes))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ const (
 	mostTries = 20
 	// snapshotEvery is after how many records a snapshot is written. For long histories it is a part of their length,
 	// so that snapshots stay small next to what they save.
-	snapshotEvery, snapshotShare = 200, 16
+	snapshotEvery, snapshotShare = 100, 32
 )
 
 // stored is a session's place in the store. It is guarded by [Session.adding], and nil in a host without a store.

@@ -36,8 +36,8 @@ type PrepareAnswer struct {
 }
 
 // Prepare makes the history fit the model and returns it. It is the one method that an agent must call before each
-// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with any
-// other error it returns nil.
+// request to its model. With an error of the turn it returns the history as it is, so that the agent can go on; with
+// any other error it returns nil.
 func (s *Session) Prepare(ctx context.Context, r PrepareRequest) (*PrepareAnswer, error) {
 	if r.PendingTokens < 0 {
 		return nil, wrongRequest(`"pendingTokens" must not be negative`)

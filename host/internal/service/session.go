@@ -16,23 +16,30 @@ type Session struct {
 }
 
 // OpenRequest describes a session. ID "" is a random one. Settings override the host's, by key. System is as in
-// [SystemRequest].
+// [SystemRequest]; nil leaves that of a session that is opened again as it is.
 type OpenRequest struct {
 	// Owner is the name of the access token; "" is the local user. A door sets it, not an agent.
-	Owner    string          `json:"-"`
+	Owner string `json:"-"`
+	// Existing opens only a session that is kept.
+	Existing bool            `json:"-"`
 	ID       string          `json:"id"`
 	Settings map[string]any  `json:"settings"`
 	System   json.RawMessage `json:"system"`
 }
 
-// OpenAnswer has the session's id.
+// OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
 type OpenAnswer struct {
-	Session string `json:"session"`
+	Session  string `json:"session"`
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+	Entries  int    `json:"entries"`
 }
 
 // Open opens a session, which must not be open; on an error there is none.
 func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer, error) {
-	opened, err := s.host.Session(host.SessionOptions{Owner: r.Owner, ID: r.ID, Settings: r.Settings})
+	opened, err := s.host.Session(host.SessionOptions{
+		Owner: r.Owner, ID: r.ID, Existing: r.Existing, Settings: r.Settings,
+	})
 	if err != nil {
 		return nil, OpenAnswer{}, err
 	}
@@ -43,7 +50,8 @@ func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer
 			return nil, OpenAnswer{}, err
 		}
 	}
-	return session, OpenAnswer{opened.ID()}, nil
+	now := session.State(nil)
+	return session, OpenAnswer{now.Session, now.Revision, now.Tokens, now.Entries}, nil
 }
 
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.

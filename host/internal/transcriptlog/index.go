@@ -63,6 +63,9 @@ func calls(c content.Content) []string {
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == "" })
 }
 
+// Holds reports whether an entry holds the tool call with an id, or a response to it.
+func Holds(c content.Content, id string) bool { return id != "" && slices.Contains(calls(c), id) }
+
 // Find returns the position of the entry with an id. If there is none, it returns the positions of the entries that
 // hold the tool call with that id and its responses, ascending; nil if nothing has the id.
 func (x *Index) Find(id string) []int {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Method is one JSON-RPC method. A method has either call or free, except for session.open, which has neither.
+// Method is one JSON-RPC method. A method has either call or free; session.open and session.delete have neither.
 type Method struct {
 	Name string
 	// Params and Result describe the objects that are sent and returned; "?" marks an optional member.
@@ -16,7 +16,7 @@ type Method struct {
 	Meaning string
 
 	// call starts one request and calls done once, now or later. It is nil for session.open, which makes the session
-	// that the other methods need.
+	// that the other methods need, and for session.delete, which needs none.
 	call func(ctx context.Context, q *queue, params json.RawMessage, done func(result any, err error))
 	// free starts one request of a method that is about no session; nil for the others.
 	free func(ctx context.Context, s *server, params json.RawMessage) (any, error)
@@ -24,8 +24,11 @@ type Method struct {
 	holds bool
 }
 
-// nameOpen is the method that opens a session.
-const nameOpen = "session.open"
+// The methods that need no open session.
+const (
+	nameOpen   = "session.open"
+	nameDelete = "session.delete"
+)
 
 // Methods returns all methods, in the order in which an agent meets them. 'thresh run --help' prints this table. The
 // names and members are the contract with agents: they are added to, and never changed.
@@ -34,9 +37,9 @@ func Methods() []Method {
 		{Name: "initialize", Params: "{}", Result: "{name, version, methods, strategies, limits}",
 			free:    free(initialize),
 			Meaning: "Says what this thresh can do. Calling it is optional."},
-		{Name: nameOpen, Params: "{id?, settings?, system?}", Result: "{session}",
-			Meaning: "Opens a session, and returns its id. Settings override those of the host, by key." +
-				" system is the system prompt."},
+		{Name: nameOpen, Params: "{id?, settings?, system?}", Result: "{session, revision, tokens, entries}",
+			Meaning: "Opens a session, and returns its id and size. Settings override those of the host, by key." +
+				" system is the system prompt. With sessions.store, a session with a known id goes on where it was."},
 		{Name: "session.get", Params: "{session}", Result: "{session, system, systemTokens, entries, tokens, revision}",
 			call: inTurn(getSession), Meaning: "Returns the system prompt, and the size of the history."},
 		{Name: "session.setSystem", Params: "{session, system}", Result: "{tokens}", call: inTurn(setSystem),
@@ -67,9 +70,11 @@ func Methods() []Method {
 		{Name: "history.get", Params: "{session}", Result: "{history, tokens, revision}", call: inTurn(get),
 			Meaning: "Returns the owned history, including what is not sent to a model."},
 		{Name: "history.recorded", Params: "{session, id}", Result: "{entries}", call: now(recorded),
-			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir."},
+			Meaning: "Returns what was added under the id of an entry or of a tool call. Needs transcript.dir or sessions.store."},
 		{Name: "session.close", Params: "{session}", Result: "{}", call: closeSession, holds: true,
-			Meaning: "Closes the session. Its id can be used again."},
+			Meaning: "Closes the session. Its id can be used again; with sessions.store, it then goes on."},
+		{Name: nameDelete, Params: "{session}", Result: "{}",
+			Meaning: "Closes the session, if it is open, and deletes what is kept of it."},
 		{Name: "tokens.count", Params: "{entries}", Result: "{tokens, each}", free: free(countTokens),
 			Meaning: "Counts entries as history.add would, and adds nothing."},
 		{Name: "plugins.list", Params: "{}", Result: "{plugins}", free: free(listPlugins),

@@ -182,7 +182,7 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 	if err != nil {
 		return err
 	}
-	// The only method that makes a queue.
+	// The methods that make a queue: this one, and the deletion of a session that is not open.
 	if m.Name == nameOpen {
 		return s.open(r.Params, done)
 	}
@@ -193,6 +193,10 @@ func (s *server) start(ctx context.Context, r request, done func(any, error)) er
 	id, err := sessionID(r.Params)
 	if err != nil {
 		return err
+	}
+	if m.Name == nameDelete {
+		s.delete(ctx, id, done)
+		return nil
 	}
 	job := job{holds: m.holds, run: func(q *queue) {
 		// The session was open when the request came and was closed by one before it.
@@ -229,6 +233,17 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 		done(answer, nil)
 	}}, true)
 	return nil
+}
+
+// delete queues the deletion of a session, which need not be open, after earlier requests for the same id.
+func (s *server) delete(ctx context.Context, id string, done func(any, error)) {
+	s.queues.push(id, job{holds: true, run: func(q *queue) {
+		err := s.service.Delete(ctx, "", id)
+		if err == nil {
+			q.session = nil
+		}
+		done(empty{}, err)
+	}}, true)
 }
 
 // sessionID reads the one parameter that must be known before the request can be queued. Others are checked when it

@@ -51,7 +51,7 @@ func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
 	want := []string{
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,` +
 			`"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{"session":"s"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"session":"s","revision":0,"tokens":0,"entries":0}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,` +
 			`"message":"a line of more than 1000 bytes: send fewer entries at a time"}}`,
 	}

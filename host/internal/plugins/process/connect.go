@@ -72,6 +72,7 @@ func (p *Process) connect(ctx context.Context, runDir string) error {
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReceive)),
 			grpc.WithStaticStreamWindowSize(wire.Window), grpc.WithStaticConnWindowSize(wire.Window),
+			grpc.WithWriteBufferSize(wire.Buffer),
 			grpc.WithStreamInterceptor(boundBroker),
 		},
 		// This package logs what matters, with the plugin's name and process id.

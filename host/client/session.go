@@ -1,0 +1,221 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/thresh-dev/thresh/host/outcome"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
+	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
+	"github.com/thresh-dev/thresh/sdk/content"
+	"github.com/thresh-dev/thresh/sdk/contract"
+)
+
+// Session is one conversation.
+type Session struct {
+	rpc sessionv1connect.SessionServiceClient
+	id  string
+
+	// preparing lets one Prepare run at a time, which the host does too. It guards kept, the answer of the last one, of
+	// which the next sends only what has changed.
+	preparing sync.Mutex
+	kept      []content.Content
+	revision  *uint64 // of kept; nil: there is none
+}
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.id }
+
+// State is the size of a history.
+type State struct {
+	Revision uint64
+	Tokens   int
+	// Entries is set by [Session.State] alone.
+	Entries int
+}
+
+// State returns where the session is.
+func (s *Session) State(ctx context.Context) (State, error) {
+	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
+	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failure(err)
+}
+
+// Add appends entries, all or none. They are kept when it returns, as the host's store keeps them.
+func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, error) {
+	texts := make([]string, len(entries))
+	for i, e := range entries {
+		text, err := e.MarshalJSON()
+		if err != nil {
+			return State{}, &Error{Kind: "entry", Entry: &i, Err: err}
+		}
+		texts[i] = string(text)
+	}
+	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Entries: texts})
+	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(err)
+}
+
+// AddMessages appends messages in a provider's form: "anthropic", "openai-chat" or "openai-responses".
+func (s *Session) AddMessages(ctx context.Context, form string, messages ...json.RawMessage) (State, error) {
+	texts := make([]string, len(messages))
+	for i, m := range messages {
+		texts[i] = string(m)
+	}
+	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts})
+	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(err)
+}
+
+// PrepareOptions describe the request that is about to be made.
+type PrepareOptions struct {
+	// PendingTokens is what it contains besides the history and the session's system prompt.
+	PendingTokens int
+}
+
+// Prepared is a history that is safe to send. It must not be changed.
+type Prepared struct {
+	History  []content.Content
+	Tokens   int
+	Revision uint64
+	Outcome  outcome.Outcome
+}
+
+// Prepare makes the history fit the model and returns it. To be called before every model call. Only what has changed
+// since the last time is transferred, so that it costs the same in a history of any length.
+//
+// If the turn fails, Prepared has the history as it is, next to the error.
+func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, error) {
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	stream, err := s.rpc.PrepareStream(ctx, &sessionv1.PrepareRequest{
+		Session: s.id, PendingTokens: int32(o.PendingTokens), Since: s.revision, Unprepared: true,
+	})
+	if err != nil {
+		return Prepared{}, failure(err)
+	}
+	defer stream.Close()
+	var (
+		first  *sessionv1.PrepareResponse
+		fresh  []content.Content
+		broken error
+	)
+	for stream.Receive() {
+		part := stream.Msg()
+		if first == nil {
+			first = part
+		}
+		for _, text := range part.GetHistory() {
+			var e content.Content
+			broken = errors.Join(broken, e.UnmarshalJSON([]byte(text)))
+			fresh = append(fresh, e)
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return Prepared{}, failure(err)
+	}
+	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
+	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
+	keep := int(first.GetKeep())
+	if broken != nil || keep > len(s.kept) {
+		s.revision = nil // the next one gets everything
+		return Prepared{}, &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", broken)}
+	}
+	ready.History = append(s.kept[:keep:keep], fresh...)
+	if e := first.GetError(); e != nil {
+		s.revision = nil
+		return ready, ofDetail(e.GetDetail(), errors.New(e.GetMessage()))
+	}
+	// What the caller has and what is kept are the same list, which is never changed.
+	s.kept, s.revision = slices.Clip(ready.History), &ready.Revision
+	return ready, nil
+}
+
+// Compress compresses now, whatever the threshold says.
+func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
+	var o outcome.Outcome
+	got, err := s.rpc.CompressHistory(ctx, &sessionv1.CompressHistoryRequest{Session: s.id})
+	if err != nil {
+		return o, failure(err)
+	}
+	return o, failure(json.Unmarshal([]byte(got.GetOutcome()), &o))
+}
+
+// ReportUsage takes the number of prompt tokens that the provider counted for the last prepared request.
+func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
+	_, err := s.rpc.ReportUsage(ctx, &sessionv1.ReportUsageRequest{Session: s.id, PromptTokens: int32(promptTokens)})
+	return failure(err)
+}
+
+// Set overrides one setting from the next Prepare on; nil removes the override.
+func (s *Session) Set(ctx context.Context, key string, value *string) error {
+	_, err := s.rpc.Set(ctx, &sessionv1.SetRequest{Session: s.id, Key: key, Value: value})
+	return failure(err)
+}
+
+// SetSystem sets the system prompt; "" removes it.
+func (s *Session) SetSystem(ctx context.Context, prompt string) error {
+	request := &sessionv1.SetSystemRequest{Session: s.id}
+	if prompt != "" {
+		request.System = &sessionv1.System{Prompt: &sessionv1.System_Text{Text: prompt}}
+	}
+	_, err := s.rpc.SetSystem(ctx, request)
+	return failure(err)
+}
+
+// SetTodos replaces the agent's task list.
+func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
+	_, err := s.rpc.SetTodos(ctx, &sessionv1.SetTodosRequest{Session: s.id, Todos: tasks(list)})
+	return failure(err)
+}
+
+func tasks(list []contract.Todo) []*sessionv1.Task {
+	out := make([]*sessionv1.Task, len(list))
+	for i, t := range list {
+		out[i] = &sessionv1.Task{Id: t.ID, Content: t.Content, Status: t.Status, Subtasks: tasks(t.Subtasks)}
+	}
+	return out
+}
+
+// Recorded returns entries as they were added, by the id of an entry or of a tool call.
+func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, error) {
+	got, err := s.rpc.GetRecorded(ctx, &sessionv1.GetRecordedRequest{Session: s.id, Id: id})
+	if err != nil {
+		return nil, failure(err)
+	}
+	return entries(got.GetEntries())
+}
+
+// History returns what the host owns, also what is not sent to a model.
+func (s *Session) History(ctx context.Context) ([]content.Content, error) {
+	stream, err := s.rpc.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: s.id})
+	if err != nil {
+		return nil, failure(err)
+	}
+	defer stream.Close()
+	var texts []string
+	for stream.Receive() {
+		texts = append(texts, stream.Msg().GetHistory()...)
+	}
+	if err := stream.Err(); err != nil {
+		return nil, failure(err)
+	}
+	return entries(texts)
+}
+
+func entries(texts []string) ([]content.Content, error) {
+	list := make([]content.Content, len(texts))
+	for i, text := range texts {
+		if err := list[i].UnmarshalJSON([]byte(text)); err != nil {
+			return nil, &Error{Kind: "internal", Err: err}
+		}
+	}
+	return list, nil
+}
+
+// Close ends the work with the session.
+func (s *Session) Close(ctx context.Context) error {
+	_, err := s.rpc.Close(ctx, &sessionv1.CloseRequest{Session: s.id})
+	return failure(err)
+}

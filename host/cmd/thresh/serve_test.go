@@ -1,0 +1,319 @@
+package main_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/repo"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// server is a thresh that serves.
+type server struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	address string
+	token   string // the file
+	log     chan string
+}
+
+// serveNetwork starts thresh serve, and waits until it is ready.
+func (p *place) serveNetwork(args ...string) *server {
+	p.t.Helper()
+	cmd := p.command(append([]string{"serve"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	s := &server{t: p.t, cmd: cmd, token: p.path("home", ".local", "state", "thresh", "token"), log: make(chan string, 1)}
+	p.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	r := bufio.NewReader(stderr)
+	var before strings.Builder
+	for s.address == "" {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			p.t.Fatalf("it ended: %s%s", before.String(), line)
+		}
+		before.WriteString(line)
+		_, address, _ := strings.Cut(line, "thresh: serving at ")
+		s.address = strings.TrimSpace(address)
+	}
+	go func() {
+		rest, _ := io.ReadAll(r)
+		s.log <- before.String() + string(rest)
+	}()
+	return s
+}
+
+// end sends a signal, and returns what was logged. The server must end well.
+func (s *server) end(sig syscall.Signal) string {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+	log := <-s.log
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("%v: %s", err, log)
+	}
+	return log
+}
+
+// client is a client with the local user's token.
+func (s *server) client() *client.Client {
+	s.t.Helper()
+	token, err := os.ReadFile(s.token)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := client.New(s.address, client.Options{Token: strings.TrimSpace(string(token))})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(c.Close)
+	return c
+}
+
+// agent runs one of the agents in examples/service, which are in other languages.
+func (s *server) agent(program, file string, args ...string) string {
+	s.t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		s.t.Skipf("SKIPPED: %s is not installed, so its client is not tested", program)
+	}
+	file = repo.Path(s.t) + "/examples/service/" + file
+	cmd := exec.Command(program, append([]string{file, s.address, s.token}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("%s: %v\n%s", file, err, out)
+	}
+	return string(out)
+}
+
+var agents = map[string]string{"python3": "agent.py", "node": "agent.mjs"}
+
+func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	for program, file := range agents {
+		t.Run(program, func(t *testing.T) {
+			of := *s
+			of.t = t
+			first := of.agent(program, file, program, "4")
+			second := of.agent(program, file, program, "2") // goes on
+			if strings.Count(first, "\n") != 4 || !strings.Contains(second, "step  5: send") ||
+				strings.Contains(second, "step  4") {
+				t.Errorf("%s---\n%s", first, second)
+			}
+			// A request has one reading of the file, of 1,200 tokens, however many there were.
+			if regexp.MustCompile(`[2-9]\d\d\d tokens`).MatchString(first + second) {
+				t.Errorf("nothing was pruned:\n%s%s", first, second)
+			}
+		})
+	}
+	log := s.end(syscall.SIGTERM)
+	if !strings.Contains(log, "method=/thresh.v1.SessionService/Prepare outcome=ok") ||
+		strings.Contains(log, "replaced 1 occurrence") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// TestSessionsOutliveTheService: it is killed, started again, and agents go on, without opening their sessions again.
+func TestSessionsOutliveTheService(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	args := []string{"--set", "serve.listen=127.0.0.1:0"}
+	s := p.serveNetwork(args...)
+	c := s.client()
+	session, err := c.Open(t.Context(), client.OpenOptions{ID: "chat-1", System: "be brief"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	if _, err := session.Add(t.Context(), entry); err != nil {
+		t.Fatal(err)
+	}
+	before, err := session.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	args[1] = "serve.listen=" + strings.TrimPrefix(s.address, "http://") // the same port
+	s = p.serveNetwork(args...)
+	if after, err := session.State(t.Context()); err != nil || after != before {
+		t.Errorf("before %+v, after %+v, %v", before, after, err)
+	}
+	if _, err := session.Add(t.Context(), entry); err != nil {
+		t.Error(err)
+	}
+	var ids []string
+	for id, err := range c.Sessions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if !slices.Equal(ids, []string{"chat-1"}) {
+		t.Errorf("sessions: %q", ids)
+	}
+	if err := c.Delete(t.Context(), "chat-1"); err != nil {
+		t.Error(err)
+	}
+	var gone *client.Error
+	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
+		t.Errorf("deleted: %v", err)
+	}
+	s.end(syscall.SIGTERM)
+}
+
+func TestAccessTokensOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
+		!strings.Contains(r.stderr, "keeps no tokens") {
+		t.Errorf("%d: %s", r.code, r.stderr)
+	}
+	created := p.run("access", "create", "alice", "--sessions", "1")
+	if token := strings.TrimSpace(created.stdout); created.code != 0 || !strings.HasPrefix(token, "thresh_alice_") {
+		t.Fatalf("%+v", created)
+	}
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	c, err := client.New(s.address, client.Options{Token: strings.TrimSpace(created.stdout)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	var refused *client.Error
+	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "b"}); !errors.As(err, &refused) ||
+		refused.Limit != "sessions" {
+		t.Errorf("a second session: %v", err)
+	}
+	for args, want := range map[string]string{
+		"access create alice":           "has a token",
+		"access create a_b":             "names have",
+		"access create x --sessions=-1": "at least 0",
+		"access revoke bob":             "no valid token",
+	} {
+		if r := p.run(strings.Fields(args)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if r := p.run("access", "list"); !strings.Contains(r.stdout, "alice") || !strings.Contains(r.stdout, "valid") ||
+		strings.Contains(r.stdout, "thresh_") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	if r := p.run("access", "revoke", "alice"); r.code != 0 {
+		t.Errorf("%s", r.stderr)
+	}
+	if !eventually(patience, func() bool {
+		_, err := c.Open(t.Context(), client.OpenOptions{ID: "a"})
+		return errors.As(err, &refused) && refused.Kind == "access"
+	}) {
+		t.Error("the token is still accepted")
+	}
+	s.end(syscall.SIGTERM)
+}
+
+func TestServeOverAUnixSocket(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	path := p.path("work", "t.sock")
+	s := p.serveNetwork("--set", "serve.listen=unix:"+path)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	c, err := client.New(s.address, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	session, err := c.Open(t.Context(), client.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	for n := range 3 { // the second and third time, only what is new travels
+		if _, err := session.Add(t.Context(), entry); err != nil {
+			t.Fatal(err)
+		}
+		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
+		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "high-density" {
+			t.Fatalf("%+v, %v", ready, err)
+		}
+	}
+	s.end(syscall.SIGINT)
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+func TestHangupReloadsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	file := p.file("s.yaml", "model: {contextLimit: 5000}\n")
+	s := p.serveNetwork("--config", file, "--set", "serve.listen=127.0.0.1:0")
+	c := s.client()
+	limit := func() int {
+		t.Helper()
+		session, err := c.Open(t.Context(), client.OpenOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready, err := session.Prepare(t.Context(), client.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ready.Outcome.Limits.Context
+	}
+	hangup := func(text string) {
+		t.Helper()
+		p.file("s.yaml", text)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := limit(); got != 5000 {
+		t.Errorf("before: %d", got)
+	}
+	hangup("model: {contextLimit: 6000}\n")
+	if !eventually(patience, func() bool { return limit() == 6000 }) {
+		t.Error("it was not reloaded")
+	}
+	hangup("model: {contextLimit: 7000}\nplugins: {maxCrashes: 9}\n")
+	hangup("model: {contextLimit: 8000}\n")
+	if !eventually(patience, func() bool { return limit() == 8000 }) {
+		t.Error("it was not reloaded again")
+	}
+	s.end(syscall.SIGTERM)
+}
+
+func TestServingOtherMachinesNeedsTLS(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.run("serve", "--set", "serve.listen=0.0.0.0:0")
+	if r.code != 1 || !strings.Contains(r.stderr, "serve.tls.cert") || !strings.Contains(r.stderr, "--insecure") {
+		t.Errorf("%d: %s", r.code, r.stderr)
+	}
+	s := p.serveNetwork("--insecure", "--set", "serve.listen=0.0.0.0:0")
+	if log := s.end(syscall.SIGTERM); !strings.Contains(log, "warning: --insecure") {
+		t.Errorf("the log:\n%s", log)
+	}
+	if _, err := os.Stat(s.token); !os.IsNotExist(err) {
+		t.Errorf("the local user's token is for this machine alone: %v", err)
+	}
+}

@@ -1,0 +1,329 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
+	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// stores are two views of one store: what two hosts see of it.
+func stores(t *testing.T) map[string]func(*testing.T) [2]store.Store {
+	return map[string]func(*testing.T) [2]store.Store{
+		"memory": func(*testing.T) [2]store.Store {
+			m := store.NewMemory()
+			return [2]store.Store{m, m}
+		},
+		"sqlite": func(t *testing.T) (both [2]store.Store) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			for i := range both {
+				s, err := sqlite.Open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				both[i] = s
+			}
+			return both
+		},
+	}
+}
+
+// Two hosts that have a session open and take turns do what one host does alone, byte for byte.
+func TestHostsThatTakeTurns(t *testing.T) {
+	entries := gen.Session(150, 5)
+	settings := map[string]any{"model.contextLimit": 8000, "compression.density.recencyPruning": true}
+	for name, open2 := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both := open2(t)
+			alone, err := open(t, settings).Session(engine.SessionOptions{ID: "s"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var shared []*engine.Session
+			for _, kept := range both {
+				h := openOn(t, kept, settings)
+				h.SetSnapshotEvery(20)
+				s, err := h.Session(engine.SessionOptions{ID: "s"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				shared = append(shared, s)
+			}
+			for i, step := range script(entries, 9) {
+				want, got := step(t, alone), step(t, shared[(i/2)%2])
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("step %d:\n%s", i, diff)
+				}
+			}
+		})
+	}
+}
+
+// What hosts add and prepare at the same time ends in one history: nothing that was acknowledged is lost or there
+// twice, and each agent's entries are in its order.
+func TestHostsThatWriteAtOnce(t *testing.T) {
+	settings := map[string]any{"model.contextLimit": 4000, "compression.strategy": "top-down-truncation"}
+	for name, open2 := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sessions []*engine.Session
+			for _, kept := range open2(t) {
+				h := openOn(t, kept, settings)
+				h.SetSnapshotEvery(10)
+				s, err := h.Session(engine.SessionOptions{ID: "s"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sessions = append(sessions, s)
+			}
+			const agents, each = 4, 15
+			var all sync.WaitGroup
+			for a := range agents {
+				all.Add(1)
+				go func() {
+					defer all.Done()
+					s := sessions[a%2]
+					for i := range each {
+						text := fmt.Sprintf("agent %d entry %02d %s", a, i, strings.Repeat("word ", 40))
+						if _, _, err := s.Add(context.Background(), says(content.Human, text)); err != nil {
+							t.Errorf("add: %v", err)
+						}
+						if i%3 == 2 {
+							if _, err := s.Prepare(context.Background(), engine.PrepareOptions{}); err != nil {
+								t.Errorf("prepare: %v", err)
+							}
+						}
+					}
+				}()
+			}
+			all.Wait()
+			var seen [2][]string
+			for i, s := range sessions {
+				must(t, s.Refresh(t.Context()), nil)
+				seen[i] = texts(s.History().Contents())
+			}
+			if diff := cmp.Diff(seen[0], seen[1]); diff != "" {
+				t.Errorf("the hosts see different histories:\n%s", diff)
+			}
+			for a := range agents {
+				for i := range each {
+					id := fmt.Sprintf("agent %d entry %02d ", a, i)
+					found := 0
+					for _, s := range sessions[:1] {
+						for n := range agents*each + 200 {
+							o, err := s.Originals(t.Context(), fmt.Sprint("e", n+1))
+							if err == nil && strings.HasPrefix(texts(o)[0], id) {
+								found++
+							}
+						}
+					}
+					if found != 1 {
+						t.Errorf("%s was recorded %d times", id, found)
+					}
+				}
+			}
+		})
+	}
+}
+
+// hooked is a store in which a test does something right before a write of a kind of records, once.
+type hooked struct {
+	store.Store
+	kind   store.Kind
+	before func()
+	done   atomic.Bool
+	// lapse lets the lease end: it is not extended, as by a host that was stopped.
+	lapse atomic.Bool
+}
+
+func (h *hooked) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	if slices.ContainsFunc(c.Records, func(r store.Record) bool { return r.Kind == h.kind }) && !h.done.Swap(true) {
+		h.before()
+	}
+	return h.Store.Append(ctx, key, at, c)
+}
+
+func (h *hooked) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (store.Head, error) {
+	if h.lapse.Swap(true) {
+		return store.Head{}, context.DeadlineExceeded
+	}
+	return h.Store.Lease(ctx, key, holder, ttl)
+}
+
+// pair returns a session in two hosts. The first sees the store through the hook.
+func pair(t *testing.T, hook *hooked, settings map[string]any) (first, second *engine.Session) {
+	t.Helper()
+	hook.Store = store.NewMemory()
+	var out []*engine.Session
+	for _, kept := range []store.Store{hook, hook.Store} {
+		h := openOn(t, kept, settings)
+		h.SetLeaseTime(300 * time.Millisecond)
+		s, err := h.Session(engine.SessionOptions{ID: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out[0], out[1]
+}
+
+// A host that was stopped while it compressed, for longer than its lease lasts, writes nothing when it goes on: it
+// starts again from what another host has made of the history.
+func TestAHostThatWasPausedPastItsLease(t *testing.T) {
+	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
+	hook := &hooked{kind: store.Rewritten}
+	paused, other := pair(t, hook, settings)
+	for i := range 60 {
+		add(t, paused, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
+	}
+	var between engine.Prepared
+	hook.before = func() { between = prepareTurn(t, other) } // waits for the lease to end
+	hook.lapse.Store(false)
+	got := prepareTurn(t, paused)
+	if between.Outcome.Compress.Kind != "applied" {
+		t.Fatalf("the other host did not compress: %+v", between.Outcome.Compress)
+	}
+	if diff := cmp.Diff(between.History, got.History); diff != "" || got.Outcome.Compress.Kind != "" {
+		t.Errorf("the host that was paused compressed again (%q):\n%s", got.Outcome.Compress.Kind, diff)
+	}
+}
+
+// A rewrite that meets additions of another host is applied before them, as if they had come later.
+func TestARewriteMeetsAdditions(t *testing.T) {
+	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
+	hook := &hooked{kind: store.Rewritten}
+	s, other := pair(t, hook, settings)
+	for i := range 60 {
+		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
+	}
+	hook.before = func() { add(t, other, says(content.Human, "late")) }
+	got := prepareTurn(t, s)
+	if got.Outcome.Compress.Kind != "applied" {
+		t.Errorf("%+v", got.Outcome.Compress)
+	}
+	must(t, other.Refresh(t.Context()), nil)
+	if h := texts(other.History().Contents()); h[len(h)-1] != "late" || len(h) >= 60 {
+		t.Errorf("the other host sees %d entries, the last is %q", len(h), h[len(h)-1])
+	}
+}
+
+// An addition goes behind what another host adds at the same moment, with an id of its own.
+func TestAnAdditionMeetsAnother(t *testing.T) {
+	hook := &hooked{kind: store.Added}
+	s, other := pair(t, hook, nil)
+	hook.before = func() { add(t, other, says(content.Human, "first")) }
+	add(t, s, says(content.Human, "second"))
+	if diff := cmp.Diff([]string{"first", "second"}, texts(s.History().Contents())); diff != "" {
+		t.Error(diff)
+	}
+	if e := s.History().Entries; e[0].ID != "e1" || e[1].ID != "e2" {
+		t.Errorf("the ids are %s and %s", e[0].ID, e[1].ID)
+	}
+	must(t, other.Delete(t.Context()), nil)
+	if _, _, err := s.Add(t.Context(), says(content.Human, "third")); err == nil {
+		t.Error("an entry was added to a session that another host has deleted")
+	}
+}
+
+// What cannot be written is in neither the store nor the memory, and the next try works when there is room.
+func TestAStoreWithoutRoom(t *testing.T) {
+	full := &faulty{Store: store.NewMemory()}
+	settings := map[string]any{"model.contextLimit": 2000, "compression.strategy": "top-down-truncation"}
+	h := openOn(t, full, settings)
+	s, err := h.Session(engine.SessionOptions{ID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		add(t, s, says(content.Human, fmt.Sprint(i, strings.Repeat(" word", 40))))
+	}
+	before := s.History()
+	full.on.Store(true)
+	if _, _, err := s.Add(t.Context(), says(content.Human, "no room")); !store.IsCause(err, store.Full) {
+		t.Errorf("add: %v", err)
+	}
+	if _, err := s.Prepare(t.Context(), engine.PrepareOptions{}); !store.IsCause(err, store.Full) {
+		t.Errorf("prepare: %v", err)
+	}
+	if err := s.Set("compression.threshold", 0.9); !store.IsCause(err, store.Full) {
+		t.Errorf("set: %v", err)
+	}
+	if s.Config().Settings().Compression.Threshold != nil {
+		t.Error("a setting that was not stored holds")
+	}
+	if diff := cmp.Diff(texts(before.Contents()), texts(s.History().Contents())); diff != "" {
+		t.Errorf("the history was changed:\n%s", diff)
+	}
+	full.on.Store(false)
+	add(t, s, says(content.Human, "room again"))
+	want := prepareTurn(t, s)
+	again, err := openOn(t, full, settings).Session(engine.SessionOptions{ID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(texts(s.History().Contents()), texts(again.History().Contents())); diff != "" {
+		t.Errorf("opened again:\n%s", diff)
+	}
+	if got := prepareTurn(t, again); got.Revision != want.Revision {
+		t.Errorf("revision %d, want %d", got.Revision, want.Revision)
+	}
+}
+
+// faulty is a store whose disk is full while on is set.
+type faulty struct {
+	store.Store
+	on atomic.Bool
+}
+
+func (f *faulty) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	if f.on.Load() {
+		return store.Head{}, &store.Fault{Cause: store.Full, Store: "test", Err: context.DeadlineExceeded}
+	}
+	return f.Store.Append(ctx, key, at, c)
+}
+
+// A write of which it is not known whether it took place is looked for in the store: it is not done twice.
+func TestAnAnswerThatIsLost(t *testing.T) {
+	kept := &lossy{Store: store.NewMemory()}
+	s, err := openOn(t, kept, nil).Session(engine.SessionOptions{ID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		kept.lose.Store(i%2 == 1)
+		add(t, s, says(content.Human, fmt.Sprint(i)))
+	}
+	want := []string{"0", "1", "2", "3", "4", "5"}
+	if diff := cmp.Diff(want, texts(s.History().Contents())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// lossy is a store whose connection breaks after a commit.
+type lossy struct {
+	store.Store
+	lose atomic.Bool
+}
+
+func (l *lossy) Append(ctx context.Context, key store.Key, at store.Position, c store.Change) (store.Head, error) {
+	head, err := l.Store.Append(ctx, key, at, c)
+	if err == nil && l.lose.Swap(false) {
+		return store.Head{}, &store.Fault{Cause: store.Gone, Store: "test", Unknown: true, Err: context.DeadlineExceeded}
+	}
+	return head, err
+}

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Store returns where sessions are kept; nil if they end with the host.
+func (h *Host) Store() store.Store { return h.store }
+
+// Delete deletes a session from the store, with all that was written of it. One that is open in this host is closed
+// first; other hosts notice at their next access. The error wraps [ErrNoSession] if the session is neither open nor in
+// the store.
+func (h *Host) Delete(ctx context.Context, owner, id string) error {
+	key := store.Key{Owner: owner, ID: id}
+	h.mu.Lock()
+	s := h.sessions[key]
+	h.mu.Unlock()
+	if s != nil {
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	if h.store != nil {
+		switch err := h.store.Delete(ctx, key); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, store.ErrNotFound):
+			return fmt.Errorf("delete session %q: %w", id, err)
+		}
+	}
+	if s == nil {
+		return fmt.Errorf("delete session %q: %w", id, ErrNoSession)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+// Package backends opens the store that the setting sessions.store names.
+//
+// It is for package engine and for the commands that manage stored sessions. It is apart from package store so that
+// what only needs the interface does not link databases.
+package backends
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/postgres"
+	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
+)
+
+// ErrNoPlace: there is no home directory for the file of "sqlite".
+var ErrNoPlace = errors.New("sessions.store: there is no home directory: give a path, sqlite:PATH")
+
+// Open opens the store of a value of sessions.store, with an absolute path. It is nil for memory: sessions then end
+// with the host. The caller closes it.
+func Open(ctx context.Context, setting string) (store.Store, error) {
+	kind, rest, _ := strings.Cut(setting, ":")
+	switch {
+	case setting == "memory":
+		return nil, nil
+	case setting == "sqlite":
+		return nil, ErrNoPlace
+	case kind == "sqlite":
+		s, err := sqlite.Open(ctx, rest)
+		if err != nil { // not s, which would be a store that is no nil
+			return nil, err
+		}
+		return s, nil
+	}
+	s, err := postgres.Open(ctx, setting)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"hash/maphash"
+
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// Fingerprint returns a hash of all of c but its origin. It is good within one process and compares equal for entries
+// that are written alike. It hashes the texts where they are, which takes a small part of the time of writing them.
+func Fingerprint(seed maphash.Seed, c *content.Content) uint64 {
+	f := fingerprint{seed: seed}
+	f.text(string(c.Speaker))
+	f.raw(c.Metadata)
+	f.fields(c.Extra)
+	if c.Blocks == nil {
+		f.number(1)
+	}
+	for _, b := range c.Blocks {
+		kind, v, extra := blockValues(b)
+		f.number(uint64(kind))
+		for i := range v {
+			f.text(v[i].str)
+			f.raw(v[i].raw)
+		}
+		f.fields(extra)
+	}
+	return f.sum
+}
+
+// fingerprint is a hash of a sequence of values.
+type fingerprint struct {
+	seed maphash.Seed
+	sum  uint64
+}
+
+// number adds one value. The factor makes the order count; it is that of FNV-1a.
+func (f *fingerprint) number(n uint64) { f.sum = (f.sum ^ n) * 0x100000001b3 }
+
+// text adds a string. Most fields are empty, and need no hash.
+func (f *fingerprint) text(s string) {
+	if s == "" {
+		f.number(0)
+		return
+	}
+	f.number(maphash.String(f.seed, s))
+}
+
+// raw adds raw JSON, which is as good as absent if it is empty.
+func (f *fingerprint) raw(b []byte) {
+	if len(b) == 0 {
+		f.number(0)
+		return
+	}
+	f.number(maphash.Bytes(f.seed, b))
+}
+
+// fields adds fields of the native form that this version does not know.
+func (f *fingerprint) fields(all content.Fields) {
+	f.number(uint64(len(all)))
+	for i := range all {
+		f.text(all[i].Name)
+		f.raw(all[i].Value)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goreleaser/nfpm/v2"
+	_ "github.com/goreleaser/nfpm/v2/deb"
+	_ "github.com/goreleaser/nfpm/v2/rpm"
+)
+
+// archive writes dir as name.tar.gz, with everything in a directory of that name.
+func (r release) archive(dir, name string) (err error) {
+	f, err := os.Create(filepath.Join(r.out, name+".tar.gz"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(zip)
+	// WalkDir goes in lexical order, which makes the archive the same each time.
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		h := &tar.Header{Name: name + strings.TrimPrefix(path, dir), Size: int64(len(data)), ModTime: r.at, Mode: 0o644}
+		if info.Mode()&0o100 != 0 {
+			h.Mode = 0o755
+		}
+		if err := out.WriteHeader(h); err != nil {
+			return err
+		}
+		_, err = out.Write(data)
+		return err
+	})
+	return errors.Join(err, out.Close(), zip.Close())
+}
+
+// pack writes dir as a package of a format, "deb" or "rpm"; packaging/nfpm.yaml says what it holds.
+func (r release) pack(dir, arch, format string) error {
+	values := map[string]string{"STAGE": dir, "ARCH": arch, "VERSION": r.version}
+	config, err := nfpm.ParseFileWithEnvMapping("packaging/nfpm.yaml", func(name string) string { return values[name] })
+	if err != nil {
+		return err
+	}
+	info, err := config.Get(format)
+	if err != nil {
+		return err
+	}
+	info = nfpm.WithDefaults(info)
+	info.MTime = r.at
+	info.RPM.BuildHost = "localhost" // otherwise the name of the machine
+	packager, err := nfpm.Get(format)
+	if err != nil {
+		return err
+	}
+	if err := nfpm.PrepareForPackager(info, format); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(r.out, packager.ConventionalFileName(info)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(packager.Package(info, f), f.Close())
+}

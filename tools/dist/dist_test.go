@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// These tests are about what 'make dist' made for this platform; 'make test-dist' runs both.
+
+// made returns the one file in dist/ whose name matches a pattern.
+func made(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join("..", "..", "dist", pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: found %v, %v; run 'make dist' first", pattern, found, err)
+	}
+	path, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a program and returns what it prints.
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Somebody who builds the release again must be able to compare checksums.
+func TestTheSameProgramsMakeTheSameRelease(t *testing.T) {
+	stage := t.TempDir()
+	platform := runtime.GOOS + "_" + runtime.GOARCH
+	if err := os.CopyFS(filepath.Join(stage, platform), os.DirFS(filepath.Join("..", "..", "bin", "stage", platform))); err != nil {
+		t.Fatalf("%v; run 'make dist' first", err)
+	}
+	t.Chdir(filepath.Join("..", "..")) // where packaging/ is
+	r := release{version: "v1.2.3-rc.1", at: time.Unix(1e9, 0).UTC(), stage: stage}
+	var sums []string
+	for range 2 {
+		r.out = filepath.Join(t.TempDir(), "dist")
+		if err := r.make(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(r.out, "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, string(text))
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("first\n%sthen\n%s", sums[0], sums[1])
+	}
+	if n := strings.Count(sums[0], "\n"); n != 3 {
+		t.Errorf("%d files, want an archive, a .deb and an .rpm:\n%s", n, sums[0])
+	}
+}
+
+func TestTheArchiveRunsWhereItIsUnpacked(t *testing.T) {
+	dir := t.TempDir()
+	run(t, "tar", "-xzf", made(t, "thresh_*_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz"), "-C", dir, "--strip-components=1")
+	listed := run(t, filepath.Join(dir, "thresh"), "plugins", "list")
+	for _, name := range []string{"high-density", "middle-out", "one-shot", "top-down-truncation"} {
+		if !strings.Contains(listed, name) {
+			t.Errorf("plugins list has no %s:\n%s", name, listed)
+		}
+	}
+	for _, name := range []string{"LICENSE", "THIRD-PARTY-LICENSES.txt", "sbom.cdx.json", "thresh.service",
+		"man/man1/thresh.1", "completions/_thresh"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+}
+
+// Installed into a directory, so that the test needs no root and changes nothing.
+func TestTheDebianPackageInstalls(t *testing.T) {
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		t.Skip("SKIPPED: there is no dpkg here, so the .deb was not installed")
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "var", "lib", "dpkg"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "dpkg", "--root="+root, "--force-not-root", "--force-depends", "--install", made(t, "thresh_*_"+runtime.GOARCH+".deb"))
+	program := filepath.Join(root, "usr", "bin", "thresh")
+	if out := run(t, program, "plugins", "list", "-o", "json"); strings.Count(out, `"state":"ready"`) != 4 {
+		t.Errorf("want 4 plugins that are ready:\n%s", out)
+	}
+	serve(t, program, filepath.Join(root, "etc", "thresh", "thresh.yaml"))
+	unit, err := os.ReadFile(filepath.Join(root, "usr", "lib", "systemd", "system", "thresh.service"))
+	if err != nil || !bytes.Contains(unit, []byte("ExecStart=/usr/bin/thresh serve")) {
+		t.Errorf("the unit does not start the installed program: %v\n%s", err, unit)
+	}
+}
+
+// serve runs the service as its unit does, until it says that it is ready, and ends it.
+func serve(t *testing.T, program, config string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	state := t.TempDir()
+	cmd := exec.CommandContext(ctx, program, "serve", "--config", config, "--set", "serve.listen=127.0.0.1:0")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + state, "TMPDIR=" + state}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said = append(said, lines.Text())
+		if url, ok := strings.CutPrefix(lines.Text(), "thresh: serving at "); ok {
+			answer, err := http.Get(url + "/healthz")
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Errorf("healthz: %v, %v", answer, err)
+			}
+			if err == nil {
+				_ = answer.Body.Close()
+			}
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("thresh serve: %v\n%s", err, strings.Join(said, "\n"))
+	}
+}
