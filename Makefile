@@ -94,7 +94,7 @@ race: ## the tests, with the race detector where there is a C compiler
 	$(GO) test $(TESTFLAGS) $(RACE) -run '$(CONCURRENT)' $(WATCHED)
 
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
-	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random

@@ -171,6 +171,8 @@ type SessionOptions struct {
 	// are apart.
 	Owner string
 	ID    string
+	// Existing opens only a session that is in the store; the error wraps [ErrNoSession] if it is not.
+	Existing bool
 	// Settings override the host's, by key ("compression.strategy"); values as in [Session.Set].
 	Settings map[string]any
 }
@@ -198,7 +200,7 @@ func (h *Host) Session(o SessionOptions) (*Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
 	defer cancel()
-	if err := s.begin(ctx, o.Settings); err != nil {
+	if err := s.begin(ctx, o); err != nil {
 		s.end()
 		h.forget(s)
 		return nil, err

@@ -102,11 +102,13 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 
 // begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
 // settings that it was not opened with before are set.
-func (s *Session) begin(ctx context.Context, settings map[string]any) error {
+func (s *Session) begin(ctx context.Context, o SessionOptions) error {
+	found := false
 	if s.stored != nil {
 		own := s.overrides
 		s.adding.Lock()
-		found, err := s.load(ctx)
+		var err error
+		found, err = s.load(ctx)
 		if err == nil && found {
 			was, broken := s.stored.groups.State()
 			if err = broken; err == nil {
@@ -118,10 +120,13 @@ func (s *Session) begin(ctx context.Context, settings map[string]any) error {
 			return err
 		}
 		if found {
-			if err := s.resume(settings, own); err != nil {
+			if err := s.resume(o.Settings, own); err != nil {
 				return err
 			}
 		}
+	}
+	if o.Existing && !found {
+		return fmt.Errorf("session %q: %w", s.id, ErrNoSession)
 	}
 	if leave, err := s.enter(); err == nil { // counts its memory
 		leave()

@@ -66,6 +66,8 @@ const (
 	Denied Cause = "denied"
 	// Newer: a later version of the program has written the store.
 	Newer Cause = "newer"
+	// Foreign: the file belongs to another program.
+	Foreign Cause = "foreign"
 	// Broken: anything else.
 	Broken Cause = "broken"
 )
@@ -89,8 +91,9 @@ var advice = map[Cause]string{
 	Gone:    "cannot be reached: start the database or correct sessions.store",
 	Corrupt: "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
 	Locked:  "is locked by another process: end it, or let it finish, and try again",
-	Denied:  "cannot be written: give the user that runs thresh read and write access to the file and its directory",
+	Denied:  "cannot be used: give the user that runs thresh, or that sessions.store names, access for reading and writing",
 	Newer:   "was written by a newer version of thresh: run that version",
+	Foreign: "is the database of another program: name another file in sessions.store",
 	Broken:  "failed",
 }
 

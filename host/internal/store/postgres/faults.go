@@ -86,7 +86,7 @@ func cause(err error) store.Cause {
 	switch answer.Code {
 	case "53100", "53200": // disk full, out of memory
 		return store.Full
-	case "42501", "25006": // insufficient privilege, read-only transaction
+	case "42501", "3F000", "25006": // insufficient privilege, no schema to use, read-only transaction
 		return store.Denied
 	case "55P03": // lock not available
 		return store.Locked

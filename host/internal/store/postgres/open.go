@@ -47,12 +47,13 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	s.alive, s.stop = context.WithCancel(context.Background())
 	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {
 		s.stop()
-		return nil, s.fault(ctx, err)
+		return nil, &store.Fault{Cause: store.Broken, Store: s.name, Err: err}
 	}
-	if err := s.migrate(ctx); err != nil {
+	// A database that is just starting is waited for, as hosts often start together with it.
+	if err := s.retry(ctx, func(ctx context.Context, _ bool) error { return s.migrate(ctx) }); err != nil {
 		s.stop()
 		s.pool.Close()
-		return nil, s.fault(ctx, err)
+		return nil, err
 	}
 	s.wait.Go(s.tell)
 	return s, nil

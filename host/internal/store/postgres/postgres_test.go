@@ -15,6 +15,15 @@ func TestPostgres(t *testing.T) {
 		url := c.Database()
 		return open(t, url), open(t, url)
 	})
+	for name, test := range map[string]func(*testing.T, *cluster.Cluster){
+		"hosts are linearizable":                           testLinearizable,
+		"hosts are linearizable while connections are cut": testCutConnections,
+		"a holder that was stopped cannot write":           testStoppedHolder,
+		"a schema of any version is brought up to date":    testMigrations,
+		"hosts that start together make the tables once":   testStartTogether,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
 }
 
 func BenchmarkPostgres(b *testing.B) {

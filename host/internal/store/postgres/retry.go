@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -58,11 +59,15 @@ func (s *Store) once(ctx context.Context, f func(ctx context.Context) error) err
 	return err
 }
 
-// final is the error of a call that is given up.
+// final is the error of a call that is given up. That the database could not be reached says more than that the time
+// was over.
 func (s *Store) final(ctx context.Context, err error, maybe bool) error {
-	again, _ := broken(err)
-	if !again || !maybe {
+	if again, _ := broken(err); !again || s.alive.Err() != nil || !maybe && errors.Is(ctx.Err(), context.Canceled) {
 		return s.fault(ctx, err)
 	}
-	return &store.Fault{Cause: store.Gone, Store: s.name, Unknown: true, Err: err}
+	cause := cause(err)
+	if cause == store.Broken {
+		cause = store.Gone
+	}
+	return &store.Fault{Cause: cause, Store: s.name, Unknown: maybe, Err: err}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -17,14 +16,15 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// patience is how long a statement waits for the lock of another process. A variable for tests, which have none.
+var patience = 5 * time.Second
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 const (
 	// applicationID marks our files in their header, so that the file of another program is not taken for one.
 	applicationID = 0x74687273 // "thrs"
-	// patience is how long a statement waits for the lock of another process.
-	patience = 5 * time.Second
 	// readers is how many connections read at once.
 	readers = 4
 )
@@ -57,6 +57,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	if err != nil {
 		w.disconnect()
+		if read != nil {
+			_ = read.Close()
+		}
 		return nil, s.fault(ctx, err)
 	}
 	go w.run()
@@ -87,9 +90,6 @@ func dsn(path string, more ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
 }
 
-// errForeign is the cause of a file that is a database, but not of thresh.
-var errForeign = errors.New("the file is the database of another program")
-
 // migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same.
 func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 	files, err := fs.Sub(migrations, "migrations")
@@ -119,7 +119,8 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.M
 		return err
 	}
 	if application != applicationID && tables > 0 {
-		return &store.Fault{Cause: store.Denied, Store: path, Err: errForeign}
+		return &store.Fault{Cause: store.Foreign, Store: path,
+			Err: fmt.Errorf("its application id is %#x, that of thresh %#x", application, applicationID)}
 	}
 	pending, err := store.Pending(steps, version, path)
 	if err != nil {

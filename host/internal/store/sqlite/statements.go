@@ -22,6 +22,8 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err 
 
 // statements are those of the writer, on its one connection.
 type statements struct {
+	all []*sql.Stmt
+
 	begin, commit, rollback, version *sql.Stmt
 
 	create, head                 *sql.Stmt
@@ -39,17 +41,27 @@ type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-func prepareAll(ctx context.Context, p preparer, all map[**sql.Stmt]string) (err error) {
-	for statement, text := range all {
+// prepareAll prepares statements, and returns those that it has prepared also with an error.
+func prepareAll(ctx context.Context, p preparer, texts map[**sql.Stmt]string) (done []*sql.Stmt, err error) {
+	for statement, text := range texts {
 		if *statement, err = p.PrepareContext(ctx, text); err != nil {
-			return err
+			return done, err
 		}
+		done = append(done, *statement)
 	}
-	return nil
+	return done, nil
 }
 
-func (st *statements) prepare(ctx context.Context, conn *sql.Conn) error {
-	return prepareAll(ctx, conn, map[**sql.Stmt]string{
+// close gives the statements up. Otherwise SQLite would keep the connection, and its files open, for them.
+func (st *statements) close() {
+	for _, statement := range st.all {
+		_ = statement.Close()
+	}
+	*st = statements{}
+}
+
+func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
+	st.all, err = prepareAll(ctx, conn, map[**sql.Stmt]string{
 		&st.begin:    "BEGIN IMMEDIATE",
 		&st.commit:   "COMMIT",
 		&st.rollback: "ROLLBACK",
@@ -93,6 +105,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) error {
 		&st.spend: `INSERT INTO spent (name, day, amount) VALUES (?1, ?2, ?3)
 			ON CONFLICT DO UPDATE SET amount = amount + ?3 RETURNING amount`,
 	})
+	return err
 }
 
 // queries are the statements of readers, on any connection of the pool.
@@ -101,7 +114,7 @@ type queries struct {
 }
 
 func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
-	return prepareAll(ctx, read, map[**sql.Stmt]string{
+	_, err := prepareAll(ctx, read, map[**sql.Stmt]string{
 		&q.head:   "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",
 		&q.exists: "SELECT count(*) FROM session WHERE id = ?1",
 		// ?2 has a bit for each kind that is wanted.
@@ -116,4 +129,5 @@ func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 		&q.accesses: "SELECT name, hash, created, revoked, limits FROM access ORDER BY name",
 		&q.usage:    "SELECT count(*), coalesce(sum(bytes), 0) FROM session WHERE owner = ?1",
 	})
+	return err // the pool closes its statements itself
 }

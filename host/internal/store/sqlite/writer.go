@@ -109,10 +109,11 @@ func (w *writer) prepare(ctx context.Context) error {
 
 // disconnect gives the connection up, with any transaction that is open on it.
 func (w *writer) disconnect() {
+	w.st.close()
 	if w.conn != nil {
 		_ = w.conn.Close()
 	}
-	_ = w.db.Close() // closes its prepared statements
+	_ = w.db.Close()
 	w.conn = nil
 }
 

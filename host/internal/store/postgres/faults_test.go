@@ -1,0 +1,247 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/postgres"
+	"github.com/thresh-dev/thresh/host/internal/store/storetest"
+	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
+)
+
+var faultsFor = flag.Duration("faults", time.Second, "how long each test with faults goes on")
+
+func during(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), *faultsFor)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func testLinearizable(t *testing.T, c *cluster.Cluster) {
+	url := c.Database()
+	storetest.Linearizable(during(t), t, true, open(t, url), open(t, url))
+}
+
+// Every connection is cut again and again, in the middle of what is said on it.
+func testCutConnections(t *testing.T, c *cluster.Cluster) {
+	p := startProxy(t, c.Socket())
+	url := strings.Replace(c.Database(), filepath.Dir(c.Socket()), p.dir, 1)
+	a, b := open(t, url), open(t, url)
+	ctx := during(t)
+	cuts := repeat(ctx, func() { pause(ctx, 200*time.Millisecond); p.cut() })
+	storetest.Linearizable(ctx, t, false, a, b)
+	t.Logf("%d times all connections were cut", <-cuts)
+}
+
+// What was acknowledged is there after restarts that nobody announced, once, and every append comes to an end.
+func TestNothingIsLostWhenTheDatabaseIsRestarted(t *testing.T) {
+	c := cluster.Start(t)
+	url := c.Database()
+	ctx := during(t)
+	const sessions = 8
+	acknowledged := make([][]string, sessions)
+	s := open(t, url)
+	restarts := repeat(ctx, func() { c.Restart(); pause(ctx, 200*time.Millisecond) })
+	var wg sync.WaitGroup
+	for i := range sessions {
+		key := store.Key{ID: fmt.Sprint("s", i)}
+		wg.Go(func() {
+			h, err := s.Create(t.Context(), key, store.Origin{})
+			for n := 0; ctx.Err() == nil && err == nil; n++ {
+				text := fmt.Sprintf("%d.%d", i, n)
+				h, err = s.Append(t.Context(), key, h.Position(),
+					store.Change{Records: []store.Record{{Kind: store.Added, Data: []byte(text)}}})
+				if err == nil {
+					acknowledged[i] = append(acknowledged[i], text)
+				}
+			}
+			if err != nil {
+				t.Errorf("session %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d restarts", <-restarts)
+	total := 0
+	for i := range sessions {
+		var got []string
+		for r, err := range s.Records(t.Context(), store.Key{ID: fmt.Sprint("s", i)}, store.Choice{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(r.Data))
+		}
+		if want := acknowledged[i]; strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("session %d has %q, acknowledged were %q", i, got, want)
+		}
+		total += len(got)
+	}
+	if total == 0 {
+		t.Error("nothing was appended")
+	}
+}
+
+func TestErrorsSayWhatIsWrong(t *testing.T) {
+	c := cluster.Start(t)
+	url := c.Database()
+	s := open(t, url)
+	ctx := t.Context()
+	if _, err := s.Create(ctx, store.Key{ID: "s"}, store.Origin{}); err != nil {
+		t.Fatal(err)
+	}
+
+	c.Exec(url, "CREATE ROLE guest LOGIN")
+	_, err := postgres.Open(ctx, strings.Replace(url, "thresh@", "guest@", 1))
+	wantCause(t, err, store.Denied)
+
+	c.Exec(url, "UPDATE thresh_schema SET version = 99")
+	_, err = postgres.Open(ctx, url)
+	wantCause(t, err, store.Newer)
+
+	c.Stop()
+	for _, call := range []func(context.Context) error{
+		func(ctx context.Context) error { _, err := s.Head(ctx, store.Key{ID: "s"}); return err },
+		func(ctx context.Context) error { _, err := postgres.Open(ctx, url); return err },
+	} {
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		wantCause(t, call(short), store.Gone)
+		cancel()
+	}
+	c.Run()
+	if _, err := s.Head(ctx, store.Key{ID: "s"}); err != nil {
+		t.Errorf("after the database came back: %v", err)
+	}
+}
+
+func wantCause(t *testing.T, err error, cause store.Cause) {
+	t.Helper()
+	if !store.IsCause(err, cause) {
+		t.Errorf("got %v, want the cause %q", err, cause)
+	} else {
+		t.Log(err)
+	}
+}
+
+// The lease ends by the database's clock. A host that is stopped does not notice; the test stops it by not calling, and
+// uses the database's clock to know that the lease has ended.
+func testStoppedHolder(t *testing.T, c *cluster.Cluster) {
+	url := c.Database()
+	a, b := open(t, url), open(t, url)
+	ctx := t.Context()
+	key := store.Key{ID: "s"}
+	if _, err := a.Create(ctx, key, store.Origin{}); err != nil {
+		t.Fatal(err)
+	}
+	h, err := a.Lease(ctx, key, "a", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An hour passes in the database, and none at the hosts: as if their clocks were an hour behind.
+	c.Exec(url, "UPDATE thresh_session SET held_until = held_until - interval '1 hour'")
+	at := h.Position()
+	at.Holder = "a"
+	change := store.Change{Records: []store.Record{{Kind: store.Rewritten, Data: []byte("a's")}}}
+	var conflict *store.ConflictError
+	if _, err := a.Append(ctx, key, at, change); !errors.As(err, &conflict) {
+		t.Errorf("after its lease had ended: %v", err)
+	}
+	if h, err = b.Lease(ctx, key, "b", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Append(ctx, key, at, change); !errors.As(err, &conflict) {
+		t.Errorf("after another host had the lease: %v", err)
+	}
+	at = h.Position()
+	at.Holder = "b"
+	if _, err := b.Append(ctx, key, at, change); err != nil {
+		t.Error(err)
+	}
+}
+
+// repeat calls f until ctx ends, and then sends how often.
+func repeat(ctx context.Context, f func()) <-chan int {
+	done := make(chan int, 1)
+	go func() {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			f()
+		}
+		done <- n
+	}()
+	return done
+}
+
+// pause lets what is disturbed go on for a random time of up to most.
+func pause(ctx context.Context, most time.Duration) {
+	select {
+	case <-time.After(rand.N(most)):
+	case <-ctx.Done():
+	}
+}
+
+// proxy passes bytes between the store and the database's socket until it cuts the connections.
+type proxy struct {
+	dir    string
+	mu     sync.Mutex
+	active map[net.Conn]bool
+}
+
+func startProxy(t *testing.T, socket string) *proxy {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "thresh-proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", filepath.Join(dir, filepath.Base(socket)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{dir: dir, active: map[net.Conn]bool{}}
+	t.Cleanup(func() { listener.Close(); p.cut(); os.RemoveAll(dir) })
+	go func() {
+		for {
+			in, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("unix", socket)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			p.mu.Lock()
+			p.active[in], p.active[out] = true, true
+			p.mu.Unlock()
+			for _, pair := range [][2]net.Conn{{in, out}, {out, in}} {
+				go func() {
+					_, _ = io.Copy(pair[0], pair[1])
+					in.Close()
+					out.Close()
+				}()
+			}
+		}
+	}()
+	return p
+}
+
+// cut closes all connections.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn := range p.active {
+		conn.Close()
+	}
+	clear(p.active)
+}

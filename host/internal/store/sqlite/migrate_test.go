@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/storetest"
+)
+
+func TestASchemaOfAnyVersionIsBroughtUpToDate(t *testing.T) {
+	storetest.Migrated(t, os.DirFS("migrations"), os.DirFS("testdata"),
+		func(t *testing.T, schema []store.Migration, sample string) store.Store {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			db, err := sql.Open("sqlite", dsn(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := migrateTo(t.Context(), conn, path, schema); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.ExecContext(t.Context(), sample); err != nil {
+				t.Fatal(err)
+			}
+			return openFile(t, path)
+		})
+}
+
+func TestProcessesThatStartTogetherMakeTheTablesOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "sessions.db")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, err := Open(context.Background(), path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if _, err := s.Spend(context.Background(), "a", "day", 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if sum, err := openFile(t, path).Spend(t.Context(), "a", "day", 0); sum != 8 || err != nil {
+		t.Errorf("%d processes wrote, want 8 (%v)", sum, err)
+	}
+}
+
+func openFile(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}

@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Linearizable has several hosts work on one session at once until ctx ends, and checks what they were told: there must
+// be an order of all calls, each between its start and its end, in which a log without concurrency gives the same
+// answers. A call whose outcome is unknown may stand anywhere after its start, or nowhere.
+//
+// Without leases, connections may break meanwhile. A lease that is asked for again after that may be taken twice, which
+// harms nobody, but is not in the model.
+func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store.Store) {
+	first := create(t, hosts[0], local)
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	begin := time.Now()
+	var wg sync.WaitGroup
+	const clientsPerHost = 3
+	for i := range clientsPerHost * len(hosts) {
+		c := client{store: hosts[i%len(hosts)], holder: fmt.Sprint("host", i%len(hosts)), name: fmt.Sprint("c", i),
+			seen: first}
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				in := c.next(leases)
+				call := time.Since(begin)
+				out := c.perform(in)
+				op := porcupine.Operation{ClientId: i, Input: in, Call: int64(call), Output: out,
+					Return: int64(time.Since(begin))}
+				if out.unknown {
+					op.Return = math.MaxInt64
+				}
+				if out.failed {
+					continue // it had no effect
+				}
+				mu.Lock()
+				history = append(history, op)
+				mu.Unlock()
+				if out.unknown {
+					// porcupine has one call at a time for a client, and this one never ends.
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	outcomes := map[string]int{}
+	for _, op := range history {
+		outcomes[op.Input.(request).kind+" "+op.Output.(response).answer]++
+	}
+	t.Logf("%d calls: %v", len(history), outcomes)
+	for _, needed := range []string{"append ok", "append conflict", "read ok"} {
+		if outcomes[needed] == 0 {
+			t.Errorf("no call with outcome %q: the history says too little", needed)
+		}
+	}
+	model := logModel(first)
+	if porcupine.CheckOperationsTimeout(model, history, 2*time.Minute) != porcupine.Ok {
+		slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
+		for _, op := range history {
+			t.Logf("%d..%d client %d: %+v -> %+v", op.Call, op.Return, op.ClientId, op.Input, op.Output)
+		}
+		t.Error("no order of the calls explains their answers")
+	}
+}
+
+// request and response are a call and its answer, as the model understands them.
+type (
+	request struct {
+		kind   string // append, head, read, lease
+		value  string
+		at     store.Position
+		holder string
+	}
+	response struct {
+		answer   string // ok, conflict, leased
+		revision uint64
+		fence    uint64
+		log      string
+		unknown  bool
+		failed   bool
+	}
+)
+
+// client is one of several that use a session through a host.
+type client struct {
+	store        store.Store
+	name, holder string
+	seen         store.Head
+	n            int
+}
+
+func (c *client) next(leases bool) request {
+	c.n++
+	switch rand.N(8) {
+	case 0:
+		return request{kind: "read"}
+	case 1:
+		return request{kind: "head"}
+	case 2:
+		if leases {
+			return request{kind: "lease", holder: c.holder}
+		}
+	}
+	return request{kind: "append", value: fmt.Sprintf("%s.%d;", c.name, c.n), at: c.seen.Position()}
+}
+
+// perform makes a call. It is not cut off when the test's time is over, because the outcome would be unknown.
+func (c *client) perform(in request) (out response) {
+	ctx := context.Background()
+	var h store.Head
+	var err error
+	switch in.kind {
+	case "append":
+		change := store.Change{Records: []store.Record{record(store.Added, in.value)}}
+		h, err = c.store.Append(ctx, local, in.at, change)
+	case "head":
+		h, err = c.store.Head(ctx, local)
+	case "lease":
+		h, err = c.store.Lease(ctx, local, in.holder, time.Millisecond)
+	case "read":
+		for r, readErr := range c.store.Records(ctx, local, store.Choice{}) {
+			out.log += string(r.Data)
+			err = errors.Join(err, readErr)
+		}
+		h.Revision = c.seen.Revision
+	}
+	out.answer = "ok"
+	var (
+		conflict *store.ConflictError
+		leased   *store.LeasedError
+		fault    *store.Fault
+	)
+	switch {
+	case errors.As(err, &conflict):
+		out.answer, h = "conflict", conflict.Now
+	case errors.As(err, &leased):
+		out.answer = "leased"
+		return out
+	case errors.As(err, &fault) && fault.Unknown:
+		out.answer, out.unknown = "unknown", true
+		return out
+	case err != nil:
+		out.failed = true
+		return out
+	}
+	if in.kind != "read" {
+		c.seen = h
+		out.revision, out.fence = h.Revision, h.Fence
+	}
+	return out
+}
+
+// logState is a session in the model.
+type logState struct {
+	log      string
+	revision uint64
+	fence    uint64
+	holder   string
+}
+
+// logModel is a session's log without concurrency. When a lease ends is not in the model: it may be refused to another
+// than its last holder, and given to anyone.
+func logModel(first store.Head) porcupine.Model {
+	model := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{logState{fence: first.Fence}} },
+		Step: func(state, input, output any) []any {
+			s, in, out := state.(logState), input.(request), output.(response)
+			next := s
+			switch in.kind {
+			case "append":
+				if in.at.Revision == s.revision && in.at.Fence == s.fence {
+					next.log += in.value
+					next.revision++
+					if out.unknown {
+						return []any{s, next}
+					}
+					return when(out.answer == "ok" && out.revision == next.revision && out.fence == s.fence, next)
+				}
+				return when(out.unknown || out.answer == "conflict" && out.revision == s.revision && out.fence == s.fence, s)
+			case "lease":
+				if in.holder != s.holder {
+					next.fence++
+				}
+				next.holder = in.holder
+				switch {
+				case out.unknown:
+					return []any{s, next}
+				case out.answer == "leased":
+					return when(in.holder != s.holder, s)
+				}
+				return when(out.revision == s.revision && out.fence == next.fence, next)
+			case "head":
+				return when(out.unknown || out.revision == s.revision && out.fence == s.fence, s)
+			}
+			return when(out.unknown || out.log == s.log, s)
+		},
+	}
+	return model.ToModel()
+}
+
+// when is a state if a condition holds, otherwise none.
+func when(holds bool, s logState) []any {
+	if !holds {
+		return nil
+	}
+	return []any{s}
+}

@@ -1,0 +1,40 @@
+package storetest
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// Migrated tests that a store of every earlier version can be opened and has its sessions. The directory samples has a
+// file v1.sql, v2.sql and so on for each version: statements that fill the tables of that version with the session
+// "old", of owner "o" and with the records "one" and "two", the second of which is a snapshot. open fills a new store
+// with a schema of that version and with the sample, and opens it as a host does.
+func Migrated(t *testing.T, migrations, samples fs.FS, open func(t *testing.T, schema []store.Migration, sample string) store.Store) {
+	steps, err := store.Migrations(migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := 1; version <= len(steps); version++ {
+		t.Run(fmt.Sprint("from version ", version), func(t *testing.T) {
+			sample, err := fs.ReadFile(samples, fmt.Sprintf("v%d.sql", version))
+			if err != nil {
+				t.Fatalf("each version needs a sample, also the newest: %v", err)
+			}
+			s := open(t, steps[:version], string(sample))
+			key := store.Key{Owner: "o", ID: "old"}
+			if got := texts(t, s, key, store.Choice{}); !slices.Equal(got, []string{"1 one", "2 two"}) {
+				t.Errorf("the log is %q", got)
+			}
+			h := head(t, s, key)
+			if h.Revision != 2 || h.Snapshot != 2 || h.Entries != 3 || h.Tokens != 4 || h.Bytes != 6 || h.Created.IsZero() {
+				t.Errorf("the head is %+v", h)
+			}
+			add(t, s, h, "three")
+			wantError(t, s.Check(t.Context()), nil)
+		})
+	}
+}
