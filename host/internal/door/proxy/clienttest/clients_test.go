@@ -32,7 +32,7 @@ const prompt = "Fix the failing test"
 
 var clients = []client{
 	{name: "claude", program: "claude", env: []string{"IS_SANDBOX=1", "ANTHROPIC_API_KEY=k"},
-		args:  []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"}},
+		args: []string{"-p", prompt, "--dangerously-skip-permissions", "--output-format", "json"}},
 	{name: "codex-own-provider", program: "codex", env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
