@@ -256,6 +256,11 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 // change makes a change of the session's state, and writes it. It is made again if another host has changed the state
 // meanwhile, and undone if it cannot be written.
 func (s *Session) change(ctx context.Context, what string, change func() error) error {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return err
+	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	if s.done.Err() != nil {
@@ -303,9 +308,14 @@ func (s *Session) Refresh(ctx context.Context) error {
 	if s.stored == nil || s.done.Err() != nil {
 		return nil
 	}
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return err
+	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	_, err := s.catchUp(ctx, 0)
+	_, err = s.catchUp(ctx, 0)
 	return err
 }
 

@@ -26,7 +26,10 @@ type PrepareOptions struct {
 
 // Mark returns the moment after everything that was added so far, for PrepareOptions.UpTo: for a caller that runs
 // Prepare in the background and goes on to add entries.
-func (s *Session) Mark() history.Mark { return s.history.Mark() }
+func (s *Session) Mark() history.Mark {
+	defer s.entered("mark")()
+	return s.history.Mark()
+}
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
@@ -60,6 +63,11 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, err
+	}
 	pending := o.PendingTokens
 	for range mostTries {
 		if o.UpTo, err = s.refreshUpTo(ctx, o.UpTo); err != nil {
@@ -162,6 +170,11 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return outcome.Outcome{}, err
+	}
 	for range mostTries {
 		if upTo, err = s.refreshUpTo(ctx, upTo); err != nil {
 			return out, err
