@@ -66,6 +66,8 @@ type SessionOptions struct {
 	Owner string
 	// ID identifies the session in logs, in errors and in the name of its transcript. "" is a random one.
 	ID string
+	// Existing opens a session only if it is kept; otherwise the error wraps [ErrNoSession].
+	Existing bool
 	// Settings override the host's, by key ("compression.strategy"). Values are as in [Session.Set].
 	Settings map[string]any
 }

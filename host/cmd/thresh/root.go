@@ -96,7 +96,7 @@ func newRoot(a *app) *cobra.Command {
 		})
 	_ = root.RegisterFlagCompletionFunc("strategy", a.completeStrategies)
 	// In the order of use. cobra sorts them by name in its help.
-	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), optimizeCommand(a),
+	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a), optimizeCommand(a),
 		compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
 		pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), schemaCommand(a), doctorCommand(a),

@@ -50,18 +50,26 @@ func serveCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// serveConfig loads the configuration of a service. Where nothing was set, it logs a line per request.
+// serveConfig loads the configuration of a service. Where nothing was set, it keeps sessions, and logs a line per
+// request.
 func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
-	const key = "log.level"
-	e, err := c.Explain(key)
-	if err != nil || e[0].Origin.Layer != config.LayerDefault {
-		return c, err
+	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
+		e, err := c.Explain(its.key)
+		if err != nil {
+			return nil, err
+		}
+		if e[0].Origin.Layer != config.LayerDefault {
+			continue
+		}
+		if c, err = c.With(its.key, its.value, "thresh serve"); err != nil {
+			return nil, err
+		}
 	}
-	return c.With(key, "info", "thresh serve")
+	return c, nil
 }
 
 // serveNetwork runs a host behind the network door until a signal arrives.
@@ -98,6 +106,14 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// After the host, so that the measurements of its end are taken.
 	defer measured.Close()
+	kept, err := openStore(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if kept == nil { // without named tokens: they are kept where sessions are
+		kept = store.NewMemory()
+	}
+	defer kept.Close()
 	h, err := host.Open(host.Options{Config: c, Attach: attach, Meter: measured.Meter()})
 	if err != nil {
 		return err
@@ -109,7 +125,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
 	err = network.Serve(cmd.Context(), l, certificate, set.Serve.Drain, network.Options{
-		Host: h, Guard: access.NewGuard(store.NewMemory(), localToken), Metrics: measured.Handler(), Log: log,
+		Host: h, Guard: access.NewGuard(kept, localToken), Store: kept, Metrics: measured.Handler(), Log: log,
 	})
 	return errors.Join(err, h.Close())
 }

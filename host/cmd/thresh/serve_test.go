@@ -2,10 +2,12 @@ package main_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,6 +127,106 @@ func TestAgentsInOtherLanguagesOnOneService(t *testing.T) {
 		strings.Contains(log, "replaced 1 occurrence") {
 		t.Errorf("the log:\n%s", log)
 	}
+}
+
+// TestSessionsOutliveTheService: it is killed, started again, and agents go on, without opening their sessions again.
+func TestSessionsOutliveTheService(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	args := []string{"--set", "serve.listen=127.0.0.1:0"}
+	s := p.serveNetwork(args...)
+	c := s.client()
+	session, err := c.Open(t.Context(), client.OpenOptions{ID: "chat-1", System: "be brief"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	if _, err := session.Add(t.Context(), entry); err != nil {
+		t.Fatal(err)
+	}
+	before, err := session.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	args[1] = "serve.listen=" + strings.TrimPrefix(s.address, "http://") // the same port
+	s = p.serveNetwork(args...)
+	if after, err := session.State(t.Context()); err != nil || after != before {
+		t.Errorf("before %+v, after %+v, %v", before, after, err)
+	}
+	if _, err := session.Add(t.Context(), entry); err != nil {
+		t.Error(err)
+	}
+	var ids []string
+	for id, err := range c.Sessions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if !slices.Equal(ids, []string{"chat-1"}) {
+		t.Errorf("sessions: %q", ids)
+	}
+	if err := c.Delete(t.Context(), "chat-1"); err != nil {
+		t.Error(err)
+	}
+	var gone *client.Error
+	if _, err := session.State(t.Context()); !errors.As(err, &gone) || gone.Kind != "session" {
+		t.Errorf("deleted: %v", err)
+	}
+	s.end(syscall.SIGTERM)
+}
+
+func TestAccessTokensOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
+		!strings.Contains(r.stderr, "keeps no tokens") {
+		t.Errorf("%d: %s", r.code, r.stderr)
+	}
+	created := p.run("access", "create", "alice", "--sessions", "1")
+	if token := strings.TrimSpace(created.stdout); created.code != 0 || !strings.HasPrefix(token, "thresh_alice_") {
+		t.Fatalf("%+v", created)
+	}
+	s := p.serveNetwork("--set", "serve.listen=127.0.0.1:0")
+	c, err := client.New(s.address, client.Options{Token: strings.TrimSpace(created.stdout)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	var refused *client.Error
+	if _, err := c.Open(t.Context(), client.OpenOptions{ID: "b"}); !errors.As(err, &refused) ||
+		refused.Limit != "sessions" {
+		t.Errorf("a second session: %v", err)
+	}
+	for args, want := range map[string]string{
+		"access create alice":           "has a token",
+		"access create a_b":             "names have",
+		"access create x --sessions=-1": "at least 0",
+		"access revoke bob":             "no valid token",
+	} {
+		if r := p.run(strings.Fields(args)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if r := p.run("access", "list"); !strings.Contains(r.stdout, "alice") || !strings.Contains(r.stdout, "valid") ||
+		strings.Contains(r.stdout, "thresh_") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	if r := p.run("access", "revoke", "alice"); r.code != 0 {
+		t.Errorf("%s", r.stderr)
+	}
+	if !eventually(patience, func() bool {
+		_, err := c.Open(t.Context(), client.OpenOptions{ID: "a"})
+		return errors.As(err, &refused) && refused.Kind == "access"
+	}) {
+		t.Error("the token is still accepted")
+	}
+	s.end(syscall.SIGTERM)
 }
 
 func TestServeOverAUnixSocket(t *testing.T) {

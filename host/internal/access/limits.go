@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -21,6 +22,14 @@ type Limits struct {
 	StoreBytes int64 `json:"storeBytes,omitempty"`
 	// USDPerDay is what the models that its compressions call may cost, in US dollars from midnight to midnight UTC.
 	USDPerDay float64 `json:"usdPerDay,omitempty"`
+}
+
+// Check refuses limits below 0.
+func (l Limits) Check() error {
+	if min(float64(l.Sessions), float64(l.Requests), float64(l.RequestBytes), float64(l.StoreBytes), l.USDPerDay) < 0 {
+		return errors.New("a limit is at least 0, which is no limit")
+	}
+	return nil
 }
 
 // LimitError says which limit was reached.

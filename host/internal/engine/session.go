@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
@@ -41,6 +42,12 @@ type Session struct {
 	adding sync.Mutex
 	tasks  todos.Tracker
 	stored *stored // nil without a store
+
+	// For releasing memory: see idle.go.
+	using    atomic.Int32 // calls in progress
+	used     atomic.Int64 // when the last call ended, in Unix nanoseconds
+	bytes    atomic.Int64 // what the session takes in memory, about
+	released atomic.Bool
 
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
@@ -95,11 +102,13 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 
 // begin reads the session from the store, and opens its transcript log. A session that is there goes on where it was;
 // settings that it was not opened with before are set.
-func (s *Session) begin(ctx context.Context, settings map[string]any) error {
+func (s *Session) begin(ctx context.Context, o SessionOptions) error {
+	found := false
 	if s.stored != nil {
 		own := s.overrides
 		s.adding.Lock()
-		found, err := s.load(ctx)
+		var err error
+		found, err = s.load(ctx)
 		if err == nil && found {
 			was, broken := s.stored.groups.State()
 			if err = broken; err == nil {
@@ -111,10 +120,16 @@ func (s *Session) begin(ctx context.Context, settings map[string]any) error {
 			return err
 		}
 		if found {
-			if err := s.resume(settings, own); err != nil {
+			if err := s.resume(o.Settings, own); err != nil {
 				return err
 			}
 		}
+	}
+	if o.Existing && !found {
+		return fmt.Errorf("session %q: %w", s.id, ErrNoSession)
+	}
+	if leave, err := s.enter(); err == nil { // counts its memory
+		leave()
 	}
 	dir := s.Config().Settings().Transcript.Dir
 	if dir == "" {
@@ -178,10 +193,13 @@ func (s *Session) SetTodos(list []sdk.Todo) error {
 func (s *Session) TranscriptPath() string { return s.log.Path() }
 
 // History returns the owned history as it is now, including what is not sent to a model. It must not be changed.
-func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
+func (s *Session) History() history.Snapshot { return s.HistoryAt(nil) }
 
 // HistoryAt is History without what was added after a mark; a nil mark is now.
-func (s *Session) HistoryAt(m *history.Mark) history.Snapshot { return s.history.SnapshotAt(m) }
+func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
+	defer s.entered("history")()
+	return s.history.SnapshotAt(m)
+}
 
 // currentCounter returns the counter in force. Set may replace it as long as nothing was added.
 func (s *Session) currentCounter() *tokens.Counter {

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
@@ -19,15 +21,16 @@ type exchange struct {
 // caller is an entry of the AI in an exchange.
 type caller struct {
 	entry      *Entry
-	at         int // its position in the exchange
-	answered   bool
+	at         int   // its position in the exchange
+	answered   []int // the blocks whose call has a response, ascending
 	unanswered []content.ToolCall
 }
 
-// readExchange pairs the calls and responses of an exchange alone: to a provider, calls before it are none.
-func readExchange(entries []*Entry) (x exchange) {
+// readExchange pairs the calls and responses of an exchange alone: to a provider, calls before it are none. match is
+// only there to be used again: a history has thousands of exchanges.
+func readExchange(entries []*Entry, match *turns.Matcher) (x exchange) {
 	x.lastAnswered = -1
-	var match turns.Matcher
+	match.Rollback(turns.Mark{})
 	i := 0
 	for ; i < len(entries) && entries[i].Content.Speaker == content.AI; i++ {
 		// Providers refuse it, so that it is not sent, and calls nothing.
@@ -41,8 +44,6 @@ func readExchange(entries []*Entry) (x exchange) {
 			}
 		}
 	}
-	// By position, as models repeat ids within one exchange.
-	answered := map[turns.At]bool{}
 	for ; i < len(entries); i++ {
 		if entries[i].Content.Speaker != content.Tool {
 			x.others = append(x.others, entries[i])
@@ -58,19 +59,22 @@ func readExchange(entries []*Entry) (x exchange) {
 			at, ok := match.Response(r.CallID, r.ToolName)
 			x.matches = append(x.matches, ok)
 			if ok {
-				answered[at] = true
+				k, _ := slices.BinarySearchFunc(x.callers, at.Entry, func(c *caller, at int) int { return c.at - at })
+				x.callers[k].answered = append(x.callers[k].answered, at.Block) // by position: models repeat ids
 				x.lastAnswered = max(x.lastAnswered, at.Entry)
 			}
 		}
 	}
-	// At the end, when every response was seen.
+	// At the end, when every response was seen. They may have come in another order than their calls.
 	for _, c := range x.callers {
+		slices.Sort(c.answered)
+		left := c.answered
 		for j, block := range c.entry.Content.Blocks {
 			call, ok := block.(content.ToolCall)
 			switch {
 			case !ok:
-			case answered[turns.At{Entry: c.at, Block: j}]:
-				c.answered = true
+			case len(left) > 0 && left[0] == j:
+				left = left[1:]
 			default:
 				c.unanswered = append(c.unanswered, call)
 			}

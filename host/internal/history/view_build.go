@@ -7,6 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/internal/check"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
+	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
 // unansweredError is the error in the response that is made for a call that never got one.
@@ -50,6 +51,7 @@ func exchangeEnd(entries []*Entry) int {
 type viewBuilder struct {
 	*shown
 	place
+	match turns.Matcher
 	count func(content.Content) int
 }
 
@@ -103,7 +105,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 	if len(entries) == 0 {
 		return nil
 	}
-	x := readExchange(entries)
+	x := readExchange(entries, &b.match)
 	over = over || x.interrupted
 	made := content.Content{Speaker: content.Tool}
 	for _, c := range x.callers {
@@ -118,7 +120,7 @@ func (b *viewBuilder) exchange(entries []*Entry, over bool) (pending []string) {
 			missing.Blocks = append(missing.Blocks,
 				content.ToolResponse{CallID: call.ID, ToolName: call.Name, Error: unansweredError})
 		}
-		if c.at < x.lastAnswered && !c.answered && missing.Blocks != nil {
+		if c.at < x.lastAnswered && c.answered == nil && missing.Blocks != nil {
 			// Nothing else answers this entry, so the response goes where a provider looks for it: behind the entry.
 			b.emit(&Entry{Content: missing, Count: Count{Tokens: b.count(missing)}})
 			continue

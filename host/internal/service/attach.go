@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,20 +98,31 @@ func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, StateAns
 	return session, session.State(nil), nil
 }
 
-// Find returns an open session. The error is the same for one that another owner has as for one that does not exist.
-func (s *Service) Find(owner, id string) (*Session, error) {
+// Find returns a session that is open, or opens it if it is kept: after a restart, agents go on without noticing. The
+// error is the same for one that another owner has as for one that does not exist.
+func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) {
 	if id == "" {
 		return nil, wrongRequest(`"session" is missing: it is what Open returned`)
 	}
-	s.attached.mu.Lock()
-	p := s.attached.byKey[key{owner, id}]
-	s.attached.mu.Unlock()
-	if p != nil {
-		if session := p.session.Load(); session != nil {
-			return session, nil
-		}
+	if session := s.attached.find(key{owner, id}); session != nil {
+		return session, nil
 	}
-	return nil, notOpen(id)
+	session, _, err := s.Attach(ctx, OpenRequest{Owner: owner, ID: id, Existing: true})
+	if errors.Is(err, host.ErrNoSession) {
+		return nil, notOpen(id)
+	}
+	return session, err
+}
+
+// find returns the session of a key; nil if it is not open.
+func (a *attached) find(k key) *Session {
+	a.mu.Lock()
+	p := a.byKey[k]
+	a.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	return p.session.Load()
 }
 
 // notOpen clips the id, as it may be any text.
@@ -134,16 +146,19 @@ func (s *Service) Detach(owner, id string) error {
 	return nil
 }
 
-// Delete closes a session, if it is open, and removes what was kept of it.
+// Delete closes a session and removes what was kept of it.
 func (s *Service) Delete(ctx context.Context, owner, id string) error {
 	k := key{owner, id}
 	p := s.attached.lock(k)
 	defer s.attached.leave(k, p)
-	if err := s.host.Delete(ctx, owner, id); err != nil {
-		return err
+	err := s.host.Delete(ctx, owner, id)
+	if errors.Is(err, host.ErrNoSession) {
+		err = notOpen(id)
 	}
-	p.session.Store(nil)
-	return nil
+	if err == nil {
+		p.session.Store(nil)
+	}
+	return err
 }
 
 // Attached returns the states of an owner's open sessions, ordered by id.

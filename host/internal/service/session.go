@@ -19,7 +19,9 @@ type Session struct {
 // [SystemRequest]; nil leaves that of a session that is opened again as it is.
 type OpenRequest struct {
 	// Owner is the name of the access token; "" is the local user. A door sets it, not an agent.
-	Owner    string          `json:"-"`
+	Owner string `json:"-"`
+	// Existing opens only a session that is kept.
+	Existing bool            `json:"-"`
 	ID       string          `json:"id"`
 	Settings map[string]any  `json:"settings"`
 	System   json.RawMessage `json:"system"`
@@ -35,7 +37,9 @@ type OpenAnswer struct {
 
 // Open opens a session, which must not be open; on an error there is none.
 func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer, error) {
-	opened, err := s.host.Session(host.SessionOptions{Owner: r.Owner, ID: r.ID, Settings: r.Settings})
+	opened, err := s.host.Session(host.SessionOptions{
+		Owner: r.Owner, ID: r.ID, Existing: r.Existing, Settings: r.Settings,
+	})
 	if err != nil {
 		return nil, OpenAnswer{}, err
 	}

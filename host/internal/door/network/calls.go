@@ -3,12 +3,16 @@ package network
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
@@ -16,6 +20,7 @@ import (
 type sessions struct {
 	service *service.Service
 	guard   *access.Guard
+	store   store.Sessions
 	most    int             // size of a request, in bytes
 	ending  <-chan struct{} // ends watches
 }
@@ -24,7 +29,7 @@ type sessions struct {
 func (s *sessions) find(ctx context.Context, id string) (*service.Session, error) {
 	c := callerOf(ctx)
 	c.session = id
-	session, err := s.service.Find(c.grant.Name, id)
+	session, err := s.service.Find(ctx, c.grant.Name, id)
 	return session, failure(ctx, err)
 }
 
@@ -53,7 +58,7 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 		request.Settings[key] = value
 	}
 	// One that is open already costs nothing more.
-	if _, err := s.service.Find(c.grant.Name, c.session); err != nil {
+	if _, err := s.service.Find(ctx, c.grant.Name, c.session); err != nil {
 		open := len(s.service.Attached(c.grant.Name))
 		if err := s.guard.CheckSessions(ctx, c.grant, open); err != nil {
 			return nil, failure(ctx, err)
@@ -84,23 +89,38 @@ func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1
 // defaultPage is how many sessions a list has, unless the request says.
 const defaultPage = 100
 
+// List returns what is in the store and, where nothing is stored, what is open.
 func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*sessionv1.ListResponse, error) {
 	limit := int(r.GetLimit())
 	if limit <= 0 {
 		limit = defaultPage
 	}
-	answer := &sessionv1.ListResponse{}
-	for _, state := range s.service.Attached(callerOf(ctx).grant.Name) {
-		switch {
-		case state.Session <= r.GetAfter():
-			continue
-		case len(answer.GetSessions()) == limit:
-			answer.More = true
-			return answer, nil
+	owner := callerOf(ctx).grant.Name
+	found := map[string]*sessionv1.SessionInfo{}
+	for _, state := range s.service.Attached(owner) {
+		if state.Session > r.GetAfter() {
+			found[state.Session] = &sessionv1.SessionInfo{
+				Session: state.Session, Entries: int32of(state.Entries), Tokens: int32of(state.Tokens),
+			}
 		}
-		answer.Sessions = append(answer.Sessions, &sessionv1.SessionInfo{
-			Session: state.Session, Entries: int32of(state.Entries), Tokens: int32of(state.Tokens),
-		})
+	}
+	filter := store.Filter{Owner: owner, After: store.Key{Owner: owner, ID: r.GetAfter()}, Limit: limit + 1}
+	for head, err := range s.store.List(ctx, filter) {
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		found[head.ID] = &sessionv1.SessionInfo{
+			Session: head.ID, Entries: int32of(head.Entries), Tokens: int32of(head.Tokens), Bytes: head.Bytes,
+			Created: timestamppb.New(head.Created), Used: timestamppb.New(head.Used),
+		}
+	}
+	answer := &sessionv1.ListResponse{}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		if len(answer.GetSessions()) == limit {
+			answer.More = true
+			break
+		}
+		answer.Sessions = append(answer.Sessions, found[id])
 	}
 	return answer, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/thresh-dev/thresh/host"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/service"
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 )
 
@@ -23,6 +24,8 @@ const maxRequest = 256 << 20
 type Options struct {
 	Host  *host.Host
 	Guard *access.Guard
+	// Store is where the host keeps sessions, for lists; an empty one in memory if it keeps none.
+	Store store.Sessions
 	// Metrics serves measurements; nil if there are none.
 	Metrics http.Handler
 	Log     hclog.Logger
@@ -40,7 +43,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	s := service.New(o.Host)
 	mux := http.NewServeMux()
 	mux.Handle(sessionv1connect.NewSessionServiceHandler(
-		&sessions{service: s, guard: o.Guard, most: maxRequest, ending: ending}, options...))
+		&sessions{service: s, guard: o.Guard, store: o.Store, most: maxRequest, ending: ending}, options...))
 	mux.Handle(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
 	// Health is asked for every few seconds: it is not logged.
 	mux.Handle(grpchealth.NewHandler(health{ending}))

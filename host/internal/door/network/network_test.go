@@ -57,7 +57,7 @@ func serve(t *testing.T, l net.Listener, drain time.Duration) *served {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Serve(ctx, l, nil, drain, Options{
-			Host: h, Guard: access.NewGuard(s.store, localToken),
+			Host: h, Guard: access.NewGuard(s.store, localToken), Store: s.store,
 			Log: hclog.New(&hclog.LoggerOptions{Output: s.log, JSONFormat: true}),
 		})
 	}()

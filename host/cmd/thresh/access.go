@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/access"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/backends"
+)
+
+const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token sees that they
+exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed again.
+
+A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
+of the same name has them.`
+
+// accessCommand groups the commands that decide who may use 'thresh serve'.
+func accessCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "access", Short: "Decide who may use 'thresh serve'", Long: accessHelp, Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(accessCreateCommand(a), accessListCommand(a), accessRevokeCommand(a))
+	return cmd
+}
+
+// openStore opens the store of a configuration; nil if sessions are in memory alone.
+func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
+	return backends.Open(ctx, c.Settings().Sessions.Store)
+}
+
+// withAccesses calls f with the store that 'thresh serve' uses under the same configuration.
+func (a *app) withAccesses(cmd *cobra.Command, f func(context.Context, store.Accesses) error) (err error) {
+	c, err := a.serveConfig(cmd)
+	if err != nil {
+		return err
+	}
+	s, err := openStore(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return errors.New("sessions.store is memory, which keeps no tokens: set it to sqlite or a database")
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return f(cmd.Context(), s)
+}
+
+func accessCreateCommand(a *app) *cobra.Command {
+	var limits access.Limits
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Make a token, and print it",
+		Example: `  thresh access create alice
+  thresh access create ci --sessions 50 --usd-per-day 2.50`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if err := limits.Check(); err != nil {
+				return usage(cmd, err)
+			}
+			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+				token, err := access.Create(ctx, in, given[0], limits)
+				if errors.Is(err, store.ErrExists) {
+					return fmt.Errorf("%s has a token: 'thresh access revoke %[1]s' first", given[0])
+				}
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(a.out, token)
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored; 0: no limit")
+	f.IntVar(&limits.Requests, "requests", 0, "how many requests may be in progress at one time")
+	f.IntVar(&limits.RequestBytes, "request-bytes", 0, "the size of one request")
+	f.Int64Var(&limits.StoreBytes, "store-bytes", 0, "what its sessions may take in the store")
+	f.Float64Var(&limits.USDPerDay, "usd-per-day", 0, "what the models of its compressions may cost a day (UTC)")
+	return cmd
+}
+
+// shownAccess is a token in a list. Its JSON form is stable.
+type shownAccess struct {
+	Name    string        `json:"name"`
+	Created time.Time     `json:"created"`
+	Revoked *time.Time    `json:"revoked,omitempty"`
+	Limits  access.Limits `json:"limits"`
+}
+
+func accessListCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the tokens, with their limits", Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+				all, err := in.Accesses(ctx)
+				if err != nil {
+					return err
+				}
+				shown := make([]shownAccess, len(all))
+				for i, t := range all {
+					shown[i] = shownAccess{Name: t.Name, Created: t.Created}
+					if !t.Revoked.IsZero() {
+						shown[i].Revoked = &t.Revoked
+					}
+					if shown[i].Limits, err = access.LimitsOf(t); err != nil {
+						return err
+					}
+				}
+				if a.output == "json" {
+					return a.printJSON(shown)
+				}
+				return a.printAccesses(shown)
+			})
+		},
+	}
+	a.addOutput(cmd)
+	return cmd
+}
+
+func accessRevokeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+				err := in.RevokeAccess(ctx, given[0])
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them", given[0])
+				}
+				return err
+			})
+		},
+	}
+}
+
+// accessColumns are the columns of 'access list': the limits are left out where no token has one.
+var accessColumns = []table.Column{
+	{Name: "name"}, {Name: "created", Rank: 1}, {Name: "state"},
+	{Name: "sessions", Right: true, Rank: 2}, {Name: "requests", Right: true, Rank: 3},
+	{Name: "request-bytes", Right: true, Rank: 4}, {Name: "store-bytes", Right: true, Rank: 3},
+	{Name: "usd-per-day", Right: true, Rank: 2},
+}
+
+func (a *app) printAccesses(all []shownAccess) error {
+	t := table.New(accessColumns...)
+	limit := func(n int64) string { // no limit is an empty cell
+		if n == 0 {
+			return ""
+		}
+		return table.Int(int(n))
+	}
+	for _, one := range all {
+		state, usd := "valid", ""
+		if one.Revoked != nil {
+			state = "revoked"
+		}
+		if one.Limits.USDPerDay > 0 {
+			usd = fmt.Sprintf("%.2f", one.Limits.USDPerDay)
+		}
+		l := one.Limits
+		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)), limit(int64(l.Requests)),
+			limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
+	}
+	return a.printSmallTable(t)
+}
