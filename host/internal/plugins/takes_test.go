@@ -33,7 +33,7 @@ func TestAPluginCannotFillTheDisk(t *testing.T) {
 		t.Errorf("in a file system of its own: %q, %v", got, err)
 	}
 	// The host looks at it only where there is no such file system.
-	_, err = take(t, "fills-its-directory", 1<<30, isolate.Sockets)
+	_, err = take(t, "fills-its-directory", 1<<30, isolate.Paths)
 	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "in its private directory, at most 256 MiB") {
 		t.Errorf("in the host's file system: %v", err)
 	}

@@ -142,6 +142,14 @@ func BenchmarkManySessions(b *testing.B) {
 		times []time.Duration
 		all   sync.WaitGroup
 	)
+	// The plugin starts and the vocabulary is loaded before.
+	if s, err := remote.Open(b.Context(), client.OpenOptions{}); err != nil {
+		b.Fatal(err)
+	} else if _, err := s.Add(b.Context(), turn(0)...); err != nil {
+		b.Fatal(err)
+	} else if _, err := s.Prepare(b.Context(), client.PrepareOptions{}); err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		for i := range sessions {
 			all.Go(func() {

@@ -64,7 +64,7 @@ var steps = []struct {
 	measures []Measure
 	do       func(Spec) error
 }{
-	{Sockets, []Measure{Sockets}, hideFiles},
+	{Paths, []Measure{Paths}, hideFiles},
 	{Descriptors, []Measure{Descriptors}, closeDescriptors},
 	{Limits, []Measure{Limits}, setLimits},
 	{Memory, []Measure{Memory}, limitMemory},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +22,7 @@ import (
 // namespacesOf returns the flags of clone for a launcher.
 func namespacesOf(spec Spec) uintptr {
 	var flags uintptr
-	if slices.Contains(spec.Apply, Sockets) {
+	if slices.Contains(spec.Apply, Paths) {
 		flags |= unix.CLONE_NEWNS
 		if !spec.Network {
 			flags |= unix.CLONE_NEWNET
@@ -274,36 +273,4 @@ func (e exposed) mount() error {
 		return err
 	}
 	return unix.MoveMount(e.tree, "", unix.AT_FDCWD, e.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
-}
-
-// probeTimeout bounds the trial of namespaces.
-const probeTimeout = 5 * time.Second
-
-// tryNamespaces starts a launcher that only makes its namespaces, and returns why it cannot. Security modules and
-// containers forbid them in many ways that cannot be asked for.
-func tryNamespaces() error {
-	dir, err := os.MkdirTemp("", "thresh-probe")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(dir)
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	cmd, err := Command(Spec{Trial: true, Status: 3, RunDir: dir, Apply: []Measure{Sockets, Privileges}})
-	if err == nil {
-		cmd.ExtraFiles, cmd.Env = []*os.File{w}, []string{}
-		err = cmd.Start()
-	}
-	if err := errors.Join(err, w.Close()); err != nil {
-		return err
-	}
-	err = Await(r, probeTimeout)
-	if err != nil {
-		_ = cmd.Process.Kill()
-	}
-	_ = cmd.Wait()
-	return err
 }

@@ -4,7 +4,9 @@ package isolate
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"time"
 )
 
 const nothingHere = "only Linux can be told to isolate a process"
@@ -20,3 +22,21 @@ func Readable(string) bool { return true }
 
 // Probe reports that this system can enforce nothing.
 func Probe() []Check { return none(nothingHere) }
+
+// NewStatus always fails.
+func NewStatus() (host, launcher *os.File, err error) { return nil, nil, errors.New(nothingHere) }
+
+// Await always fails.
+func Await(*os.File, time.Duration) (guard *os.File, err error) { return nil, errors.New(nothingHere) }
+
+// Guard does nothing: it is never made.
+type Guard struct{}
+
+// NewGuard is never called.
+func NewGuard(*os.File, string, func(string)) *Guard { return nil }
+
+// Close does nothing.
+func (*Guard) Close() {}
+
+// Refused returns nothing.
+func (*Guard) Refused() []Refused { return nil }

@@ -143,12 +143,8 @@ func receive() (p watched, more bool) {
 		return p, false
 	}
 	p.pid, err = strconv.Atoi(string(text[:n]))
-	messages, bad := unix.ParseSocketControlMessage(rights[:nr])
-	if err != nil || bad != nil || len(messages) == 0 {
-		return watched{}, true
-	}
-	if fds, err := unix.ParseUnixRights(&messages[0]); err == nil && len(fds) > 0 {
-		p.pidfd = fds[0]
+	if fd := received(rights[:nr]); err == nil && fd >= 0 {
+		p.pidfd = fd
 	}
 	return p, true
 }

@@ -42,9 +42,7 @@ func (c *child) watchUse() {
 		case <-tick.C:
 		}
 		if why := c.use().exceeds(int64(c.sandbox.MaxMemory)); why != "" {
-			c.log.Error("plugin takes more than it may and is killed", "why", why)
-			c.exit.reason.Store(&why)
-			_ = c.kill()
+			c.condemn(why)
 			return
 		}
 	}
