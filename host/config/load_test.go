@@ -27,7 +27,7 @@ func TestDefaultsOfAnEmptyMachine(t *testing.T) {
 		},
 		Model:     config.Model{ContextLimit: 200_000, PriceList: "auto"},
 		Workspace: config.Workspace{Root: m.work},
-		Sessions:  config.Sessions{Store: "memory"},
+		Sessions:  config.Sessions{Store: "memory", MaxMemory: 512 << 20},
 		Plugins: config.Plugins{
 			Dirs:         []string{"/opt/thresh/bin/plugins", filepath.Join(m.home, ".local/share/thresh/plugins")},
 			StartTimeout: 10 * time.Second, OptimizeTimeout: 30 * time.Second, CompressTimeout: 10 * time.Minute,

@@ -111,6 +111,12 @@ func Specs() []Spec {
 			want: "memory, sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE",
 			Meaning: "Where sessions are kept: only while the host runs (memory), in a file with SQLite " +
 				"(sqlite: $XDG_STATE_HOME/thresh/sessions.db), or in a PostgreSQL database."})),
+		trusted(perHost(Spec{Key: "sessions.maxMemory", Type: Integer, Default: 512 << 20, Min: new(0.0), Unit: "bytes",
+			Meaning: "Memory for histories of stored sessions, about; those used least recently are released and read " +
+				"again when they are used; 0 for no limit."})),
+		trusted(perHost(Spec{Key: "sessions.keep", Type: Duration, Default: time.Duration(0), Min: new(0.0),
+			Meaning: "How long stored sessions are kept after their last use, such as 720h; 0 keeps them until they " +
+				"are deleted."})),
 		behavior(Spec{Key: "prompts.dir", Type: Path, Default: "", DefaultText: "the shipped prompts", optional: true,
 			Meaning: "Directory with your own prompts, see 'thresh prompts eject'; empty for none."}),
 

@@ -105,6 +105,10 @@ type Transcript struct {
 type Sessions struct {
 	// Store is memory, sqlite:PATH with an absolute path, or a postgres:// address, which may hold a password.
 	Store string `koanf:"store"`
+	// MaxMemory is in bytes; 0 is no limit.
+	MaxMemory int `koanf:"maxMemory"`
+	// Keep is how long a session is kept after its last use; 0 is for ever.
+	Keep time.Duration `koanf:"keep"`
 }
 
 // Prompts holds the settings under "prompts" (REQ-HD-010).

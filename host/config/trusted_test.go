@@ -163,7 +163,8 @@ func TestTheTrustedSettings(t *testing.T) {
 		}
 	}
 	want := []string{
-		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "sessions.store", "plugins.dirs",
+		"compression.llm.maxCalls", "compression.llm.maxTokens", "transcript.dir", "sessions.store",
+		"sessions.maxMemory", "sessions.keep", "plugins.dirs",
 		"plugins.startTimeout", "plugins.optimizeTimeout", "plugins.compressTimeout", "plugins.stopTimeout",
 		"plugins.maxAnswerBytes", "plugins.maxJsonDepth", "plugins.mirrorBytes", "plugins.maxHostCalls",
 		"plugins.maxCrashes",

@@ -134,17 +134,12 @@ func fromGenerateEnd(e *threshv1.GenerateEnd) contract.Completion {
 func readContents(next func() ([]byte, error), limits Limits) ([]content.Content, error) {
 	limits.Of, limits.Count = "entry", UntilEnd
 	return ReadAll(next, limits, func(msg []byte) (content.Content, error) {
-		parts := 1 + count(msg, contentBlocks) + count(msg, contentExtra)
-		if err := limits.charge(parts * decodedPart); err != nil {
+		if err := limits.charge(weigh(msg, shapeContent)); err != nil {
 			return content.Content{}, err
 		}
 		return DecodeContent(msg)
 	})
 }
-
-// decodedPart is about what an entry or a block takes in memory besides its texts, in bytes. An empty block takes four
-// bytes on the wire: without this, megabytes of them would be charged for a small part of what they cost.
-const decodedPart = 128
 
 // noCallID is the error for a stream that fails before it has named its call. io.EOF there is a breach of the protocol;
 // other errors are gRPC's own and stay as they are.

@@ -26,6 +26,7 @@ type Stream[M contract.DensityMetadata | contract.CompressMetadata, P any] struc
 	closeSend  func() error
 	recv       func() (message[M], error)
 	decode     func(msg []byte) (P, error)
+	shape      shape  // of what decode decodes
 	digest     Digest // of what the plugin holds, extended by what is sent
 }
 
@@ -61,7 +62,7 @@ func OpenOptimize(
 			h := m.GetHeader()
 			return message[contract.DensityMetadata]{h != nil, fromOptimizeResult(h), m.GetChunk()}, err
 		},
-		decode: DecodeEdit,
+		decode: DecodeEdit, shape: shapeEdit,
 	}, nil
 }
 
@@ -88,7 +89,7 @@ func OpenCompress(
 			h := m.GetHeader()
 			return message[contract.CompressMetadata]{h != nil, fromCompressResult(h), m.GetChunk()}, err
 		},
-		decode: DecodePiece,
+		decode: DecodePiece, shape: shapePiece,
 	}, nil
 }
 
@@ -164,6 +165,10 @@ func (s *Stream[M, P]) Parts(limits Limits, check func(P) error) ([]P, error) {
 		}
 		return m.chunk, err
 	}, limits, func(msg []byte) (P, error) {
+		if err := limits.charge(weigh(msg, s.shape)); err != nil {
+			var none P
+			return none, err
+		}
 		part, err := s.decode(msg)
 		if err == nil {
 			err = check(part)

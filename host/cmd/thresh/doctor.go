@@ -26,6 +26,7 @@ type doctorReport struct {
 var keptFrom = map[isolate.Measure]string{
 	isolate.Privileges:  "gaining privileges",
 	isolate.Files:       "your files",
+	isolate.Paths:       "seeing what files exist",
 	isolate.Network:     "the network",
 	isolate.Sockets:     "others' sockets",
 	isolate.Processes:   "starting other programs",

@@ -31,8 +31,8 @@ func TestDoctorSaysWhatTheMachineCanEnforce(t *testing.T) {
 			t.Errorf("thresh cannot be its own launcher: %s", c.How)
 		}
 	}
-	want := []string{"privileges", "files", "network", "sockets", "processes", "calls", "signals", "ending", "descriptors",
-		"memory", "limits"}
+	want := []string{"privileges", "files", "paths", "network", "sockets", "processes", "calls", "signals", "ending",
+		"descriptors", "memory", "disk", "threads", "limits"}
 	if diff := cmp.Diff(want, measures); diff != "" {
 		t.Error(diff)
 	}

@@ -61,6 +61,11 @@ func (s *Session) countAndAppend(ctx context.Context, entries []content.Content)
 	if s.done.Err() != nil {
 		return 0, 0, s.closedError("add")
 	}
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return 0, 0, err
+	}
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
 	counter := s.currentCounter()

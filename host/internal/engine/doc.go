@@ -18,6 +18,8 @@
 //	stored.go     a session's place in a store: everything is written before it takes effect
 //	replay.go     a session is read from its store, and what other hosts have written to it
 //	state.go      what a session remembers besides its history, and how it is written and taken back
+//	idle.go       sessions that are not in use are released from memory, and old ones deleted
+//	kept.go       the store of a host, and deleting sessions from it
 //	lease.go      no two hosts compress a session at the same time
 //	original.go   entries as they were added, read from the transcript log
 //	logging.go    log/slog on the outside, hclog on the inside, because go-plugin wants that

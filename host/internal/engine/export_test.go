@@ -18,3 +18,9 @@ func (s *Session) Delete(ctx context.Context) error { return s.host.Delete(ctx, 
 
 // SetStore keeps the host's sessions in a store; nil in none.
 func (h *Host) SetStore(s store.Store) { h.store = s }
+
+// Memory is what the sessions of the host take, about.
+func (h *Host) Memory() int64 { return h.memory.Load() }
+
+// Released reports whether the session's memory was released.
+func (s *Session) Released() bool { return s.released.Load() }

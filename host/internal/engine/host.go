@@ -21,7 +21,6 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/plugins"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/store/backends"
 	"github.com/thresh-dev/thresh/internal/buildinfo"
 )
 
@@ -61,7 +60,9 @@ type Host struct {
 
 	store      store.Store // nil: sessions end with the host
 	closeStore func() error
-	name       string // the host's name in leases: no other host has it
+	memory     atomic.Int64 // what the sessions take, in bytes, about
+	releasing  sync.Mutex   // held while memory is released
+	name       string       // the host's name in leases: no other host has it
 	// These are constant, but for tests.
 	leaseTime     time.Duration
 	snapshotEvery int // records
@@ -106,29 +107,26 @@ func Open(o Options) (*Host, error) {
 		},
 		Attach: o.Attach, NoMirrors: set.Plugins.MirrorBytes == 0,
 	})
-	closeStore := func() error { return nil }
-	if o.Keep && o.Store == nil {
-		var err error
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-		defer cancel()
-		if o.Store, err = backends.Open(ctx, set.Sessions.Store); err != nil {
-			return nil, err
-		}
-		if o.Store != nil {
-			closeStore = o.Store.Close
-		}
+	kept, closeStore, err := openStore(o, set)
+	if err != nil {
+		return nil, errors.Join(err, manager.Close())
 	}
 	h = &Host{log: logger, plugins: manager, prices: prices, sessions: map[store.Key]*Session{},
-		models: models{log: logger}, store: o.Store, closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime,
+		models: models{log: logger}, store: kept, closeStore: closeStore, name: rand.Text(), leaseTime: leaseTime,
 		snapshotEvery: snapshotEvery}
 	h.config.Store(c)
-	var err error
 	h.metrics, err = metrics.New(o.Meter, metrics.Sources{
 		Version: buildinfo.Version(), Sessions: h.openSessions, Plugins: manager.States,
 		Lacking: manager.Lacking,
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the host: %w", err), manager.Close(), closeStore())
+	}
+	if kept != nil {
+		ctx, stop := context.WithCancel(context.Background())
+		var ended sync.WaitGroup
+		ended.Go(func() { h.expire(ctx, kept) })
+		h.closeStore = func() error { stop(); ended.Wait(); return closeStore() }
 	}
 	return h, nil
 }
@@ -247,6 +245,7 @@ func (h *Host) forget(s *Session) {
 	defer h.mu.Unlock()
 	if h.sessions[s.key] == s { // a later session may have the same id
 		delete(h.sessions, s.key)
+		h.memory.Add(s.resize(0))
 	}
 }
 

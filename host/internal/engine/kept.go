@@ -5,8 +5,25 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
+
+// openStore opens the store that the options ask for; it is nil if sessions end with the host.
+func openStore(o Options, set config.Settings) (kept store.Store, closeStore func() error, err error) {
+	none := func() error { return nil }
+	if o.Store != nil || !o.Keep {
+		return o.Store, none, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	kept, err = backends.Open(ctx, set.Sessions.Store)
+	if err != nil || kept == nil {
+		return nil, none, err
+	}
+	return kept, kept.Close, nil
+}
 
 // Store returns where sessions are kept; nil if they end with the host.
 func (h *Host) Store() store.Store { return h.store }

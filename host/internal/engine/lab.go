@@ -84,6 +84,11 @@ func (s *Session) AddCounted(ctx context.Context, c Counted) (revision uint64, t
 	if s.done.Err() != nil {
 		return 0, 0, s.closedError("add")
 	}
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return 0, 0, err
+	}
 	return s.append(ctx, c.entries, c.counts, counter)
 }
 

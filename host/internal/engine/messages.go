@@ -26,6 +26,11 @@ type Messages struct {
 // not one of the form is refused with an error that wraps [ErrInvalidEntry] and a [*transcript.MessageError]. Parts of
 // kinds that the host does not know are carried as they are.
 func (s *Session) AddMessages(ctx context.Context, m Messages) (revision uint64, total int, err error) {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return 0, 0, err
+	}
 	before := transcript.Before{System: s.System(), Begun: s.history.Snapshot().Added > 0, Called: s.called}
 	if m.System != nil {
 		if before.System, err = transcript.ParseSystem(m.System); err != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/history"
@@ -41,6 +42,12 @@ type Session struct {
 	adding sync.Mutex
 	tasks  todos.Tracker
 	stored *stored // nil without a store
+
+	// For releasing memory: see idle.go.
+	using    atomic.Int32 // calls in progress
+	used     atomic.Int64 // when the last call ended, in Unix nanoseconds
+	bytes    atomic.Int64 // what the session takes in memory, about
+	released atomic.Bool
 
 	mu       sync.Mutex // guards the fields below
 	counter  *tokens.Counter
@@ -121,6 +128,9 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	if o.Existing && !found {
 		return fmt.Errorf("session %q: %w", s.id, ErrNoSession)
 	}
+	if leave, err := s.enter(); err == nil { // counts its memory
+		leave()
+	}
 	dir := s.Config().Settings().Transcript.Dir
 	if dir == "" {
 		return nil
@@ -183,10 +193,13 @@ func (s *Session) SetTodos(list []sdk.Todo) error {
 func (s *Session) TranscriptPath() string { return s.log.Path() }
 
 // History returns the owned history as it is now, including what is not sent to a model. It must not be changed.
-func (s *Session) History() history.Snapshot { return s.history.Snapshot() }
+func (s *Session) History() history.Snapshot { return s.HistoryAt(nil) }
 
 // HistoryAt is History without what was added after a mark; a nil mark is now.
-func (s *Session) HistoryAt(m *history.Mark) history.Snapshot { return s.history.SnapshotAt(m) }
+func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
+	defer s.entered("history")()
+	return s.history.SnapshotAt(m)
+}
 
 // currentCounter returns the counter in force. Set may replace it as long as nothing was added.
 func (s *Session) currentCounter() *tokens.Counter {

@@ -256,6 +256,11 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 // change makes a change of the session's state, and writes it. It is made again if another host has changed the state
 // meanwhile, and undone if it cannot be written.
 func (s *Session) change(ctx context.Context, what string, change func() error) error {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return err
+	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	if s.done.Err() != nil {
@@ -303,10 +308,32 @@ func (s *Session) Refresh(ctx context.Context) error {
 	if s.stored == nil || s.done.Err() != nil {
 		return nil
 	}
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return err
+	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	_, err := s.catchUp(ctx, 0)
+	_, err = s.catchUp(ctx, 0)
 	return err
+}
+
+// refreshUpTo is Refresh for a request that was made at the moment upTo; nil is now. It returns the moment up to which
+// the request may see the history. What other hosts added before the request was made is in the log, but not in this
+// host's memory yet, so that by upTo alone it would count as added later.
+func (s *Session) refreshUpTo(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+	if s.stored == nil || s.done.Err() != nil {
+		return upTo, nil
+	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	nothingLater := upTo != nil && *upTo == s.history.Mark()
+	if _, err := s.catchUp(ctx, 0); err != nil || !nothingLater {
+		return upTo, err
+	}
+	now := s.history.Mark()
+	return &now, nil
 }
 
 // settle writes what a turn has learned. The error is errMoved if another host has rewritten the history, or has run a

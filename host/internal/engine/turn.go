@@ -26,7 +26,10 @@ type PrepareOptions struct {
 
 // Mark returns the moment after everything that was added so far, for PrepareOptions.UpTo: for a caller that runs
 // Prepare in the background and goes on to add entries.
-func (s *Session) Mark() history.Mark { return s.history.Mark() }
+func (s *Session) Mark() history.Mark {
+	defer s.entered("mark")()
+	return s.history.Mark()
+}
 
 // Prepared is a history that is safe to send.
 type Prepared struct {
@@ -60,8 +63,16 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	defer func(ctx context.Context) { s.host.metrics.Turn(ctx, req, &ready.Outcome, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, err
+	}
 	pending := o.PendingTokens
 	for range mostTries {
+		if o.UpTo, err = s.refreshUpTo(ctx, o.UpTo); err != nil {
+			return s.unprepared(o), err
+		}
 		o.PendingTokens = s.pendingTokens(pending)
 		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, errMoved) {
 			return ready, err
@@ -73,12 +84,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	return s.unprepared(o), s.busyError("prepare")
 }
 
-// prepareOnce is a turn on the session as the store has it. The error is errMoved if another host has changed the
+// prepareOnce is a turn on the session as this host knows it. The error is errMoved if another host has changed the
 // session meanwhile, so that the turn has to be run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
-	if err := s.Refresh(ctx); err != nil {
-		return prepare.Request{}, s.unprepared(o), err
-	}
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
 		return req, s.unprepared(o), err
@@ -162,7 +170,15 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	defer func(ctx context.Context) { s.host.metrics.Compress(ctx, req, &out, err) }(ctx)
 	ctx, cancel := s.untilClosed(ctx)
 	defer cancel()
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return outcome.Outcome{}, err
+	}
 	for range mostTries {
+		if upTo, err = s.refreshUpTo(ctx, upTo); err != nil {
+			return out, err
+		}
 		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, errMoved) {
 			return out, err
 		}
@@ -173,12 +189,9 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	return out, s.busyError("compress")
 }
 
-// compressOnce is a Compress of the session as the store has it; errMoved is as for prepareOnce.
+// compressOnce is a Compress of the session as this host knows it; errMoved is as for prepareOnce.
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	prepare.Request, outcome.Outcome, error) {
-	if err := s.Refresh(ctx); err != nil {
-		return prepare.Request{}, outcome.Outcome{}, err
-	}
 	w, req, err := s.request(ctx, s.pendingTokens(0))
 	if err != nil {
 		return req, outcome.Outcome{}, err

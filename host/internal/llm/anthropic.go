@@ -3,71 +3,102 @@ package llm
 import (
 	"context"
 	"net/http"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
 // anthropicMessages is the backend for servers with Anthropic's Messages API. It has no state of its own, so calls may
 // run concurrently.
 type anthropicMessages struct {
 	model    string
-	messages anthropic.MessageService
+	endpoint endpoint
 }
 
-// newAnthropic never fails: the URL was checked with the profile. The library's retries are off, because
-// [Client.persist] retries, within the call's timeout and with errors that say so.
-func newAnthropic(p Profile, key string, client *http.Client) *anthropicMessages {
-	// The service is built directly, because anthropic.NewClient would read the environment.
-	options := []option.RequestOption{
-		option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithMaxRetries(0),
-	}
-	if p.BaseURL != "" {
-		options = append(options, option.WithBaseURL(p.BaseURL))
-	}
+// anthropicBase is the server that an empty baseURL means, and anthropicVersion the version of the API that its
+// requests name: there has been no other since.
+const (
+	anthropicBase    = "https://api.anthropic.com"
+	anthropicVersion = "2023-06-01"
+)
+
+func newAnthropic(p Profile, key string, client *http.Client) (*anthropicMessages, error) {
+	header := http.Header{"Anthropic-Version": {anthropicVersion}}
 	if key != "" {
-		options = append(options, option.WithAPIKey(key))
+		header.Set("X-Api-Key", key)
 	}
-	return &anthropicMessages{model: p.Model, messages: anthropic.NewMessageService(options...)}
+	e, err := newEndpoint(p, anthropicBase, "v1/messages", header, client)
+	return &anthropicMessages{model: p.Model, endpoint: e}, err
+}
+
+// messagesRequest is the part of a Messages request that is used here.
+type messagesRequest struct {
+	Model     string         `json:"model"`
+	MaxTokens int            `json:"max_tokens"`
+	System    []textBlock    `json:"system,omitempty"`
+	Messages  []blockMessage `json:"messages"`
+	Stream    bool           `json:"stream"`
+}
+
+// blockMessage is one message, as a list of texts.
+type blockMessage struct {
+	Role    string      `json:"role"` // user or assistant
+	Content []textBlock `json:"content"`
+}
+
+// textBlock is a block of text, the only kind that is sent.
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// messagesEvent is one event of the answer, of any type; fields that its type does not have are zero.
+type messagesEvent struct {
+	Type    string `json:"type"`
+	Message struct {
+		Model string        `json:"model"`
+		Usage messagesUsage `json:"usage"`
+	} `json:"message"`
+	ContentBlock textBlock `json:"content_block"`
+	Delta        struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage messagesUsage `json:"usage"`
+}
+
+// messagesUsage counts in tokens. InputTokens excludes what was read from the cache or written to it.
+type messagesUsage struct {
+	InputTokens              int `json:"input_tokens"`
+	OutputTokens             int `json:"output_tokens"`
+	CacheReadInputTokens     int `json:"cache_read_input_tokens"`
+	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 }
 
 // generate streams the answer even though only the whole text is used: without events the idle timeout could not tell a
 // slow model from a dead server.
 func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
-	params := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(maxOutput)}
+	body := messagesRequest{Model: m.model, MaxTokens: maxOutput, Stream: true, Messages: []blockMessage{}}
 	if req.System != "" {
-		params.System = []anthropic.TextBlockParam{{Text: req.System}}
+		body.System = []textBlock{{"text", req.System}}
 	}
 	for _, t := range turns(req.Messages) {
-		var blocks []anthropic.ContentBlockParamUnion
-		for _, text := range t.texts {
-			blocks = append(blocks, anthropic.NewTextBlock(text))
-		}
+		message := blockMessage{Role: "assistant"}
 		if t.role == User {
-			params.Messages = append(params.Messages, anthropic.NewUserMessage(blocks...))
-		} else {
-			params.Messages = append(params.Messages, anthropic.NewAssistantMessage(blocks...))
+			message.Role = "user"
 		}
-	}
-	stream := m.messages.NewStreaming(ctx, params, option.WithMiddleware(x.middleware))
-	defer stream.Close()
-	for stream.Next() {
-		if err := m.take(stream.Current(), a); err != nil {
-			return err
+		for _, text := range t.texts {
+			message.Content = append(message.Content, textBlock{"text", text})
 		}
+		body.Messages = append(body.Messages, message)
 	}
-	return stream.Err()
+	return stream(ctx, m.endpoint, body, x, func(event messagesEvent) error { return m.take(event, a) })
 }
 
-// take adds one event to the answer. Thinking and other blocks are skipped. Anthropic's input_tokens excludes cached
-// tokens, so these are added; providers agree on the meaning of input only after that.
-func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *answer) error {
+// take adds one event to the answer. Thinking and other blocks are skipped.
+func (m *anthropicMessages) take(event messagesEvent, a *answer) error {
 	switch event.Type {
 	case "message_start":
-		u := event.Message.Usage
-		a.model = string(event.Message.Model)
-		a.cacheRead, a.cacheWrite = int(u.CacheReadInputTokens), int(u.CacheCreationInputTokens)
-		a.input, a.output = int(u.InputTokens)+a.cacheRead+a.cacheWrite, int(u.OutputTokens)
+		a.model = event.Message.Model
+		a.use(event.Message.Usage)
 	case "content_block_start":
 		if event.ContentBlock.Type == "text" {
 			return a.say(event.ContentBlock.Text)
@@ -77,15 +108,20 @@ func (m *anthropicMessages) take(event anthropic.MessageStreamEventUnion, a *ans
 			return a.say(event.Delta.Text)
 		}
 	case "message_delta":
-		a.finish = string(event.Delta.StopReason)
+		a.finish = event.Delta.StopReason
 		// Counts are cumulative; not every server repeats the input counts.
-		if u := event.Usage; u.InputTokens > 0 {
-			a.cacheRead, a.cacheWrite = int(u.CacheReadInputTokens), int(u.CacheCreationInputTokens)
-			a.input = int(u.InputTokens) + a.cacheRead + a.cacheWrite
+		if event.Usage.InputTokens > 0 {
+			a.use(event.Usage)
 		}
-		a.output = int(event.Usage.OutputTokens)
+		a.output = event.Usage.OutputTokens
 	}
 	return nil
+}
+
+// use takes over counts. Cached tokens are added to the input: only then do providers agree on what it means.
+func (a *answer) use(u messagesUsage) {
+	a.cacheRead, a.cacheWrite = u.CacheReadInputTokens, u.CacheCreationInputTokens
+	a.input, a.output = u.InputTokens+a.cacheRead+a.cacheWrite, u.OutputTokens
 }
 
 // adapt changes nothing: the API has only one form of request.

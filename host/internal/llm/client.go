@@ -68,13 +68,12 @@ func Open(p Profile, o Options) (*Client, error) {
 		// A redirect would send the key and the conversation to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if p.Kind == config.KindAnthropic {
-		c.backend = newAnthropic(p, key, httpClient)
+		c.backend, err = newAnthropic(p, key, httpClient)
 	} else {
-		backend, err := newOpenAI(p, key, httpClient)
-		if err != nil {
-			return nil, err
-		}
-		c.backend = backend
+		c.backend, err = newOpenAI(p, key, httpClient)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }

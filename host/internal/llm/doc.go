@@ -1,5 +1,5 @@
 // Package llm calls the models that compression uses: OpenAI's chat completions, with every compatible server, and
-// Anthropic's messages, by their official libraries.
+// Anthropic's messages.
 //
 // It is for the host, which alone holds API keys: plugins make model calls through the host. Start at [Open], which
 // takes a [Profile] (a name and the settings under profiles.<name>.provider), and [Client.Generate], which runs one
@@ -8,7 +8,7 @@
 //
 // # One place retries
 //
-// The libraries' own retries are off. Generate retries transient errors: 408, 409, 429 (unless the quota is spent),
+// Generate retries transient errors: 408, 409, 429 (unless the quota is spent),
 // 5xx, connections that fail or break, streams that end early or stall. It waits as long as the provider asks, and
 // gives up at once if that is longer than [MaxWait] or than the call's remaining time. If the provider does not say,
 // it waits half a second, doubled each time up to eight seconds, with jitter. An answer is buffered until it is

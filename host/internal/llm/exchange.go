@@ -12,10 +12,9 @@ import (
 )
 
 // exchange watches one request and its answer on the wire: it enforces the idle timeout, bounds what is read, and
-// intercepts error responses before the provider's library converts them.
+// returns answers that are no stream as errors.
 //
-// mu guards the fields below it. The library reads the body on its own goroutine, and may still do so after the attempt
-// has ended.
+// mu guards the fields below it: the timer runs on a goroutine of its own.
 type exchange struct {
 	idle   time.Duration
 	cancel context.CancelCauseFunc
@@ -77,15 +76,14 @@ func (x *exchange) received() string {
 	return string(x.head)
 }
 
-// broke returns the error that ended the reading early; nil if there was none. The library's own error hides it.
+// broke returns the error that ended the reading early; nil if there was none. The reader of events hides it.
 func (x *exchange) broke() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.err
 }
 
-// refusal is an answer that is not an event stream. It carries the raw response out through the library, whose own
-// errors drop headers such as Retry-After.
+// refusal is an answer that is not an event stream.
 type refusal struct {
 	status int
 	header http.Header
@@ -94,14 +92,12 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the server answered with status %d", r.status) }
 
-// middleware wraps the HTTP call. Any answer that is not an event stream becomes a [refusal]. A missing content type is
-// accepted, as some local servers send none.
-func (x *exchange) middleware(
-	req *http.Request, next func(*http.Request) (*http.Response, error),
-) (*http.Response, error) {
-	res, err := next(req)
+// do makes the request. Any answer that is not an event stream becomes a [refusal]. A missing content type is accepted,
+// as some local servers send none.
+func (x *exchange) do(req *http.Request, client *http.Client) (*http.Response, error) {
+	res, err := client.Do(req)
 	if err != nil {
-		return res, err
+		return nil, err
 	}
 	x.alive()
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))

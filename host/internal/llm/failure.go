@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
@@ -50,15 +49,12 @@ func (c *Client) failure(err error, x *exchange) *Error {
 	var (
 		refused *refusal
 		event   *ssestream.StreamError
-		reply   *anthropic.Error
 	)
 	switch {
 	case errors.As(err, &refused):
 		return c.refused(refused)
 	case errors.As(err, &event):
 		return c.said(http.StatusOK, event.Event.Data)
-	case errors.As(err, &reply):
-		return c.said(http.StatusOK, []byte(reply.RawJSON()))
 	case errors.Is(err, ErrTooLong), errors.Is(err, bufio.ErrTooLong):
 		return p.failf(ErrTooLong, "the server ignores the token limit of the request; the answer was abandoned")
 	case x.broke() != nil && x.received() != "":

@@ -1,27 +1,16 @@
 package llm
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
-
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
 // openAI reaches servers that speak OpenAI's chat completions.
-//
-// Of OpenAI's library only the reader of event streams is used. The rest of it adds 20 MB to every host, a third of
-// the program, for the one request that is made here.
 type openAI struct {
-	model  string
-	url    string
-	key    string // "" sends no Authorization header: servers on one's own machine need none
-	client *http.Client
+	model    string
+	endpoint endpoint
 	// newLimit is set if the server wants max_completion_tokens: OpenAI's reasoning models refuse max_tokens, and many
 	// compatible servers know nothing else. It is atomic because concurrent calls share the backend, and any of them
 	// may learn it.
@@ -33,17 +22,14 @@ const openAIBase = "https://api.openai.com/v1"
 
 // newOpenAI returns the backend. It starts with the limit's new name for OpenAI's own server only.
 func newOpenAI(p Profile, key string, client *http.Client) (*openAI, error) {
-	base := p.BaseURL
-	if base == "" {
-		base = openAIBase
+	header := http.Header{}
+	if key != "" { // servers on one's own machine need none
+		header.Set("Authorization", "Bearer "+key)
 	}
-	endpoint, err := url.JoinPath(base, "chat", "completions")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.setting("baseURL"), err)
-	}
-	o := &openAI{model: p.Model, url: endpoint, key: key, client: client}
+	e, err := newEndpoint(p, openAIBase, "chat/completions", header, client)
+	o := &openAI{model: p.Model, endpoint: e}
 	o.newLimit.Store(p.official())
-	return o, nil
+	return o, err
 }
 
 // chatRequest is the part of a chat completion request that is used here. A limit of 0 is left out.
@@ -104,36 +90,7 @@ func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *ex
 		}
 		body.Messages = append(body.Messages, chatMessage{role, strings.Join(t.texts, "\n\n")})
 	}
-	res, err := o.post(ctx, body, x)
-	if err != nil {
-		return err
-	}
-	stream := ssestream.NewStream[chatChunk](ssestream.NewDecoder(res), nil)
-	defer stream.Close()
-	for stream.Next() {
-		if err := o.take(stream.Current(), a); err != nil {
-			return err
-		}
-	}
-	return stream.Err()
-}
-
-// post sends the request under the watch of x, which turns every answer that is not a stream into an error.
-func (o *openAI) post(ctx context.Context, body chatRequest, x *exchange) (*http.Response, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
-	if o.key != "" {
-		req.Header.Set("Authorization", "Bearer "+o.key)
-	}
-	return x.middleware(req, o.client.Do)
+	return stream(ctx, o.endpoint, body, x, func(chunk chatChunk) error { return o.take(chunk, a) })
 }
 
 // take adds one event to the answer. Only the first choice counts; more are never requested.

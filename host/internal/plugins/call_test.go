@@ -127,6 +127,7 @@ func TestCallsThatFail(t *testing.T) {
 		"announces-too-much": {call: optimize, want: ErrBadAnswer,
 			says: "announces 1099511627776 edits for 2 entries"},
 		"huge-answer":      {call: optimize, want: ErrBadAnswer, says: "over the size limit"},
+		"tiny-blocks":      {call: optimize, want: ErrBadAnswer, says: "takes more than 64 MiB of memory"},
 		"deep-json":        {call: optimize, want: ErrBadAnswer, says: "nested 5000 deep, at most 1000"},
 		"one-huge-message": {call: optimize, want: ErrBadAnswer, says: "larger than max"},
 		"one-huge-chunk":   {call: optimize, want: ErrBadAnswer, says: "a chunk of 2097152 bytes"},
@@ -184,15 +185,23 @@ func TestNoiseOnStandardOutputHurtsNobody(t *testing.T) {
 	}
 }
 
-// What a plugin sends is not collected before it is found to be too much.
-func TestAGigabyteIsNotTakenIntoMemory(t *testing.T) {
-	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "one-gigabyte")}}}),
-		"one-gigabyte")
+// What a plugin sends is not collected, nor decoded, before it is found to be too much.
+func TestAnAnswerThatIsTooMuchIsNotTakenIntoMemory(t *testing.T) {
+	for name, says := range map[string]string{
+		"one-gigabyte": "more than 67108864 bytes", "tiny-blocks": "it takes more than 256 MiB of memory",
+	} {
+		t.Run(name, func(t *testing.T) { refusedCheaply(t, name, says) })
+	}
+}
+
+func refusedCheaply(t *testing.T, name, says string) {
+	t.Helper()
+	s := strategy(t, open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}}}), name)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "b")})
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
+	if !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), says) {
 		t.Errorf("got %v", err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 6*uint64(config.Defaults().Plugins.MaxAnswerBytes) {

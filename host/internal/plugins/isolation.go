@@ -22,6 +22,7 @@ var without = map[isolate.Measure]string{
 
 	isolate.Calls:       "change modes, owners and limits of what is yours",
 	isolate.Sockets:     "reach the sockets of other programs",
+	isolate.Paths:       "see which files there are",
 	isolate.Ending:      "outlive the host",
 	isolate.Descriptors: "use files and connections that were open where the host was started",
 }

@@ -4,10 +4,12 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/plugins/plugintest"
 
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/sdk"
 )
 
 // isolates skips the test where this machine cannot enforce everything.
@@ -133,6 +136,40 @@ func TestAPluginThatNeedsTheNetworkSaysSo(t *testing.T) {
 	o.Grants = map[string]config.Grant{"needs-network": {Network: true}}
 	if err := try(t, o, "needs-network"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A plugin that ends because it may not do something says what it is, whatever it printed itself.
+func TestAPluginThatDiesOfARefusalSaysOfWhich(t *testing.T) {
+	isolates(t)
+	dir := pluginDir(t, "starts-another")
+	err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}}}, "starts-another")
+	const want = "starting a process (plugins.grants.starts-another.processes allows it)"
+	if err == nil || !strings.Contains(err.Error(), "isolation refused it: ") || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+	grants := map[string]config.Grant{"starts-another": {Processes: true}}
+	if err := try(t, Options{Plugins: config.Plugins{Dirs: []string{dir}, Grants: grants}}, "starts-another"); err != nil {
+		t.Errorf("with the grant: %v", err)
+	}
+}
+
+// Where the machine allows no namespaces, the host makes a plugin's sockets.
+func TestAPluginWorksWithoutNamespaces(t *testing.T) {
+	isolates(t)
+	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, "honest", "needs-llm")}}})
+	m.checks = func() []isolate.Check {
+		return slices.DeleteFunc(isolate.Probe(), func(c isolate.Check) bool { return c.Measure == isolate.Paths })
+	}
+	s := strategy(t, m, "honest")
+	if _, err := s.Optimize(t.Context(), prepare.OptimizeCall{Call: call("a", "chaff", "b")}); err != nil {
+		t.Error(err)
+	}
+	_, err := strategy(t, m, "needs-llm").Compress(t.Context(), prepare.CompressCall{Call: call("a", "b")}, services{
+		generate: func(context.Context) (sdk.Completion, error) { return sdk.Completion{Text: "summary"}, nil },
+	})
+	if err != nil {
+		t.Error("asking the host:", err)
 	}
 }
 

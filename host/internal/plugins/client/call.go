@@ -144,8 +144,11 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 	if err := checkResult(stream.Of(), a.header, in); err != nil {
 		return a, err
 	}
-	// Each part takes memory here, however few bytes it takes on the wire: limits are for both.
-	limits := wire.Limits{Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes}
+	// Each part and each block takes memory here, however few bytes it takes on the wire: limits are for both.
+	limits := wire.Limits{
+		Count: int(a.header.Parts), Message: opts.MaxAnswerBytes, Total: opts.MaxAnswerBytes,
+		Charge: answerMemory(opts.MaxAnswerBytes),
+	}
 	a.parts, err = stream.Parts(limits, func(part P) error { return boundDepth(depth(part), opts.MaxJSONDepth) })
 	if err != nil {
 		return a, err
@@ -154,4 +157,19 @@ func exchange[M contract.DensityMetadata | contract.CompressMetadata, P any](
 		err = fmt.Errorf("%w: it reports a no-op but sends %d pieces", fault.ErrBadAnswer, len(a.parts))
 	}
 	return a, err
+}
+
+// answerExpansion is how much more memory an answer may take than bytes on the wire. Answers of strategies take little
+// more than their bytes; only tiny blocks take many times as much.
+const answerExpansion = 4
+
+// answerMemory returns a bound on what an answer takes of the host's memory, for [wire.Limits].
+func answerMemory(maxAnswerBytes int) func(bytes int) error {
+	taken, most := 0, answerExpansion*maxAnswerBytes
+	return func(bytes int) error {
+		if taken += bytes; taken > most {
+			return fmt.Errorf("%w: it takes more than %d MiB of memory", fault.ErrBadAnswer, most>>20)
+		}
+		return nil
+	}
 }

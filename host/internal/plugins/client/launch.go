@@ -175,7 +175,7 @@ func (p *Plugin) setupFailed(ctx context.Context, op fault.Op, err error) error 
 		if p.proc.KilledByOthers() {
 			return p.proc.Killed(op)
 		}
-		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), "")
+		return p.Failure(op, fmt.Errorf("%w: %s", fault.ErrPluginCrashed, p.proc.ExitState()), p.proc.Refused())
 	case lost(err) && p.lostConnection(ctx):
 		return p.Failure(op, fmt.Errorf("%w: its connection broke", fault.ErrPluginCrashed), "")
 	case status.Code(err) == codes.Unimplemented:

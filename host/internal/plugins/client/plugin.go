@@ -170,7 +170,7 @@ func (p *Plugin) Failure(op fault.Op, err error, hint string) *fault.Error {
 // Crash returns the error for a process that ended by itself, with the end of its standard error. An attached process
 // is not blamed: the developer who started it may stop it.
 func (p *Plugin) Crash(why error) *fault.Error {
-	failure := p.Failure(fault.OpStart, why, "")
+	failure := p.Failure(fault.OpStart, why, p.proc.Refused())
 	failure.Stderr = p.proc.Stderr()
 	failure.Blameless = p.binary.Attached // the developer who started it may end it
 	return failure

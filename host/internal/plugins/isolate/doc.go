@@ -10,9 +10,11 @@
 // and then becomes the program. None of it needs root. A [Watcher] ends what a killed host leaves behind.
 //
 // How the files relate: main_linux.go takes the measures in order. namespaces_linux.go, landlock_linux.go and
-// seccomp_linux.go hold one mechanism each. calls_linux.go lists the system calls that a program has, and
-// probe_linux.go says what works here.
+// seccomp_linux.go hold one mechanism each. calls_linux.go lists the system calls that a program has; a [Guard] answers
+// those that the host is asked about. status_linux.go is how a launcher reports, and probe_linux.go says what works
+// here.
 //
-// Two measures have no kernel mechanism that works everywhere: how much a program keeps in its run directory, and how
-// many threads it has. [KernelKeeps] tells whether the caller has to look after them.
+// Some of what a program takes has no kernel mechanism that works everywhere: how much it keeps in its run directory,
+// how many threads it has, shared memory. The caller is to look at these from time to time; [MaxDisk], [MaxFiles] and
+// [MaxThreads] are the bounds.
 package isolate

@@ -1,13 +1,9 @@
 package isolate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"syscall"
-	"time"
 )
 
 // stepExec is the step in which a launcher becomes the program. Its failures are about the program, not the isolation.
@@ -42,26 +38,6 @@ func newFailure(step string, err error) *Failure {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		f.Errno = uintptr(errno)
-	}
-	return f
-}
-
-// Await reads from the other end of [Spec.Status] until the launcher has become the program, which closes the pipe. It
-// returns a [*Failure] if the launcher reports one, and an [ErrLauncher] if limit passes or the report is unreadable.
-func Await(status *os.File, limit time.Duration) error {
-	if err := status.SetReadDeadline(time.Now().Add(limit)); err != nil {
-		return err
-	}
-	text, err := io.ReadAll(io.LimitReader(status, 64<<10))
-	if err != nil {
-		return fmt.Errorf("%w did not answer: %w", ErrLauncher, err)
-	}
-	if len(text) == 0 {
-		return nil
-	}
-	f := new(Failure)
-	if err := json.Unmarshal(text, f); err != nil {
-		return fmt.Errorf("%w said %q", ErrLauncher, text)
 	}
 	return f
 }

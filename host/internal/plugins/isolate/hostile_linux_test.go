@@ -16,12 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
 // hostReport is what testdata/hostile prints.
 type hostReport struct {
 	Sees, Reached bool
+	Listed        bool
 	Open, Shared  []int
 	Namespace     string
 	Group         int
@@ -29,7 +31,7 @@ type hostReport struct {
 
 // attack lets the hostile program loose on targets, with a descriptor that the host inherited, and returns what it
 // found.
-func attack(t *testing.T, targets map[string]any) (r hostReport, pid int) {
+func attack(t *testing.T, apply []Measure, targets map[string]any) (r hostReport) {
 	t.Helper()
 	leaked, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,14 +51,14 @@ func attack(t *testing.T, targets map[string]any) (r hostReport, pid int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := run(t, Spec{Apply: everything(t)}, hostile, string(text))
+	out, err := run(t, Spec{Apply: apply}, hostile, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
-	return r, pid
+	return r
 }
 
 // victim starts a process of the same user that does nothing.
@@ -96,17 +98,38 @@ func limitsOf(t *testing.T, pid int) string {
 }
 
 func TestAHostileProgramHasNoEffect(t *testing.T) {
-	everything(t, Files, Network, Sockets, Calls, Signals, Descriptors)
+	all := everything(t, Files, Network, Paths, Sockets, Calls, Signals, Descriptors)
+	t.Run("in namespaces", func(t *testing.T) {
+		r := hasNoEffect(t, all)
+		if ours, _ := os.Readlink("/proc/self/ns/net"); r.Namespace == ours {
+			t.Error("it is in the host's network namespace")
+		}
+		if r.Sees || r.Listed {
+			t.Errorf("got %+v", r)
+		}
+	})
+	t.Run("without namespaces", func(t *testing.T) {
+		hasNoEffect(t, without(all, Paths))
+	})
+}
+
+// without returns all measures but one.
+func without(all []Measure, missing Measure) []Measure {
+	return slices.DeleteFunc(slices.Clone(all), func(m Measure) bool { return m == missing })
+}
+
+// hasNoEffect lets the hostile program loose under these measures, and looks at what became of its targets.
+func hasNoEffect(t *testing.T, apply []Measure) hostReport {
+	t.Helper()
 	_, file := secrets(t)
 	other := victim(t)
-	tcp, socket := listen(t)
-	_ = tcp
+	_, socket := listen(t)
 	before, limits := state(t, file), limitsOf(t, other.Process.Pid)
 	null := state(t, "/dev/null")
 
 	dialled := make(chan bool)
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // whoever is outside may connect, too
+	go func() { // programs outside may connect, too
 		defer close(dialled)
 		for ctx.Err() == nil {
 			if conn, err := net.Dial("unix", "@hostile"); err == nil {
@@ -117,7 +140,7 @@ func TestAHostileProgramHasNoEffect(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	r, _ := attack(t, map[string]any{"File": file, "Victim": other.Process.Pid, "Socket": socket})
+	r := attack(t, apply, map[string]any{"File": file, "Victim": other.Process.Pid, "Socket": socket})
 	cancel()
 	<-dialled
 
@@ -133,11 +156,31 @@ func TestAHostileProgramHasNoEffect(t *testing.T) {
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Error("the victim is gone:", err)
 	}
-	if ours, _ := os.Readlink("/proc/self/ns/net"); r.Namespace == ours {
-		t.Error("it is in the host's network namespace")
-	}
-	if r.Sees || r.Reached || len(r.Open) > 0 || len(r.Shared) > 0 {
+	if r.Reached || len(r.Open) > 0 || len(r.Shared) > 0 {
 		t.Errorf("got %+v", r)
+	}
+	return r
+}
+
+// A program has its own sockets, with namespaces and without.
+func TestAProgramReachesItsOwnSockets(t *testing.T) {
+	all := everything(t, Paths, Sockets, Calls)
+	for name, apply := range map[string][]Measure{"in namespaces": all, "without": without(all, Paths)} {
+		if got := try(t, Spec{Apply: apply}, "own")["own"]; got != "done" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// The host learns which calls were refused, and can name the grant that would allow them.
+func TestTheHostIsToldWhatWasRefused(t *testing.T) {
+	all := everything(t, Network, Processes, Calls)
+	try(t, Spec{Apply: all}, "thread", "fork", "clone3", "tcp:127.0.0.1:1", "ptrace", "read-self:/proc/self/status")
+	want := []Refused{
+		{"starting a process", "processes"}, {"a socket of another family than unix", "network"}, {Call: "ptrace"},
+	}
+	if diff := cmp.Diff(want, lastRefused); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -161,8 +204,8 @@ func doomed(runDir string) {
 		fmt.Println(err)
 		return
 	}
-	_, status, _ := os.Pipe()
-	cmd, err := Command(Spec{
+	status, theirs, _ := NewStatus()
+	l, err := NewLauncher(Spec{
 		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir,
 		Apply: apply,
 	})
@@ -171,14 +214,16 @@ func doomed(runDir string) {
 		return
 	}
 	pidfd := -1
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
+	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr}
 	cmd.SysProcAttr.PidFD, cmd.SysProcAttr.Setpgid = &pidfd, true
-	cmd.ExtraFiles, cmd.Stdout = []*os.File{binary, status}, os.Stdout
+	cmd.ExtraFiles, cmd.Stdout = []*os.File{binary, theirs}, os.Stdout
 	if err := cmd.Start(); err != nil {
 		fmt.Println(err)
 		return
+	}
+	_ = theirs.Close()
+	if guard, _ := Await(status, 10*time.Second); guard != nil {
+		NewGuard(guard, runDir, func(string) {})
 	}
 	fmt.Println(cmd.Process.Pid)
 	if err := w.Watch(cmd.Process.Pid, pidfd); err != nil {
@@ -276,7 +321,7 @@ func TestAWatcherClosesWhatItInheritedAndNothingElse(t *testing.T) {
 
 // A program that may start others cannot leave one behind: it is the first process of its namespace.
 func TestWhatAProgramStartsEndsWithIt(t *testing.T) {
-	all := everything(t, Ending, Sockets, Processes)
+	all := everything(t, Ending, Paths, Processes)
 	seconds := fmt.Sprintf("86400.%d", os.Getpid()) // its command line is how it is found
 	shell, err := filepath.EvalSymlinks("/bin/sh")
 	if err != nil {
@@ -322,7 +367,7 @@ func TestTheFilterFitsTheKernelsLimits(t *testing.T) {
 
 // Isolation must work for everyone, so these are the same tests without the rights of root.
 func TestAHostileProgramOfAnotherUser(t *testing.T) {
-	everything(t, Sockets)
+	everything(t, Paths)
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: the other tests have shown it")
 	}
@@ -333,7 +378,9 @@ func TestAHostileProgramOfAnotherUser(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	const nobody = 65534
 	test, program := filepath.Join(dir, "test"), filepath.Join(dir, "hostile")
-	for from, to := range map[string]string{"/proc/self/exe": test, hostile: program} {
+	for from, to := range map[string]string{
+		"/proc/self/exe": test, hostile: program, inside: filepath.Join(dir, "inside"),
+	} {
 		text, err := os.ReadFile(from)
 		if err == nil {
 			err = os.WriteFile(to, text, 0o755)
@@ -345,7 +392,7 @@ func TestAHostileProgramOfAnotherUser(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(test, "-test.v", "-test.run", "TestAHostileProgramHasNoEffect|TestNoProgramOutlives")
+	cmd := exec.Command(test, "-test.v", "-test.run", "TestAHostileProgramHasNoEffect|TestAProgramReaches|TestNoProgramOutlives")
 	cmd.Dir, cmd.Env = dir, []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin", hostileEnv + "=" + program}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()

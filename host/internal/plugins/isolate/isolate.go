@@ -3,6 +3,7 @@ package isolate
 import (
 	"slices"
 	"sync/atomic"
+	"syscall"
 )
 
 // Measure is one kind of isolation. The names occur in -o json output and in the launcher's input.
@@ -20,7 +21,8 @@ const (
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
 	Signals Measure = "signals"
-	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is refused.
+	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is
+	// refused.
 	Memory Measure = "memory"
 	// Calls: no system calls but those of an allow list, and some of these on the process itself only.
 	Calls Measure = "calls"
@@ -28,8 +30,11 @@ const (
 	Descriptors Measure = "descriptors"
 	// Ending: dead with the host, however that ended.
 	Ending Measure = "ending"
-	// Sockets: none but those in its run directory, and nothing outside can reach those that it makes.
+	// Sockets: none but those in its run directory, and nothing outside can reach those that it makes. Without Paths,
+	// the host makes its sockets for it; see [Guard].
 	Sockets Measure = "sockets"
+	// Paths: it does not even see which files there are outside.
+	Paths Measure = "paths"
 	// Disk: a bound on what it keeps in its run directory, in bytes and files.
 	Disk Measure = "disk"
 	// Threads: a bound on how many it has.
@@ -40,7 +45,7 @@ const (
 
 // measures are all of them, in the order in which they are shown.
 var measures = []Measure{
-	Privileges, Files, Network, Sockets, Processes, Calls, Signals, Ending, Descriptors, Memory, Disk, Threads,
+	Privileges, Files, Paths, Network, Sockets, Processes, Calls, Signals, Ending, Descriptors, Memory, Disk, Threads,
 	Limits,
 }
 
@@ -78,8 +83,8 @@ type Spec struct {
 	// Keep are the descriptors from 3 on that stay open in the program, if Descriptors is applied. Binary is kept if
 	// KeepBinary is set.
 	Keep []int `json:"keep"`
-	// Status is the launcher's descriptor for reporting a failure. It closes when the program begins, which is the sign
-	// of success.
+	// Status is the launcher's descriptor of the socket from [NewStatus], for reporting a failure. It closes when the
+	// program begins, which is the sign of success.
 	Status int `json:"status"`
 	// RunDir is the directory that the program may write to. If [OwnDisk] holds for Apply, what the program finds there
 	// is not the directory itself but a file system of its own, which ends with the program; see [HostDir].
@@ -93,7 +98,7 @@ type Spec struct {
 	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
-	// OwnUser is set by [Command] if the program gets a user namespace of its own.
+	// OwnUser is set by [NewLauncher] if the program gets a user namespace of its own.
 	OwnUser bool `json:"ownUser"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.
 	Apply []Measure `json:"apply"`
@@ -101,7 +106,14 @@ type Spec struct {
 
 // OwnDisk reports whether a program under these measures has a file system of its own in its run directory.
 func OwnDisk(apply []Measure) bool {
-	return slices.Contains(apply, Sockets) && slices.Contains(apply, Disk)
+	return slices.Contains(apply, Paths) && slices.Contains(apply, Disk)
+}
+
+// Launcher is how to start a launcher.
+type Launcher struct {
+	Path string
+	Args []string
+	Attr *syscall.SysProcAttr // never nil without an error; more may be added to it
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

@@ -29,6 +29,7 @@ const hostileEnv, doomedEnv, closingEnv = "THRESH_TEST_HOSTILE", "THRESH_TEST_DO
 func TestMain(m *testing.M) {
 	Main() // this program is its own launcher and watcher, as a host is
 	if hostile = os.Getenv(hostileEnv); hostile != "" {
+		inside = filepath.Join(filepath.Dir(hostile), "inside")
 		if dir := os.Getenv(doomedEnv); dir != "" {
 			doomed(dir)
 			return
@@ -94,6 +95,9 @@ func try(t *testing.T, spec Spec, attempts ...string) map[string]string {
 	return ended
 }
 
+// lastRefused are the calls that were refused to the program that [run] ran last.
+var lastRefused []Refused
+
 // run starts a program by way of a launcher and returns what it printed.
 func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error) {
 	t.Helper()
@@ -102,7 +106,7 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 		t.Fatal(err)
 	}
 	defer binary.Close()
-	status, statusW, err := os.Pipe()
+	status, statusW, err := NewStatus()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,19 +115,28 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 		spec.RunDir = t.TempDir()
 	}
 	spec.Path, spec.Args, spec.Binary, spec.Status = "/proc/self/fd/3", append([]string{program}, args...), 3, 4
-	cmd, err := Command(spec)
+	l, err := NewLauncher(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr, Dir: spec.RunDir}
 	var out, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &stderr, []*os.File{binary, statusW}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_ = statusW.Close()
-	if err := Await(status, 10*time.Second); err != nil {
+	file, err := Await(status, 10*time.Second)
+	if err != nil {
 		_ = cmd.Wait()
 		return nil, err
+	}
+	if file != nil {
+		guard := NewGuard(file, spec.RunDir, func(why string) { t.Error(why) })
+		defer func() {
+			lastRefused = guard.Refused()
+			guard.Close()
+		}()
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
@@ -340,13 +353,13 @@ func TestAwait(t *testing.T) {
 		"a long story": {strings.Repeat("x", 1<<20), "the launcher said"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, w, err := os.Pipe()
+			r, w, err := NewStatus()
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer r.Close()
 			go func() { _, _ = io.WriteString(w, test.wrote); _ = w.Close() }() // it fails if it is not read to the end
-			err = Await(r, 10*time.Second)
+			_, err = Await(r, 10*time.Second)
 			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %.100v", err)
 			}

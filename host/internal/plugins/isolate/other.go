@@ -4,7 +4,8 @@ package isolate
 
 import (
 	"errors"
-	"os/exec"
+	"os"
+	"time"
 )
 
 const nothingHere = "only Linux can be told to isolate a process"
@@ -12,11 +13,29 @@ const nothingHere = "only Linux can be told to isolate a process"
 // Main only registers the program: there are no launchers on this system.
 func Main() { registered.Store(true) }
 
-// Command always fails.
-func Command(Spec) (*exec.Cmd, error) { return nil, errors.New(nothingHere) }
+// NewLauncher always fails.
+func NewLauncher(Spec) (Launcher, error) { return Launcher{}, errors.New(nothingHere) }
 
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }
 
 // Probe reports that this system can enforce nothing.
 func Probe() []Check { return none(nothingHere) }
+
+// NewStatus always fails.
+func NewStatus() (host, launcher *os.File, err error) { return nil, nil, errors.New(nothingHere) }
+
+// Await always fails.
+func Await(*os.File, time.Duration) (guard *os.File, err error) { return nil, errors.New(nothingHere) }
+
+// Guard does nothing: it is never made.
+type Guard struct{}
+
+// NewGuard is never called.
+func NewGuard(*os.File, string, func(string)) *Guard { return nil }
+
+// Close does nothing.
+func (*Guard) Close() {}
+
+// Refused returns nothing.
+func (*Guard) Refused() []Refused { return nil }

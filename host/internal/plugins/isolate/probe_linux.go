@@ -1,9 +1,11 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,14 +31,19 @@ func Probe() []Check {
 	if abi < signalsABI {
 		signals = Check{Signals, false, fmt.Sprintf("needs landlock version %d, this kernel has %d", signalsABI, abi)}
 	}
+	paths := Check{Paths, true, "a mount namespace"}
 	sockets := Check{Sockets, true, "mount and network namespaces"}
-	if err := tryNamespaces(); err != nil {
-		sockets = Check{Sockets, false, "this machine allows no namespaces: " + err.Error()}
+	if err := tryMeasures(Paths, Privileges); err != nil {
+		paths = Check{Paths, false, "this machine allows no namespaces: " + err.Error()}
+		sockets.How = "the host makes its sockets for it (seccomp user notification)"
+		if err := tryMeasures(Sockets, Calls, Privileges); err != nil {
+			sockets = Check{Sockets, false, "no namespaces, and no seccomp user notification: " + err.Error()}
+		}
 	} else if !canMount() {
-		sockets.How = "user, mount and network namespaces"
+		paths.How, sockets.How = "user and mount namespaces", "user, mount and network namespaces"
 	}
 	disk, threads := Check{Disk, true, "looked at every second"}, Check{Threads, true, "looked at every second"}
-	if sockets.Works {
+	if paths.Works {
 		disk.How = fmt.Sprintf("a file system of its own, %d MiB", MaxDisk>>20)
 		if !canMount() {
 			threads.How = fmt.Sprintf("RLIMIT_NPROC in its user namespace, %d", MaxThreads)
@@ -45,6 +52,7 @@ func Probe() []Check {
 	return []Check{
 		{Privileges, true, "no_new_privs, no capabilities"},
 		files,
+		paths,
 		filters(Network),
 		sockets,
 		filters(Processes),
@@ -80,4 +88,46 @@ func filters(m Measure) Check {
 		return Check{m, false, "this kernel does not filter system calls (seccomp): " + errno.Error()}
 	}
 	return Check{m, true, "a filter of system calls (seccomp)"}
+}
+
+// probeTimeout bounds the trial of measures.
+const probeTimeout = 5 * time.Second
+
+// tryMeasures starts a launcher that only takes these measures, and returns why it cannot. Security modules and
+// containers forbid some in many ways that cannot be asked for.
+func tryMeasures(apply ...Measure) error {
+	dir, err := os.MkdirTemp("", "thresh-probe")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(dir)
+	status, theirs, err := NewStatus()
+	if err != nil {
+		return err
+	}
+	defer status.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return errors.Join(err, theirs.Close())
+	}
+	defer null.Close()
+	var process *os.Process
+	l, err := NewLauncher(Spec{Trial: true, Status: 3, RunDir: dir, Apply: apply})
+	if err == nil {
+		process, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
+			Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: l.Attr,
+		})
+	}
+	if err := errors.Join(err, theirs.Close()); err != nil {
+		return err
+	}
+	guard, err := Await(status, probeTimeout)
+	if guard != nil {
+		_ = guard.Close()
+	}
+	if err != nil {
+		_ = process.Kill()
+	}
+	_, _ = process.Wait()
+	return err
 }

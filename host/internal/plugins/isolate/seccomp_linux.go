@@ -4,6 +4,7 @@ package isolate
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -38,28 +39,46 @@ const (
 )
 
 // filterCalls installs the filter of system calls. Refused calls return an error that programs know how to handle;
-// killing the program would hide the reason.
+// killing the program would hide the reason. The host is asked about most of them, to know what was refused; where the
+// kernel cannot do that, or the host is under such a filter itself, it never learns.
 func filterCalls(spec Spec) error {
 	if native == nil {
 		return errors.New("no filter for " + runtime.GOARCH)
 	}
-	program := filter(*native, refusal{
+	r := refusal{
 		sockets:   slices.Contains(spec.Apply, Network) && !spec.Network,
 		processes: slices.Contains(spec.Apply, Processes) && !spec.Processes,
 		signals:   !landlockGuardsSignals(spec),
-	}, uint32(os.Getpid()))
+		tell:      true,
+		supervise: slices.Contains(spec.Apply, Sockets) && !slices.Contains(spec.Apply, Paths),
+	}
+	fd, err := install(filter(*native, r, uint32(os.Getpid())), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	if err == nil {
+		return handOver(spec.Status, fd)
+	}
+	if r.supervise {
+		return err
+	}
+	r.tell = false
+	_, err = install(filter(*native, r, uint32(os.Getpid())), 0)
+	return err
+}
+
+// install installs a filter, and returns the descriptor that flags may ask for.
+func install(program []unix.SockFilter, flags uintptr) (fd int, err error) {
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	n, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)
 	if errno != 0 {
-		return errno
+		return -1, errno
 	}
-	return nil
+	return int(n), nil
 }
 
 // refusal selects what a filter refuses in addition to what no plugin may do: sockets other than Unix sockets, new
-// processes, and signals by thread id, of which a filter cannot know the process that they go to.
-type refusal struct{ sockets, processes, signals bool }
+// processes, and signals by thread id, of which a filter cannot know the process that they go to. With tell, a [Guard]
+// is told what was refused; with supervise, it makes the sockets.
+type refusal struct{ sockets, processes, signals, tell, supervise bool }
 
 // assembler collects a BPF program.
 type assembler []unix.SockFilter
@@ -67,10 +86,11 @@ type assembler []unix.SockFilter
 func (a *assembler) add(code uint16, k uint32, jt, jf uint8) {
 	*a = append(*a, unix.SockFilter{Code: code, K: k, Jt: jt, Jf: jf})
 }
-func (a *assembler) load(offset uint32)      { a.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
-func (a *assembler) answer(verdict uint32)   { a.add(unix.BPF_RET|unix.BPF_K, verdict, 0, 0) }
-func (a *assembler) allow()                  { a.answer(unix.SECCOMP_RET_ALLOW) }
-func (a *assembler) refuse(errno unix.Errno) { a.answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
+func (a *assembler) load(offset uint32)    { a.add(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
+func (a *assembler) answer(verdict uint32) { a.add(unix.BPF_RET|unix.BPF_K, verdict, 0, 0) }
+
+// failing is the verdict for a call that fails with errno.
+func failing(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
 // when runs the instructions that body adds only for a call, whose number must be loaded. body must end with a verdict.
 func (a *assembler) when(call uint32, body func(*assembler)) {
@@ -80,15 +100,8 @@ func (a *assembler) when(call uint32, body func(*assembler)) {
 	*a = append(*a, inner...)
 }
 
-// each gives all calls the same verdict.
-func (a *assembler) each(calls []uint32, verdict func(*assembler)) {
-	for _, call := range calls {
-		a.when(call, verdict)
-	}
-}
-
-// argument goes on if an argument has one of its values, and refuses the call otherwise.
-func (a *assembler) argument(arg argument, errno unix.Errno) {
+// argument goes on if an argument has one of its values, and answers with refusal otherwise.
+func (a *assembler) argument(arg argument, refusal uint32) {
 	a.load(callArg0 + 8*uint32(arg.index))
 	if arg.mask != 0 {
 		a.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, arg.mask, 0, 0)
@@ -96,53 +109,118 @@ func (a *assembler) argument(arg argument, errno unix.Errno) {
 	for i, value := range arg.values {
 		a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, uint8(len(arg.values)-i), 0)
 	}
-	a.refuse(errno)
+	a.answer(refusal)
 }
 
-// filter returns the BPF program that the kernel runs for each call. It is a plain list. Since Linux 5.11 the kernel
-// runs it once for each call whose verdict does not depend on arguments, and remembers the verdict; so the calls that
-// need their arguments checked come first.
+// ranged is a range of call numbers with one verdict, up to the next range.
+type ranged struct{ first, verdict uint32 }
+
+// ranges sorts calls by number, and puts neighbours with the same verdict together. Numbers that are not in verdicts
+// get the last verdict.
+func ranges(verdicts map[uint32]uint32, last uint32) []ranged {
+	out := []ranged{{0, last}}
+	to := func(first, verdict uint32) {
+		switch end := &out[len(out)-1]; {
+		case end.verdict == verdict:
+		case end.first == first:
+			end.verdict = verdict
+		default:
+			out = append(out, ranged{first, verdict})
+		}
+	}
+	for _, call := range slices.Sorted(maps.Keys(verdicts)) {
+		to(call, verdicts[call])
+		if _, next := verdicts[call+1]; !next {
+			to(call+1, last)
+		}
+	}
+	return out
+}
+
+// search finds the range that a call is in by halving, and answers with its verdict. The number must be loaded.
+func (a *assembler) search(in []ranged) {
+	if len(in) == 1 {
+		a.answer(in[0].verdict)
+		return
+	}
+	half := len(in) / 2
+	var lower assembler
+	lower.search(in[:half])
+	a.add(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, in[half].first, 0, 1)
+	a.add(unix.BPF_JMP|unix.BPF_JA, uint32(len(lower)), 0, 0) // a conditional jump reaches 255 instructions only
+	*a = append(*a, lower...)
+	a.search(in[half:])
+}
+
+// filter returns the BPF program that the kernel runs for each call. Since Linux 5.11 the kernel runs it once for each
+// call whose verdict does not depend on arguments, when it is installed, and remembers the verdict. So the calls that
+// need their arguments checked come first, and the others are searched: a list would add half a millisecond to a start.
 func filter(arch architecture, r refusal, pid uint32) []unix.SockFilter {
 	var a assembler
-	refuse := func(a *assembler) { a.refuse(unix.EPERM) }
+	const allowed = unix.SECCOMP_RET_ALLOW
+	// told refuses a call of which the host is to know, if it can be told; [Guard] answers with the same error.
+	told := func(errno unix.Errno) uint32 {
+		if r.tell {
+			return unix.SECCOMP_RET_USER_NOTIF
+		}
+		return failing(errno)
+	}
 	a.load(callArch)
 	a.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, arch.audit, 1, 0)
 	a.answer(unix.SECCOMP_RET_KILL_PROCESS) // numbers of another architecture mean other calls
 	a.load(callNumber)
 	if arch.x32 {
 		a.add(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32, 0, 1)
-		a.refuse(unix.ENOSYS)
+		a.answer(failing(unix.ENOSYS))
+	}
+	verdicts := make(map[uint32]uint32)
+	give := func(verdict uint32, calls ...uint32) { // the first verdict counts
+		for _, call := range calls {
+			if _, given := verdicts[call]; !given {
+				verdicts[call] = verdict
+			}
+		}
 	}
 	if !r.processes { // before the rules, which allow some of these calls on itself only
-		a.each(slices.Concat(processCalls, arch.forks), (*assembler).allow)
+		give(allowed, slices.Concat(processCalls, arch.forks)...)
 	}
 	if !r.signals {
-		a.when(unix.SYS_TKILL, (*assembler).allow) // musl signals its own threads by it
+		give(allowed, unix.SYS_TKILL) // musl signals its own threads by it
+	}
+	if r.supervise {
+		give(unix.SECCOMP_RET_USER_NOTIF, unix.SYS_BIND, unix.SYS_CONNECT)
 	}
 	for _, rule := range callRules(r, pid) {
+		if _, given := verdicts[rule.call]; given {
+			continue
+		}
+		refusal := failing(rule.errno)
+		if rule.call == unix.SYS_SOCKET {
+			refusal = told(rule.errno)
+		}
 		a.when(rule.call, func(a *assembler) {
 			for _, arg := range rule.args {
-				a.argument(arg, rule.errno)
+				a.argument(arg, refusal)
 			}
-			a.allow()
+			a.answer(allowed)
 		})
 	}
 	a.when(unix.SYS_CLONE, func(a *assembler) {
 		a.load(callArg0) // its flags
 		a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, namespaces, 0, 1)
-		a.refuse(unix.EPERM)
+		a.answer(told(unix.EPERM))
 		if r.processes {
 			a.add(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, unix.CLONE_THREAD, 1, 0)
-			a.refuse(unix.EPERM)
+			a.answer(told(unix.EPERM))
 		}
-		a.allow()
+		a.answer(allowed)
 	})
-	a.each(allowedCalls, (*assembler).allow)
-	a.each(arch.allowed, (*assembler).allow)
-	a.each(slices.Concat(refusedCalls, arch.refused, arch.forks), refuse)
-	a.each(attributeCalls, func(a *assembler) { a.refuse(unix.EOPNOTSUPP) })
-	// Also clone3, whose arguments lie in memory where a filter does not see them. A program that is told that there is
-	// no such call uses clone.
-	a.refuse(unix.ENOSYS)
+	give(allowed, slices.Concat(allowedCalls, arch.allowed)...)
+	give(told(unix.EPERM), slices.Concat(refusedCalls, arch.refused, arch.forks)...)
+	give(failing(unix.EOPNOTSUPP), attributeCalls...)
+	// The arguments of clone3 lie in memory where a filter does not see them. A program that is told that there is no
+	// such call uses clone.
+	give(failing(unix.ENOSYS), unix.SYS_CLONE3)
+	a.search(ranges(verdicts, told(unix.ENOSYS)))
 	return a
 }

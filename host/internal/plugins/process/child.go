@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
+	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 	"github.com/thresh-dev/thresh/internal/wire"
 )
 
@@ -65,8 +66,9 @@ type attempt struct {
 
 // running is the started process. Read it only after attempt.done is closed.
 type running struct {
-	cmd      *exec.Cmd // nil: it could not be started
-	lifeline *os.File  // the host's end of the pipe: closing it tells the plugin to end
+	cmd      *exec.Cmd      // nil: it could not be started
+	guard    *isolate.Guard // answers for some system calls; nil if nothing asks
+	lifeline *os.File       // the host's end of the pipe: closing it tells the plugin to end
 }
 
 // exit is how the process ended. Read state only after done is closed.
@@ -220,6 +222,9 @@ func (c *child) run(stdout, stderr *os.File) {
 	}()
 
 	reap(c.cmd)
+	if c.guard != nil {
+		c.guard.Close()
+	}
 	c.exit.state = c.cmd.ProcessState.String()
 	if why := c.exit.reason.Load(); why != nil {
 		c.exit.state = "killed by the host: " + *why
@@ -265,6 +270,13 @@ func (c *child) terminate(grace time.Duration) error {
 		c.log.Warn("plugin process did not end after SIGTERM, sending SIGKILL", "grace", grace)
 	}
 	return c.kill()
+}
+
+// condemn kills a process that takes more than it may, and records why.
+func (c *child) condemn(why string) {
+	c.log.Error("plugin takes more than it may and is killed", "why", why)
+	c.exit.reason.Store(&why)
+	_ = c.kill() // what cannot be killed is reported when the process is closed
 }
 
 // kill sends SIGKILL to the whole process group and waits for the process to be gone.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
 )
@@ -15,11 +16,33 @@ func (c *child) endedHint() string {
 	case c.binary.Script && filepath.Base(c.binary.Interpreter()) == "env":
 		return "its #! line has env look for a program in PATH, which plugins do not get: name the program by its " +
 			"absolute path"
+	case c.refusedHint() != "":
+		return c.refusedHint()
 	case c.isolated():
 		return byHand + "; if it works there, isolation keeps something from it: see plugins.grants." + c.binary.Name +
 			" and 'thresh doctor'"
 	}
 	return byHand
+}
+
+// refusedHint says which system calls isolation refused, and which grants would allow them; "" if it refused none that
+// it knows of. Programs try some calls and go on without, so that it does not say that one ended because of them.
+func (c *child) refusedHint() string {
+	if c.guard == nil {
+		return ""
+	}
+	var all []string
+	for _, r := range c.guard.Refused() {
+		allowed := "no grant allows it"
+		if r.Grant != "" {
+			allowed = "plugins.grants." + c.binary.Name + "." + r.Grant + " allows it"
+		}
+		all = append(all, r.Call+" ("+allowed+")")
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "before it ended, isolation refused it: " + strings.Join(all, ", ")
 }
 
 // isolated reports whether the process's access to files is restricted.

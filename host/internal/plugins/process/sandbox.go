@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,13 @@ func NewSandbox(set config.Plugins, name string, checks func() []isolate.Check) 
 		return Sandbox{Lacking: []string{"everything: plugins.isolation is off"}}, nil
 	}
 	s := Sandbox{Grant: set.Grants[name], MaxMemory: set.MaxMemoryBytes}
-	for _, check := range checks() {
+	all := checks()
+	supervised := slices.ContainsFunc(all, func(c isolate.Check) bool { return c.Measure == isolate.Paths && !c.Works })
+	for _, check := range all {
+		if check.Measure == isolate.Sockets && supervised && s.Grant.Network {
+			// The host cannot make sockets of the network for it.
+			check.Works, check.How = false, "with a grant for the network, it takes namespaces"
+		}
 		if check.Works {
 			s.Apply = append(s.Apply, check.Measure)
 			continue
@@ -73,7 +80,7 @@ func (s Sandbox) env() []string {
 // launch starts the opened binary through a launcher, and waits until the launcher has become it. A failure to isolate
 // is thus an error of Start, and the plugin's code never runs without the isolation.
 func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
-	statusR, statusW, err := os.Pipe()
+	statusR, statusW, err := isolate.NewStatus()
 	if err != nil {
 		return nil, err
 	}
@@ -85,20 +92,24 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 	if err := errors.Join(err, statusW.Close()); err != nil {
 		return nil, err
 	}
-	if err := isolate.Await(statusR, launcherTimeout); err != nil {
+	guard, err := isolate.Await(statusR, launcherTimeout)
+	if err != nil {
 		killGroup(cmd.Process)
 		_ = cmd.Wait()
 		return nil, err
+	}
+	if guard != nil {
+		c.guard = isolate.NewGuard(guard, c.dir, c.condemn)
 	}
 	return cmd, nil
 }
 
 // launcher returns the command that starts the host's own program as a launcher. It inherits the lifeline, the binary,
-// and the pipe on which it reports a failure, as descriptors 3, 4 and 5.
+// and the socket on which it reports, as descriptors 3, 4 and 5.
 func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
 	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
 	grant := c.sandbox.Grant
-	cmd, err := isolate.Command(isolate.Spec{
+	l, err := isolate.NewLauncher(isolate.Spec{
 		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.binary.Path},
 		Binary: binaryFD, KeepBinary: c.binary.Script, Keep: []int{lifelineFD}, Status: statusFD, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
@@ -107,8 +118,9 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	if err != nil {
 		return nil, err
 	}
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, stdout, stderr // no Stdin: /dev/null
-	cmd.ExtraFiles = []*os.File{lifeline, c.binary.File(), status}
-	cmd.SysProcAttr = processAttributes(cmd.SysProcAttr)
-	return cmd, nil
+	return &exec.Cmd{
+		Path: l.Path, Args: l.Args, SysProcAttr: processAttributes(l.Attr),
+		Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr, // no Stdin: /dev/null
+		ExtraFiles: []*os.File{lifeline, c.binary.File(), status},
+	}, nil
 }

@@ -44,6 +44,11 @@ func (s *strategy) edits(call *threshv1.CallHeader) []proto.Message {
 		return slices.Repeat([]proto.Message{replace(0, strings.Repeat("x", 1<<20))}, 1000)
 	case "huge-answer":
 		return []proto.Message{replace(0, strings.Repeat("x", 32<<20))}
+	case "tiny-blocks":
+		e := replace(0, "")
+		blocks := &e.GetReplace().Blocks
+		*blocks = slices.Repeat(*blocks, 2_000_000) // of six bytes each
+		return []proto.Message{e}
 	case "deep-json":
 		return []proto.Message{deepCall(5000)}
 	case "changes-human-text":

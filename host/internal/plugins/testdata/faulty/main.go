@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,6 +58,11 @@ func beforeHandshake(name string) {
 	case "exits-at-start":
 		fmt.Fprintln(os.Stderr, "cannot find my licence")
 		os.Exit(3)
+	case "starts-another":
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(4)
+		}
 	case "noisy":
 		fmt.Print(noise)
 	case "chatty":

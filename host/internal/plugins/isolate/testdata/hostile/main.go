@@ -29,6 +29,7 @@ type targets struct {
 type report struct {
 	Sees      bool   // it sees that the file exists
 	Reached   bool   // something outside connected, or it connected to something
+	Listed    bool   // the socket is in a list that it can read
 	Open      []int  // its descriptors above the standard three
 	Namespace string // of the network
 	Group     int    // its process group
@@ -48,7 +49,7 @@ func main() {
 	if t.Victim > 0 { // 0 would be itself
 		limits(t.Victim)
 	}
-	r.Reached = sockets(t.Socket)
+	r.Reached, r.Listed = sockets(t.Socket)
 	r.Shared = shared()
 	r.Namespace, _ = os.Readlink("/proc/self/ns/net")
 	cling(t.Cling)
@@ -115,13 +116,19 @@ func limits(pid int) {
 
 // sockets connects to another program's socket, and lets others connect to an abstract one. "@hostile" is the name
 // that the test dials.
-func sockets(path string) (reached bool) {
-	if conn, err := net.Dial("unix", path); err == nil {
-		_, _ = conn.Write([]byte("every word"))
-		reached = true
+func sockets(path string) (reached, listed bool) {
+	_ = os.Symlink(path, "link")
+	for _, address := range []string{path, "link", "@" + path} {
+		if conn, err := net.Dial("unix", address); err == nil {
+			_, _ = conn.Write([]byte("every word"))
+			reached = true
+		}
 	}
 	text, _ := os.ReadFile("/proc/self/net/unix")
-	reached = reached || strings.Contains(string(text), path)
+	listed = strings.Contains(string(text), path)
+	if pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0); err == nil { // datagrams need no connection
+		reached = reached || unix.Sendto(pair[0], []byte("every word"), 0, &unix.SockaddrUnix{Name: path}) == nil
+	}
 	if l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@hostile", Net: "unix"}); err == nil {
 		_ = l.SetDeadline(time.Now().Add(300 * time.Millisecond))
 		if conn, err := l.Accept(); err == nil {
@@ -129,7 +136,7 @@ func sockets(path string) (reached bool) {
 			reached = true
 		}
 	}
-	return reached
+	return reached, listed
 }
 
 // shared makes what stays when its process has ended.

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/prepare"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/todos"
+)
+
+// What a session takes in memory, about: the text of a token, and what is around an entry.
+const (
+	bytesPerToken = 8
+	bytesPerEntry = 600
+)
+
+// enter marks the session as in use until leave is called, and reads it from the store again if its memory was
+// released. An error means that it could not be read; leave has to be called all the same.
+func (s *Session) enter() (leave func(), err error) {
+	if s.stored == nil {
+		return func() {}, nil
+	}
+	s.using.Add(1)
+	if s.released.Load() {
+		err = s.wake()
+	}
+	return s.leave, err
+}
+
+// leave ends a use. The last one counts the session's memory, and makes the host release what is too much.
+func (s *Session) leave() {
+	now := s.history.Snapshot()
+	s.used.Store(time.Now().UnixNano())
+	if s.using.Add(-1) == 0 && s.done.Err() == nil {
+		s.host.memory.Add(s.resize(int64(bytesPerToken*now.Tokens + bytesPerEntry*len(now.Entries))))
+		s.host.release()
+	}
+}
+
+// resize sets what the session takes in memory, and returns by how much that changed.
+func (s *Session) resize(bytes int64) int64 { return bytes - s.bytes.Swap(bytes) }
+
+// wake reads the session from the store, if its memory was released.
+func (s *Session) wake() error {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	if !s.released.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.done, storeTimeout)
+	defer cancel()
+	found, err := s.load(ctx)
+	switch {
+	case err != nil:
+		s.empty() // of what was read before the error
+		return err
+	case !found:
+		return s.deleted()
+	}
+	if was, err := s.stored.groups.State(); err == nil {
+		s.reconfigured(was)
+	}
+	s.released.Store(false)
+	return nil
+}
+
+// entered is enter for methods that return no error. If the session cannot be read, the log says so, and they return
+// what an empty session has; Add and Prepare then fail.
+func (s *Session) entered(what string) (leave func()) {
+	leave, err := s.enter()
+	if err != nil {
+		s.host.log.Warn("session could not be read from the store", "session", s.id, "for", what, "error", err)
+	}
+	return leave
+}
+
+// sleep releases the session's memory, unless it is in use or has nothing in the store.
+func (s *Session) sleep() {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	if !s.stored.exists || s.released.Swap(true) {
+		return
+	}
+	// An entry that comes now sees that it is released, and waits for the lock.
+	if s.using.Load() > 0 || s.done.Err() != nil {
+		s.released.Store(false)
+		return
+	}
+	s.empty()
+	s.host.memory.Add(s.resize(0))
+}
+
+// empty makes the session what it was before it was read. Callers hold s.adding.
+func (s *Session) empty() {
+	_ = s.history.Restore(history.State{}, nil) // nothing cannot be wrong
+	s.tasks = todos.Tracker{}
+	p := s.stored
+	*p = stored{store: p.store, key: p.key, exists: true, groups: sessionlog.Groups{}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.viewed, s.sent = history.View{}, false, 0
+	s.overrides = map[string]json.RawMessage{}
+	s.pipeline.Restore(prepare.State{})
+}
+
+// release lets the sessions that were used least recently go from memory until what is left is within
+// sessions.maxMemory. They are in the store, and are read again when they are used.
+func (h *Host) release() {
+	limit := int64(h.Config().Settings().Sessions.MaxMemory)
+	if limit == 0 || h.memory.Load() <= limit || !h.releasing.TryLock() {
+		return
+	}
+	defer h.releasing.Unlock()
+	// Down to nine tenths, so that not every use of a session releases another.
+	for h.memory.Load() > limit/10*9 {
+		s := h.leastRecent()
+		if s == nil {
+			return
+		}
+		s.sleep()
+	}
+}
+
+// leastRecent returns the idle session that was used least recently; nil if there is none.
+func (h *Host) leastRecent() (found *Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		if s.using.Load() == 0 && s.bytes.Load() > 0 && (found == nil || s.used.Load() < found.used.Load()) {
+			found = s
+		}
+	}
+	return found
+}
+
+// expireEvery is how often sessions are looked for that were not used for sessions.keep.
+const expireEvery = time.Hour
+
+// expire deletes sessions that were not used for sessions.keep, now and from time to time until ctx ends.
+func (h *Host) expire(ctx context.Context, kept store.Store) {
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		if keep := h.Config().Settings().Sessions.Keep; keep > 0 {
+			n, err := kept.Expire(ctx, keep)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				h.log.Warn("old sessions could not be deleted", "error", err)
+			case n > 0:
+				h.log.Info("sessions were deleted that were not used for sessions.keep", "sessions", n, "keep", keep)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

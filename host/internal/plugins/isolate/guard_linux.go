@@ -1,0 +1,157 @@
+package isolate
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Guard answers for the host when a program makes a system call that its filter does not decide by itself (seccomp user
+// notification). It refuses what no plugin may do, and remembers what that was, so that the end of a program can be
+// explained. Where there are no namespaces, it also makes the program's sockets; see guard_sockets_linux.go.
+// It is safe for concurrent use.
+type Guard struct {
+	file  *os.File
+	dir   string           // the program's run directory
+	flood func(why string) // ends the program
+
+	mu      sync.Mutex
+	refused []uint32 // numbers of calls, each once
+}
+
+// The layouts of what the kernel and a guard exchange.
+type (
+	notification struct {
+		id         uint64
+		pid, flags uint32
+		data       callData
+	}
+	response struct {
+		id    uint64
+		val   int64
+		errno int32
+		flags uint32
+	}
+	addition struct { // of a descriptor to the program's
+		id                              uint64
+		flags, ours, theirs, theirFlags uint32
+	}
+	// callData is what a filter sees of a call.
+	callData struct {
+		number, arch uint32
+		at           uint64
+		args         [6]uint64
+	}
+)
+
+const (
+	// maxRefusals is how many calls a guard answers in a second. More are an attempt to keep the host busy.
+	maxRefusals = 10_000
+	// maxNames is how many different calls are remembered.
+	maxNames = 32
+)
+
+// NewGuard answers until Close, or the program's end. file is from [Await]; dir is the program's run directory. flood
+// is called at most once, if the program makes so many calls that it must be ended.
+func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
+	g := &Guard{file: file, dir: dir, flood: flood}
+	go g.serve()
+	return g
+}
+
+// Close ends the guard. Calls that the filter does not decide then fail with ENOSYS.
+func (g *Guard) Close() { _ = g.file.Close() }
+
+// serve answers calls, until it is closed or no process is left that could make one.
+func (g *Guard) serve() {
+	conn, err := g.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	second, count := time.Now(), 0
+	for ended := false; !ended; {
+		if err := conn.Read(func(fd uintptr) bool {
+			polls := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			if n, err := unix.Poll(polls, 0); err != nil || n == 0 {
+				return false
+			}
+			if polls[0].Revents&unix.POLLIN == 0 {
+				ended = true // POLLHUP
+				return true
+			}
+			g.answer(int(fd))
+			return true
+		}); err != nil {
+			return
+		}
+		if now := time.Now(); now.Sub(second) > time.Second {
+			second, count = now, 0
+		}
+		if count++; count > maxRefusals {
+			g.flood("it made more than 10000 system calls in a second that isolation refuses")
+			return
+		}
+	}
+}
+
+// answer answers one call.
+func (g *Guard) answer(fd int) {
+	var n notification
+	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
+		return // its thread was interrupted meanwhile, and will ask again
+	}
+	var errno unix.Errno
+	switch number := n.data.number; number {
+	case unix.SYS_BIND, unix.SYS_CONNECT:
+		errno = g.socket(fd, &n)
+	default:
+		errno = errnoOf(number)
+		g.remember(number)
+	}
+	r := response{id: n.id, errno: -int32(errno)}
+	_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) // it fails if the thread is gone
+}
+
+func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg)); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// remember records a call that was refused.
+func (g *Guard) remember(number uint32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.refused) < maxNames && !slices.Contains(g.refused, number) {
+		g.refused = append(g.refused, number)
+	}
+}
+
+// Refused returns the calls that were refused, in the order in which each was first made. Programs try some calls and
+// go on without them, so that these need not be why one ended.
+func (g *Guard) Refused() []Refused {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []Refused
+	for _, number := range g.refused {
+		out = append(out, refusedCall(number))
+	}
+	return out
+}
+
+// errStale says that a notification is no longer valid.
+var errStale = errors.New("the thread is gone")
+
+// valid reports whether the thread still waits. What was read of a process before is of this thread's process then.
+func valid(fd int, id uint64) error {
+	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) != nil {
+		return errStale
+	}
+	return nil
+}

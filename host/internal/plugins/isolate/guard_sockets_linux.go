@@ -1,0 +1,122 @@
+package isolate
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where there are no namespaces, the file system does not keep a program from sockets: connecting needs no right that
+// Landlock knows. So bind and connect are left to the guard. It reads the address, which the program could exchange
+// before the kernel reads it again; therefore it never lets the program's own call go on, but makes another socket,
+// binds or connects that one, and puts it in the place of the program's.
+
+// unixAddress is the longest address of a Unix socket, with its family.
+const unixAddress = 2 + 108
+
+// socket answers a bind or connect. Only sockets in the program's run directory can be reached.
+func (g *Guard) socket(fd int, n *notification) unix.Errno {
+	name, flags, err := g.asked(fd, n)
+	if err != nil {
+		g.remember(n.data.number)
+		return unix.EACCES
+	}
+	ours, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return unix.EMFILE
+	}
+	defer unix.Close(ours)
+	if n.data.number == unix.SYS_BIND {
+		// By its path, which the program may ask for later. Landlock keeps it from renaming the directory, and a link
+		// in the place of the name is not followed.
+		err = unix.Bind(ours, &unix.SockaddrUnix{Name: path.Join(g.dir, name)})
+	} else {
+		err = connectTo(ours, path.Join(g.dir, name))
+	}
+	if err == nil {
+		err = unix.SetNonblock(ours, flags&unix.O_NONBLOCK != 0)
+	}
+	if err == nil {
+		add := addition{
+			id: n.id, flags: unix.SECCOMP_ADDFD_FLAG_SETFD, ours: uint32(ours), theirs: uint32(n.data.args[0]),
+			theirFlags: uint32(flags & unix.O_CLOEXEC),
+		}
+		err = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&add))
+	}
+	if err == nil {
+		return 0
+	}
+	if errno, ok := fault(err).(unix.Errno); ok {
+		return errno
+	}
+	return unix.EACCES
+}
+
+// connectTo connects a socket to the one at a path. It follows no link at its end.
+func connectTo(socket int, name string) error {
+	there, err := unix.Open(name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(there)
+	var stat unix.Stat_t
+	if err := unix.Fstat(there, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return unix.ECONNREFUSED
+	}
+	return unix.Connect(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", there)})
+}
+
+// asked returns the name in the run directory that a call is about, and the flags of its descriptor.
+func (g *Guard) asked(fd int, n *notification) (name string, flags int, err error) {
+	address := make([]byte, min(n.data.args[2], unixAddress))
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.pid))
+	if err != nil {
+		return "", 0, err
+	}
+	defer mem.Close()
+	if _, err := mem.ReadAt(address, int64(n.data.args[1])); err != nil {
+		return "", 0, err
+	}
+	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", n.pid, int32(n.data.args[0])))
+	if err != nil {
+		return "", 0, err
+	}
+	if err := valid(fd, n.id); err != nil {
+		return "", 0, err
+	}
+	for line := range strings.Lines(string(info)) {
+		if text, ok := strings.CutPrefix(line, "flags:"); ok {
+			value, err := strconv.ParseInt(strings.TrimSpace(text), 8, 32)
+			if err != nil {
+				return "", 0, err
+			}
+			flags = int(value)
+		}
+	}
+	name, ok := g.inRunDir(address)
+	if !ok {
+		return "", 0, unix.EACCES
+	}
+	return name, flags, nil
+}
+
+// inRunDir returns the file name in an address, if that is one of a Unix socket in the run directory. Abstract
+// addresses begin with a zero byte.
+func (g *Guard) inRunDir(address []byte) (name string, ok bool) {
+	if len(address) < 3 || *(*uint16)(unsafe.Pointer(&address[0])) != unix.AF_UNIX || address[2] == 0 {
+		return "", false
+	}
+	text, _, _ := bytes.Cut(address[2:], []byte{0})
+	dir, name := path.Split(string(text))
+	// A relative path begins in the run directory, which the program cannot leave.
+	return name, (dir == "" || path.Clean(dir) == g.dir) && name != "" && name != "." && name != ".."
+}
