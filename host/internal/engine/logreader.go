@@ -26,8 +26,8 @@ type Recorded struct {
 	IDs     []string // one for each entry
 }
 
-// ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if there is
-// none.
+// ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
+// there is none.
 func ReadRecorded(ctx context.Context, in store.Store, key store.Key) (all Recorded, err error) {
 	if _, err := in.Head(ctx, key); err != nil {
 		return all, err
