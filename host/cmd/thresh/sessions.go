@@ -16,8 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is the file that
-'thresh serve' uses. Hosts may use the store at the same time.`
+const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
+the file that 'thresh serve' uses. Hosts may use the store at the same time.`
 
 // sessions are the flags of the commands about stored sessions.
 type sessions struct {
@@ -195,8 +195,8 @@ func (s *sessions) removeCommand() *cobra.Command {
 func (s *sessions) vacuumCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
-		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the space of
-deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
+		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
+space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {

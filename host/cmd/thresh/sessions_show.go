@@ -38,9 +38,10 @@ func (s *sessions) showCommand() *cobra.Command {
 					}{shown(head), tree})
 				}
 				h := shown(head)
-				fmt.Fprintf(s.out, "session   %s\nentries   %d (%d tokens)\nsize      %s in %d records\ncreated   %s\nused      %s\n",
-					h.ID, h.Entries, h.Tokens, sizeText(h.Bytes), h.Records,
-					h.Created.Format(time.RFC3339), h.Used.Format(time.RFC3339))
+				fmt.Fprintf(s.out, "session   %s\nentries   %d (%d tokens)\nsize      %s in %d records\n", h.ID,
+					h.Entries, h.Tokens, sizeText(h.Bytes), h.Records)
+				fmt.Fprintf(s.out, "created   %s\nused      %s\n", h.Created.Format(time.RFC3339),
+					h.Used.Format(time.RFC3339))
 				if h.Owner != "" {
 					fmt.Fprintf(s.out, "owner     %s\n", h.Owner)
 				}

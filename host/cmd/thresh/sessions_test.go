@@ -69,7 +69,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 func TestAStoreThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.file("notes.txt", "this is no database, and it is long enough for its header to be read as one by mistake ........")
+	p.file("notes.txt", strings.Repeat("this is no database, although it is long enough for one\n", 20))
 	p.run("run", "--set", "sessions.store=sqlite:notes.txt").failed(t, 1, "notes.txt")
 	p.run("run", "--set", "sessions.store=sqlite:/proc/none/sessions.db").failed(t, 1, "/proc/none")
 }
