@@ -35,11 +35,13 @@ PURE := ./docs/doctest ./host/cmd/thresh/... ./host/config ./host/internal/lab/c
 	./sdk/content/... ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
-# 'make lint' vets; debug information is left out because linking it takes longer than most tests.
-TESTFLAGS := -vet=off -ldflags='-s -w'
+# 'make lint' vets; debug information is left out because linking it takes longer than most tests. Many tests wait for
+# processes, so that twice as many packages are tested at a time as there are processors.
+CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -74,6 +76,15 @@ test: check race ## build, lint, generated code, and all tests but the slow ones
 test-slow: size ## the guide for authors, npm, the sample generator, the size and stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
+
+# The agents run where only loopback is, if this user may make such a network namespace.
+AGENTS  := $(CURDIR)/.bin/agents
+OFFLINE := $(shell unshare -rn true 2>/dev/null && echo "unshare -rn sh -c 'ip link set lo up && exec \"\$$@\"' sh")
+test-clients: ## Claude Code, Codex and others through thresh wrap against a strict server; needs node, npm and python3
+	@if command -v npm >/dev/null && command -v python3 >/dev/null; then host/internal/door/proxy/clienttest/install.sh $(AGENTS); \
+	else echo "NOTE: without npm and python3 no agent runs here"; fi
+	$(GO) test -c -o $(BIN)/clienttest.test ./host/internal/door/proxy/clienttest
+	cd host/internal/door/proxy/clienttest && AGENTS_DIR=$(AGENTS) $(OFFLINE) $(CURDIR)/$(BIN)/clienttest.test -test.v -test.timeout 30m
 
 check: fmt-check lint proto-check vuln ## all but the tests
 

@@ -107,7 +107,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	// The agent has the terminal. What the host has to say is kept until it ends.
 	held := &heldLog{}
 	log := engine.DefaultLogger(held, set.Log)
-	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach})
+	h, err := engine.Open(engine.Options{Config: c, Logger: log, Attach: attach, Keep: true})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"os/exec"
@@ -221,8 +222,10 @@ func summary(t proxy.Totals, dryRun bool) string {
 	if t.Whole > 0 {
 		line += fmt.Sprintf(" (%d %%)", saved*100/t.Whole)
 	}
-	if t.Saved != 0 {
-		line += fmt.Sprintf(", $%.2f net of the prompt cache", t.Saved)
+	if cents := math.Round(t.Saved * 100); cents < 0 {
+		line += fmt.Sprintf(", a loss of $%.2f net of the prompt cache", -cents/100)
+	} else if cents > 0 {
+		line += fmt.Sprintf(", $%.2f net of the prompt cache", cents/100)
 	}
 	line += fmt.Sprintf("; %s", plural(t.Rewrites, "rewrite"))
 	if t.Failed > 0 {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/thresh-dev/thresh/host/internal/store"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -34,4 +35,29 @@ func (s *Session) PreparedIDs() []string {
 		ids[i] = e.ID
 	}
 	return ids
+}
+
+// Added is an entry as it was added to a session, before any strategy saw it.
+type Added struct {
+	ID      string
+	Content content.Content
+	Tokens  int
+}
+
+// Added returns every entry that was ever added to a session of a store, in order. A session without a store has none
+// to return. Contents must not be changed.
+func (s *Session) Added(ctx context.Context) (all []Added, err error) {
+	if s.stored == nil || !s.stored.exists {
+		return nil, nil
+	}
+	r := replay{Session: s}
+	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
+		if err != nil {
+			return nil, s.storeError(err)
+		}
+		for _, e := range step.added.Entries {
+			all = append(all, Added{e.ID, e.Content, e.Tokens})
+		}
+	}
+	return all, nil
 }

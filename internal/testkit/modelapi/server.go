@@ -42,9 +42,10 @@ type Request struct {
 	Header       http.Header
 	Body         []byte
 	Status       int
-	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools.
-	Tokens, Cached int
-	Model          bool
+	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools. Compacts: the client
+	// asked for a summary of its history.
+	Tokens, Cached  int
+	Model, Compacts bool
 }
 
 // Server is a running server.
@@ -186,7 +187,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, object{"input_tokens": total, "totalTokens": total})
 		return
 	}
-	fault := s.begin(seen, len(p.tools) > 0, total, u.cached)
+	fault := s.begin(seen, p, total, u.cached)
 	switch limit := s.options.ContextLimit; {
 	case fault.Status != 0:
 		status(fault.Status)
@@ -209,11 +210,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin counts a request and returns its fault.
-func (s *Server) begin(r *Request, model bool, tokens, cached int) Fault {
+func (s *Server) begin(r *Request, p prompt, tokens, cached int) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Tokens, r.Cached, r.Model = tokens, cached, model
-	if !model || s.options.Fault == nil {
+	r.Tokens, r.Cached, r.Model, r.Compacts = tokens, cached, len(p.tools) > 0, p.compacts
+	if !r.Model || s.options.Fault == nil {
 		return Fault{}
 	}
 	s.models++

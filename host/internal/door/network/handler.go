@@ -39,6 +39,7 @@ var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.Plugi
 func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(logging{o.Log}), connect.WithReadMaxBytes(maxRequest),
+		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
 	}
 	s := service.New(o.Host)
 	mux := http.NewServeMux()

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,7 +17,6 @@ import (
 // branch is one line of a conversation: a session of the host that has the items of its requests as entries.
 type branch struct {
 	thread *thread
-	number int
 
 	mu      sync.Mutex // held from the search for the branch until its plan is made
 	closed  bool
@@ -50,23 +50,75 @@ type turnSize struct {
 	rewrote bool
 }
 
-// open opens the session of a new branch.
-func (s *Server) open(b *branch, rt route, r *body.Request, beta string) error {
-	id := b.thread.identity.name
-	if b.number > 1 || b.thread.identity.name == string(rt.api) {
-		id = fmt.Sprintf("%s.%d", id, b.number)
-	}
+// mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no
+// later process finds.
+const mostBranches = 32
+
+// open opens the session of a new branch. A store may have it from an earlier process: the first of the conversation's
+// sessions whose entries are the beginning of the request goes on where it was.
+func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request, chain []body.Sum, beta string) error {
 	settings := s.settings(rt, r, beta)
-	session, err := s.options.Host.Session(engine.SessionOptions{ID: id, Settings: settings})
-	if errors.Is(err, engine.ErrSessionExists) {
-		// The same client's id at another API: the names are for people, and need not be the client's.
-		session, err = s.options.Host.Session(engine.SessionOptions{Settings: settings})
+	name := b.thread.identity.name
+	if b.thread.identity.shared { // conversations that share an identity differ in how they begin
+		first := chain[r.First()]
+		name += "-" + hex.EncodeToString(first[:6])
 	}
-	if err != nil {
-		return err
+	for n := range mostBranches {
+		id := name
+		if n > 0 {
+			id = fmt.Sprintf("%s.%d", name, n+1)
+		}
+		session, err := s.options.Host.Session(engine.SessionOptions{ID: id, Settings: settings})
+		if errors.Is(err, engine.ErrSessionExists) {
+			continue // a branch of this process
+		}
+		if err != nil {
+			return err
+		}
+		added, err := session.Added(ctx)
+		if err == nil && b.resume(r, chain, added) {
+			b.begin(session, r)
+			return nil
+		}
+		if closed := session.Close(); err != nil || closed != nil {
+			return errors.Join(err, closed)
+		}
 	}
+	session, err := s.options.Host.Session(engine.SessionOptions{Settings: settings})
+	if err == nil {
+		b.begin(session, r)
+	}
+	return err
+}
+
+func (b *branch) begin(session *engine.Session, r *body.Request) {
 	b.session, b.ledger, b.model = session, session.Ledger(), r.Model
-	return nil
+}
+
+// resume takes in the entries of a stored session, if they are a beginning of the request that ends with an item.
+func (b *branch) resume(r *body.Request, chain []body.Sum, added []engine.Added) bool {
+	if len(added) == 0 {
+		return true
+	}
+	entries := r.Entries(0)
+	if len(added) > len(entries) {
+		return false
+	}
+	whole := 0
+	for i, a := range added {
+		if !entries[i].Content.Equal(a.Content) {
+			return false
+		}
+		entries[i].ID, whole = a.ID, whole+a.Tokens
+	}
+	last := entries[len(added)-1].Refs
+	items := last[len(last)-1].Item + 1
+	if len(added) < len(entries) && entries[len(added)].Refs[0].Item < items {
+		return false // in the middle of an item
+	}
+	b.entries, b.whole = entries[:len(added):len(added)], whole
+	b.thread.advance(b, chain[items-1], items)
+	return true
 }
 
 // add makes entries of the items that the branch does not have yet.

@@ -22,7 +22,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	b := thread.find(chain)
 	if b == nil {
 		b = thread.begin()
-		if err := s.open(b, x.route, req, r.Header.Get("Anthropic-Beta")); err != nil {
+		if err := s.open(r.Context(), b, x.route, req, chain, r.Header.Get("Anthropic-Beta")); err != nil {
 			b.mu.Unlock()
 			return s.failed(x, req.Raw, nil, err)
 		}

@@ -16,6 +16,8 @@ type identity struct {
 	key string
 	// name begins the ids of the sessions: what a person can find again.
 	name string
+	// shared: other conversations may have the same identity.
+	shared bool
 }
 
 // clientHeaders are the headers in which clients send an id of their conversation, with the name of the client.
@@ -30,7 +32,7 @@ var clientHeaders = [][2]string{
 func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
 	scope := string(rt.api) + "\x00" + s.options.Upstreams.of(rt.provider).String() + "\x00"
 	if id := h.Get("X-Thresh-Session"); id != "" {
-		return identity{scope + "thresh\x00" + id, printable(id)}
+		return identity{key: scope + "thresh\x00" + id, name: printable(id)}
 	}
 	for _, c := range clientHeaders {
 		if id := h.Get(c[0]); id != "" {
@@ -39,18 +41,18 @@ func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
 			if agent := h.Get("X-Claude-Code-Agent-Id"); agent != "" {
 				id, name = id+"\x00"+agent, name+"-"+printable(agent)
 			}
-			return identity{scope + c[1] + "\x00" + id, name}
+			return identity{key: scope + c[1] + "\x00" + id, name: name}
 		}
 	}
 	if r.SessionID != "" {
-		return identity{scope + "body\x00" + r.SessionID, printable(r.SessionID)}
+		return identity{key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
 	}
 	mac := hmac.New(sha256.New, s.secret)
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
 		mac.Write([]byte(h.Get(name) + "\x00"))
 	}
 	sum := hex.EncodeToString(mac.Sum(nil))
-	return identity{scope + "credential\x00" + sum, string(rt.api)}
+	return identity{key: scope + "credential\x00" + sum, name: string(rt.api), shared: true}
 }
 
 // printable is a client's id as it may stand in the id of a session, in file names and on terminals.

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 type standing struct {
 	proxy *proxy.Server
 	url   string
+	end   func()
 }
 
 // stand puts a proxy in front of a server. settings are as --set has them.
@@ -54,11 +55,10 @@ func stand(t testing.TB, upstream string, settings map[string]any, change ...fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger()})
+	h, err := engine.Open(engine.Options{Config: c, Logger: hclog.NewNullLogger(), Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.Close() })
 	address := func(path string) *url.URL {
 		u, err := url.Parse(upstream + path)
 		if err != nil {
@@ -73,8 +73,9 @@ func stand(t testing.TB, upstream string, settings map[string]any, change ...fun
 	}
 	p := proxy.New(options)
 	s := httptest.NewServer(p)
-	t.Cleanup(func() { s.Close(); p.Close() })
-	return &standing{p, s.URL}
+	end := func() { s.Close(); p.Close(); _ = h.Close() }
+	t.Cleanup(end)
+	return &standing{p, s.URL, end}
 }
 
 // provider starts a model server that ends with the test.

@@ -1,11 +1,8 @@
 package proxy_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +66,9 @@ func TestAConversationIsKeptSmallAndValid(t *testing.T) {
 					t.Fatalf("%d requests, the provider got %d", len(a.sent), len(sent))
 				}
 				for i, r := range sent {
-					onlyEdits(t, a.sent[i], r.Body)
+					if err := modelapi.OnlyEdits(a.sent[i], r.Body); err != nil {
+						t.Error(err)
+					}
 				}
 				last := len(sent) - 1
 				if len(sent[last].Body) > len(a.sent[last])/2 {
@@ -84,103 +83,16 @@ func TestAConversationIsKeptSmallAndValid(t *testing.T) {
 	}
 }
 
-// onlyEdits checks a request that was sent against the client's: outside of the conversation it is the same, and of
-// the conversation each part is the client's, a result with another text, or new text.
-func onlyEdits(t *testing.T, client, sent []byte) {
-	t.Helper()
-	was, now := decode(t, client), decode(t, sent)
-	var list string
-	for _, k := range []string{"messages", "input", "contents"} {
-		if _, ok := was[k]; ok {
-			list = k
-		}
-	}
-	for k, v := range was {
-		if k != list && !bytes.Equal(v, now[k]) {
-			t.Errorf("%s changed", k)
-		}
-	}
-	had := map[string]bool{}
-	for _, part := range parts(t, was[list]) {
-		had[part] = true
-	}
-	for _, part := range parts(t, now[list]) {
-		if !had[part] && !had[withoutText(part)] && !strings.Contains(part, `"text"`) {
-			t.Errorf("sent, but not the client's: %.300s", part)
-		}
-	}
-}
-
-func decode(t *testing.T, body []byte) map[string]json.RawMessage {
-	t.Helper()
-	var out map[string]json.RawMessage
-	if err := json.Unmarshal(body, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// parts returns the parts of all items, each as it is and without the text of its result. Cache markers, which may
-// move, are taken off.
-func parts(t *testing.T, list json.RawMessage) (out []string) {
-	t.Helper()
-	var items []map[string]json.RawMessage
-	if err := json.Unmarshal(list, &items); err != nil {
-		t.Fatal(err)
-	}
-	for _, item := range items {
-		var inner []json.RawMessage
-		for _, k := range []string{"content", "parts"} {
-			_ = json.Unmarshal(item[k], &inner)
-		}
-		if inner == nil {
-			whole, _ := json.Marshal(item)
-			inner = []json.RawMessage{whole}
-		}
-		for _, part := range inner {
-			s := strings.Replace(string(part), `,"cache_control":{"type":"ephemeral"}`, "", 1)
-			out = append(out, s, withoutText(s))
-		}
-	}
-	return out
-}
-
-// withoutText takes off the result's text.
-func withoutText(part string) string {
-	for _, field := range []string{`"content":"`, `"output":"`} {
-		if i := strings.Index(part, field); i >= 0 {
-			end := i + len(field)
-			for part[end] != '"' || part[end-1] == '\\' {
-				end++
-			}
-			return part[:i] + part[end+1:]
-		}
-	}
-	return part
-}
-
 // stableBetweenRewrites checks that requests begin as the one before, but for the rewrites that were counted.
 func stableBetweenRewrites(t *testing.T, sent []*modelapi.Request, rewrites int) {
 	t.Helper()
 	breaks := 0
 	for i := 1; i < len(sent); i++ {
-		a, b := parts(t, conversation(t, sent[i-1].Body)), parts(t, conversation(t, sent[i].Body))
-		if len(b) < len(a) || !slices.Equal(a, b[:len(a)]) {
+		if !modelapi.Continues(sent[i-1].Body, sent[i].Body) {
 			breaks++
 		}
 	}
 	if breaks > rewrites {
 		t.Errorf("the beginning changed %d times, in %d rewrites", breaks, rewrites)
 	}
-}
-
-func conversation(t *testing.T, body []byte) json.RawMessage {
-	o := decode(t, body)
-	for _, k := range []string{"messages", "input", "contents"} {
-		if v, ok := o[k]; ok {
-			return v
-		}
-	}
-	t.Fatal("no conversation")
-	return nil
 }

@@ -25,7 +25,6 @@ type thread struct {
 
 	mu    sync.Mutex
 	heads map[body.Sum]*branch // the branches by the sum of their last item
-	made  int                  // branches so far
 }
 
 // of returns the thread of an identity, and the threads that must be closed to make room for it.
@@ -90,10 +89,7 @@ func (t *thread) longest(chain []body.Sum) *branch {
 
 // begin makes a branch, with its lock held.
 func (t *thread) begin() *branch {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.made++
-	b := &branch{thread: t, number: t.made}
+	b := &branch{thread: t}
 	b.mu.Lock()
 	return b
 }

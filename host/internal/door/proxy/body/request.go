@@ -199,6 +199,16 @@ func compacting(text string) bool {
 	return slices.ContainsFunc(compactions, func(words string) bool { return strings.Contains(text, words) })
 }
 
+// First returns the position of the first item that is no instruction; 0 if there is none.
+func (r *Request) First() int {
+	for i := range r.Items {
+		if !r.Items[i].leading {
+			return i
+		}
+	}
+	return 0
+}
+
 // Rest returns what a request holds besides its conversation: everything before and behind the array of items, and the
 // instructions at its beginning.
 func (r *Request) Rest() []byte {
