@@ -1,6 +1,7 @@
 package body
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -143,8 +144,10 @@ func changedText(was, now content.Block) (string, bool) {
 		text := now.(content.Text).Text
 		return text, text != was.Text
 	case content.ToolResponse:
-		now := now.(content.ToolResponse)
-		return now.ResultText(), string(now.Result) != string(was.Result)
+		// Compared as they stand: to decode every result of a long conversation takes longer than all else.
+		if now := now.(content.ToolResponse); !bytes.Equal(now.Result, was.Result) {
+			return now.ResultText(), true
+		}
 	}
 	return "", false
 }
