@@ -43,8 +43,8 @@ var ErrMade = errors.New("the view has an entry that is not text and was not in 
 // of the model. It is short, and the same each time.
 const blanked = "[result removed: superseded later in the conversation]"
 
-// NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be had
-// in the API's form, more is kept:
+// NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be
+// had in the API's form, more is kept:
 //
 //   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
 //     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
@@ -137,7 +137,8 @@ func same(was, now content.Block, aligned bool) bool {
 	return content.Equal(was, now)
 }
 
-// changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's stand.
+// changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's
+// stand.
 func changedText(was, now content.Block) (string, bool) {
 	switch was := was.(type) {
 	case content.Text:
