@@ -35,8 +35,10 @@ PURE := ./docs/doctest ./host/cmd/thresh/... ./host/config ./host/internal/lab/c
 	./sdk/content/... ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
 WATCHED := ./host/internal/tokens ./host/internal/lab/verify
 CONCURRENT := Share|CountAll|BadPlugin/(one-at-a-time|ignores-cancellation)
-# 'make lint' vets; debug information is left out because linking it takes longer than most tests.
-TESTFLAGS := -vet=off -ldflags='-s -w'
+# 'make lint' vets; debug information is left out because linking it takes longer than most tests. Many tests wait for
+# processes, so that twice as many packages are tested at a time as there are processors.
+CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
 .PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos bench fuzz vuln clean tools

@@ -3,8 +3,8 @@ package wire
 import "google.golang.org/protobuf/encoding/protowire"
 
 // decodedPart is about what a part, an entry, a block or an unknown field takes in memory besides its texts, in bytes.
-// An empty block takes four bytes on the wire: without this, megabytes of them would be charged for a small part of what
-// they cost.
+// An empty block takes four bytes on the wire: without this, megabytes of them would be charged for a small part of
+// what they cost.
 const decodedPart = 128
 
 // shape says what a message holds that takes memory of its own.

@@ -222,6 +222,25 @@ func TestARewriteMeetsAdditions(t *testing.T) {
 	}
 }
 
+// A turn sees what other hosts added before it was asked for, also where its door leaves out what comes later.
+func TestATurnSeesWhatOtherHostsAdded(t *testing.T) {
+	s, other := pair(t, &hooked{}, nil)
+	add(t, s, says(content.Human, "one"))
+	add(t, other, says(content.Human, "two"))
+	asked := s.Mark()
+	got, err := s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
+	if diff := cmp.Diff([]string{"one", "two"}, texts(got.History)); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	add(t, s, says(content.Human, "three"))
+	asked = s.Mark()
+	add(t, s, says(content.Human, "later"))
+	got, err = s.Prepare(t.Context(), engine.PrepareOptions{UpTo: &asked})
+	if diff := cmp.Diff([]string{"one", "two", "three"}, texts(got.History)); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
 // An addition goes behind what another host adds at the same moment, with an id of its own.
 func TestAnAdditionMeetsAnother(t *testing.T) {
 	hook := &hooked{kind: store.Added}

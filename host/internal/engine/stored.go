@@ -319,6 +319,23 @@ func (s *Session) Refresh(ctx context.Context) error {
 	return err
 }
 
+// refreshUpTo is Refresh for a request that was made at the moment upTo; nil is now. It returns the moment up to which
+// the request may see the history. What other hosts added before the request was made is in the log, but not in this
+// host's memory yet, so that by upTo alone it would count as added later.
+func (s *Session) refreshUpTo(ctx context.Context, upTo *history.Mark) (*history.Mark, error) {
+	if s.stored == nil || s.done.Err() != nil {
+		return upTo, nil
+	}
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	nothingLater := upTo != nil && *upTo == s.history.Mark()
+	if _, err := s.catchUp(ctx, 0); err != nil || !nothingLater {
+		return upTo, err
+	}
+	now := s.history.Mark()
+	return &now, nil
+}
+
 // settle writes what a turn has learned. The error is errMoved if another host has rewritten the history, or has run a
 // turn: what this one returns is then not what is sent.
 func (s *Session) settle(ctx context.Context) error {

@@ -70,6 +70,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	}
 	pending := o.PendingTokens
 	for range mostTries {
+		if o.UpTo, err = s.refreshUpTo(ctx, o.UpTo); err != nil {
+			return s.unprepared(o), err
+		}
 		o.PendingTokens = s.pendingTokens(pending)
 		if req, ready, err = s.prepareOnce(ctx, o); !errors.Is(err, errMoved) {
 			return ready, err
@@ -81,12 +84,9 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (ready Prepared
 	return s.unprepared(o), s.busyError("prepare")
 }
 
-// prepareOnce is a turn on the session as the store has it. The error is errMoved if another host has changed the
+// prepareOnce is a turn on the session as this host knows it. The error is errMoved if another host has changed the
 // session meanwhile, so that the turn has to be run again.
 func (s *Session) prepareOnce(ctx context.Context, o PrepareOptions) (prepare.Request, Prepared, error) {
-	if err := s.Refresh(ctx); err != nil {
-		return prepare.Request{}, s.unprepared(o), err
-	}
 	w, req, err := s.request(ctx, o.PendingTokens)
 	if err != nil {
 		return req, s.unprepared(o), err
@@ -176,6 +176,9 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 		return outcome.Outcome{}, err
 	}
 	for range mostTries {
+		if upTo, err = s.refreshUpTo(ctx, upTo); err != nil {
+			return out, err
+		}
 		if req, out, err = s.compressOnce(ctx, upTo); !errors.Is(err, errMoved) {
 			return out, err
 		}
@@ -186,12 +189,9 @@ func (s *Session) Compress(ctx context.Context, upTo *history.Mark) (out outcome
 	return out, s.busyError("compress")
 }
 
-// compressOnce is a Compress of the session as the store has it; errMoved is as for prepareOnce.
+// compressOnce is a Compress of the session as this host knows it; errMoved is as for prepareOnce.
 func (s *Session) compressOnce(ctx context.Context, upTo *history.Mark) (
 	prepare.Request, outcome.Outcome, error) {
-	if err := s.Refresh(ctx); err != nil {
-		return prepare.Request{}, outcome.Outcome{}, err
-	}
 	w, req, err := s.request(ctx, s.pendingTokens(0))
 	if err != nil {
 		return req, outcome.Outcome{}, err

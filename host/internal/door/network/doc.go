@@ -10,6 +10,7 @@
 //	turns.go     the methods that run a turn, and watching them
 //	plugins.go   the methods that are about no session
 //	convert.go   between protobuf and package service
+//	codec.go     reads JSON, strictly
 //	errors.go    errors as status codes with details
 //	log.go       one line of log per request
 //	server.go    an HTTP server on a listener, and how it ends

@@ -315,6 +315,33 @@ func TestWebPagesAreRefused(t *testing.T) {
 	}
 }
 
+// TestWhatIsMisspeltIsRefused, because it would otherwise mean nothing at all.
+func TestWhatIsMisspeltIsRefused(t *testing.T) {
+	s := loopback(t)
+	for body, want := range map[string]int{
+		`{"session":"s"}`: http.StatusOK,
+		`{"sesion":"s"}`:  http.StatusBadRequest,
+		``:                http.StatusBadRequest,
+		`{"session":7}`:   http.StatusBadRequest,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/thresh.v1.SessionService/Open",
+			strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+localToken)
+		answer, err := s.conns.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d", body, answer.StatusCode)
+		}
+	}
+}
+
 // TestLongHistoriesComeInParts that a client with the usual bound of 4 MiB takes.
 func TestLongHistoriesComeInParts(t *testing.T) {
 	c, ctx := loopback(t).client(localToken, connect.WithGRPC(), connect.WithReadMaxBytes(4<<20)), t.Context()

@@ -56,8 +56,8 @@ const (
 	maxNames = 32
 )
 
-// NewGuard answers until Close, or the program's end. file is from [Await]; dir is the program's run directory. flood is
-// called at most once, if the program makes so many calls that it must be ended.
+// NewGuard answers until Close, or the program's end. file is from [Await]; dir is the program's run directory. flood
+// is called at most once, if the program makes so many calls that it must be ended.
 func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
 	g := &Guard{file: file, dir: dir, flood: flood}
 	go g.serve()
@@ -133,8 +133,8 @@ func (g *Guard) remember(number uint32) {
 	}
 }
 
-// Refused returns the calls that were refused, in the order in which each was first made. Programs try some calls and go
-// on without them, so that these need not be why one ended.
+// Refused returns the calls that were refused, in the order in which each was first made. Programs try some calls and
+// go on without them, so that these need not be why one ended.
 func (g *Guard) Refused() []Refused {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
+	"path"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -33,11 +33,11 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	}
 	defer unix.Close(ours)
 	if n.data.number == unix.SYS_BIND {
-		// By its path, which the program may ask for later. Landlock keeps it from renaming the directory, and a link in
-		// the place of the name is not followed.
-		err = unix.Bind(ours, &unix.SockaddrUnix{Name: filepath.Join(g.dir, name)})
+		// By its path, which the program may ask for later. Landlock keeps it from renaming the directory, and a link
+		// in the place of the name is not followed.
+		err = unix.Bind(ours, &unix.SockaddrUnix{Name: path.Join(g.dir, name)})
 	} else {
-		err = connectTo(ours, filepath.Join(g.dir, name))
+		err = connectTo(ours, path.Join(g.dir, name))
 	}
 	if err == nil {
 		err = unix.SetNonblock(ours, flags&unix.O_NONBLOCK != 0)
@@ -58,9 +58,9 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	return unix.EACCES
 }
 
-// connectTo connects a socket to the one at path. It follows no link at its end.
-func connectTo(socket int, path string) error {
-	there, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+// connectTo connects a socket to the one at a path. It follows no link at its end.
+func connectTo(socket int, name string) error {
+	there, err := unix.Open(name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (g *Guard) asked(fd int, n *notification) (name string, flags int, err erro
 	return name, flags, nil
 }
 
-// inRunDir returns the file name in an address, if that is one of a Unix socket in the run directory. Abstract addresses
-// begin with a zero byte.
+// inRunDir returns the file name in an address, if that is one of a Unix socket in the run directory. Abstract
+// addresses begin with a zero byte.
 func (g *Guard) inRunDir(address []byte) (name string, ok bool) {
 	if len(address) < 3 || *(*uint16)(unsafe.Pointer(&address[0])) != unix.AF_UNIX || address[2] == 0 {
 		return "", false
 	}
-	path, _, _ := bytes.Cut(address[2:], []byte{0})
-	dir, name := filepath.Split(string(path))
+	text, _, _ := bytes.Cut(address[2:], []byte{0})
+	dir, name := path.Split(string(text))
 	// A relative path begins in the run directory, which the program cannot leave.
-	return name, (dir == "" || filepath.Clean(dir) == g.dir) && filepath.IsLocal(name) && name != "."
+	return name, (dir == "" || path.Clean(dir) == g.dir) && name != "" && name != "." && name != ".."
 }

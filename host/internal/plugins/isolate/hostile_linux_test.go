@@ -205,7 +205,7 @@ func doomed(runDir string) {
 		return
 	}
 	status, theirs, _ := NewStatus()
-	cmd, err := Command(Spec{
+	l, err := NewLauncher(Spec{
 		Path: "/proc/self/fd/3", Args: []string{hostile, `{"Cling":true}`}, Binary: 3, Status: 4, RunDir: runDir,
 		Apply: apply,
 	})
@@ -214,9 +214,7 @@ func doomed(runDir string) {
 		return
 	}
 	pidfd := -1
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
+	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr}
 	cmd.SysProcAttr.PidFD, cmd.SysProcAttr.Setpgid = &pidfd, true
 	cmd.ExtraFiles, cmd.Stdout = []*os.File{binary, theirs}, os.Stdout
 	if err := cmd.Start(); err != nil {

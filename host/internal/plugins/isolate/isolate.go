@@ -3,6 +3,7 @@ package isolate
 import (
 	"slices"
 	"sync/atomic"
+	"syscall"
 )
 
 // Measure is one kind of isolation. The names occur in -o json output and in the launcher's input.
@@ -20,7 +21,8 @@ const (
 	Processes Measure = "processes"
 	// Signals: none to processes outside, and no abstract Unix sockets, which the file system does not protect.
 	Signals Measure = "signals"
-	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is refused.
+	// Memory: a hard limit on private memory. No limit that works without root counts other memory; most of it is
+	// refused.
 	Memory Measure = "memory"
 	// Calls: no system calls but those of an allow list, and some of these on the process itself only.
 	Calls Measure = "calls"
@@ -96,7 +98,7 @@ type Spec struct {
 	Trial bool `json:"trial,omitempty"`
 	// MaxMemory is in bytes; 0 is no limit.
 	MaxMemory uint64 `json:"maxMemory"`
-	// OwnUser is set by [Command] if the program gets a user namespace of its own.
+	// OwnUser is set by [NewLauncher] if the program gets a user namespace of its own.
 	OwnUser bool `json:"ownUser"`
 	// Apply are the measures to take. A launcher that cannot take one of them fails.
 	Apply []Measure `json:"apply"`
@@ -105,6 +107,13 @@ type Spec struct {
 // OwnDisk reports whether a program under these measures has a file system of its own in its run directory.
 func OwnDisk(apply []Measure) bool {
 	return slices.Contains(apply, Paths) && slices.Contains(apply, Disk)
+}
+
+// Launcher is how to start a launcher.
+type Launcher struct {
+	Path string
+	Args []string
+	Attr *syscall.SysProcAttr // never nil without an error; more may be added to it
 }
 
 // launcherName is a launcher's argv[0]; it tells a launcher from a normal start of the program.

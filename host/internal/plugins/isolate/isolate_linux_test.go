@@ -115,11 +115,11 @@ func run(t *testing.T, spec Spec, program string, args ...string) ([]byte, error
 		spec.RunDir = t.TempDir()
 	}
 	spec.Path, spec.Args, spec.Binary, spec.Status = "/proc/self/fd/3", append([]string{program}, args...), 3, 4
-	cmd, err := Command(spec)
+	l, err := NewLauncher(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Dir = spec.RunDir
+	cmd := &exec.Cmd{Path: l.Path, Args: l.Args, SysProcAttr: l.Attr, Dir: spec.RunDir}
 	var out, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &stderr, []*os.File{binary, statusW}
 	if err := cmd.Start(); err != nil {

@@ -3,7 +3,6 @@ package isolate
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
@@ -84,7 +83,7 @@ func devicesOf(spec Spec) []string {
 // symbolic links. It only considers what all systems have in common, not a program's own directory.
 func Readable(path string) bool {
 	return slices.ContainsFunc(slices.Concat(systemTrees, systemReads), func(tree string) bool {
-		real, err := filepath.EvalSymlinks(tree)
+		real, err := realPath(tree)
 		return err == nil && (path == real || strings.HasPrefix(path, real+"/"))
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
@@ -42,19 +41,15 @@ func Main() {
 // launcherFailed is the exit status of a launcher that failed. It informs people only; the host reads the status pipe.
 const launcherFailed = 125
 
-// Command returns a command that starts a launcher for spec. The caller adds files, environment and directory,
-// and keeps what is in SysProcAttr.
+// NewLauncher returns how to start a launcher for spec. The caller adds files, environment and directory.
 // /proc/self/exe is the running program even if its file was replaced.
-func Command(spec Spec) (*exec.Cmd, error) {
+func NewLauncher(spec Spec) (Launcher, error) {
 	flags := namespacesOf(spec)
 	spec.OwnUser = flags != 0 && !canMount()
 	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{launcherName, string(text)}}
-	enterNamespaces(cmd, flags, spec.OwnUser)
-	return cmd, nil
+	return Launcher{
+		Path: "/proc/self/exe", Args: []string{launcherName, string(text)}, Attr: inNamespaces(flags, spec.OwnUser),
+	}, err
 }
 
 // steps are what a launcher does for each measure, in this order: mounting needs privileges and no Landlock, and the

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,12 +33,10 @@ func namespacesOf(spec Spec) uintptr {
 	return flags
 }
 
-// enterNamespaces makes cmd start in namespaces of its own. Without root's rights they need a user namespace, in which
-// the user keeps its ids. The launcher gets the privileges to mount in it, and drops them before the program begins.
-func enterNamespaces(cmd *exec.Cmd, flags uintptr, ownUser bool) {
-	if flags == 0 {
-		return
-	}
+// inNamespaces returns the attributes of a process that starts in namespaces of its own. Without root's rights they
+// need a user namespace, in which the user keeps its ids. The launcher gets the privileges to mount in it, and drops
+// them before the program begins.
+func inNamespaces(flags uintptr, ownUser bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Cloneflags: flags}
 	if ownUser {
 		a.Cloneflags |= unix.CLONE_NEWUSER
@@ -47,7 +44,7 @@ func enterNamespaces(cmd *exec.Cmd, flags uintptr, ownUser bool) {
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
 		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 	}
-	cmd.SysProcAttr = a
+	return a
 }
 
 // canMount reports whether this process may make namespaces other than user namespaces.
@@ -73,7 +70,7 @@ type view struct {
 
 // add adds a path, and what it is a link to. needed makes an error of a path that cannot be shown.
 func (v *view) add(path string, needed bool) error {
-	real, err := filepath.EvalSymlinks(path)
+	real, err := realPath(path)
 	if err != nil {
 		if needed {
 			return err
@@ -118,6 +115,17 @@ func (v *view) addOpen(fd int) error {
 	}
 	v.trees = append(v.trees, exposed{path, false, tree})
 	return nil
+}
+
+// realPath returns a path without symbolic links. Package filepath, which has the same, is among those that a launcher
+// does not wait for.
+func realPath(name string) (string, error) {
+	fd, err := unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 }
 
 // fault is the system's error alone: the caller names the path.
@@ -216,7 +224,7 @@ func (e exposed) mountBelow(dir string) error {
 	if err := unix.Mount("plugin", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return err
 	}
-	e.path = filepath.Join(dir, HostDir)
+	e.path = path.Join(dir, HostDir)
 	if err := e.mount(); err != nil {
 		return err
 	}
@@ -243,14 +251,14 @@ func (v *view) build() error {
 			return fmt.Errorf("%s: %w", e.path, err)
 		}
 	}
-	for path, target := range v.links {
-		if v.shows(path) {
+	for link, target := range v.links {
+		if v.shows(link) {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(path.Dir(link), 0o755); err != nil {
 			return err
 		}
-		if err := os.Symlink(target, path); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Symlink(target, link); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}
@@ -260,7 +268,7 @@ func (v *view) build() error {
 // mount attaches a detached mount at its path.
 func (e exposed) mount() error {
 	defer unix.Close(e.tree)
-	if err := os.MkdirAll(filepath.Dir(e.path), 0o755); err != nil {
+	if err := os.MkdirAll(path.Dir(e.path), 0o755); err != nil {
 		return err
 	}
 	var err error

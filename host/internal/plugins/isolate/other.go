@@ -5,7 +5,6 @@ package isolate
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"time"
 )
 
@@ -14,8 +13,8 @@ const nothingHere = "only Linux can be told to isolate a process"
 // Main only registers the program: there are no launchers on this system.
 func Main() { registered.Store(true) }
 
-// Command always fails.
-func Command(Spec) (*exec.Cmd, error) { return nil, errors.New(nothingHere) }
+// NewLauncher always fails.
+func NewLauncher(Spec) (Launcher, error) { return Launcher{}, errors.New(nothingHere) }
 
 // Readable is always true: no file is hidden from a program here.
 func Readable(string) bool { return true }

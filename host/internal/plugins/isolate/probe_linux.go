@@ -93,8 +93,8 @@ func filters(m Measure) Check {
 // probeTimeout bounds the trial of measures.
 const probeTimeout = 5 * time.Second
 
-// tryMeasures starts a launcher that only takes these measures, and returns why it cannot. Security modules and containers
-// forbid some in many ways that cannot be asked for.
+// tryMeasures starts a launcher that only takes these measures, and returns why it cannot. Security modules and
+// containers forbid some in many ways that cannot be asked for.
 func tryMeasures(apply ...Measure) error {
 	dir, err := os.MkdirTemp("", "thresh-probe")
 	if err != nil {
@@ -106,10 +106,17 @@ func tryMeasures(apply ...Measure) error {
 		return err
 	}
 	defer status.Close()
-	cmd, err := Command(Spec{Trial: true, Status: 3, RunDir: dir, Apply: apply})
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return errors.Join(err, theirs.Close())
+	}
+	defer null.Close()
+	var process *os.Process
+	l, err := NewLauncher(Spec{Trial: true, Status: 3, RunDir: dir, Apply: apply})
 	if err == nil {
-		cmd.ExtraFiles, cmd.Env = []*os.File{theirs}, []string{}
-		err = cmd.Start()
+		process, err = os.StartProcess(l.Path, l.Args, &os.ProcAttr{
+			Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: l.Attr,
+		})
 	}
 	if err := errors.Join(err, theirs.Close()); err != nil {
 		return err
@@ -119,8 +126,8 @@ func tryMeasures(apply ...Measure) error {
 		_ = guard.Close()
 	}
 	if err != nil {
-		_ = cmd.Process.Kill()
+		_ = process.Kill()
 	}
-	_ = cmd.Wait()
+	_, _ = process.Wait()
 	return err
 }

@@ -115,8 +115,8 @@ func (a *assembler) argument(arg argument, refusal uint32) {
 // ranged is a range of call numbers with one verdict, up to the next range.
 type ranged struct{ first, verdict uint32 }
 
-// ranges sorts calls by number, and puts neighbours with the same verdict together. Numbers that are not in verdicts get
-// the last verdict.
+// ranges sorts calls by number, and puts neighbours with the same verdict together. Numbers that are not in verdicts
+// get the last verdict.
 func ranges(verdicts map[uint32]uint32, last uint32) []ranged {
 	out := []ranged{{0, last}}
 	to := func(first, verdict uint32) {

@@ -25,8 +25,8 @@ func NewStatus() (host, launcher *os.File, err error) {
 const maxStatus = 64 << 10
 
 // Await reads from the host's end of the socket until the launcher has become the program, which closes the other end.
-// It returns a [*Failure] if the launcher reports one, and an [ErrLauncher] if limit passes or the report is unreadable.
-// guard is for [NewGuard]; nil if the program's filter of system calls asks nobody.
+// It returns a [*Failure] if the launcher reports one, and an [ErrLauncher] if limit passes or the report is
+// unreadable. guard is for [NewGuard]; nil if the program's filter of system calls asks nobody.
 func Await(status *os.File, limit time.Duration) (guard *os.File, err error) {
 	defer func() {
 		if err != nil && guard != nil {
@@ -56,7 +56,8 @@ func Await(status *os.File, limit time.Duration) (guard *os.File, err error) {
 			break
 		}
 		if fd := received(rights[:nr]); fd >= 0 && guard == nil {
-			_ = unix.SetNonblock(fd, true)                                   // it can be polled, and then needs no thread to wait for it
+			// It can be polled, and then needs no thread to wait for it.
+			_ = unix.SetNonblock(fd, true)
 			guard, part, n = os.NewFile(uintptr(fd), "guard"), part[1:], n-1 // the byte that it came with
 		}
 		text = append(text, part[:n]...)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"syscall"
 
@@ -35,17 +34,23 @@ func NewWatcher() (*Watcher, error) {
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "watcher"), os.NewFile(uintptr(fds[1]), "host")
 	w := &Watcher{socket: ours, ended: make(chan struct{})}
-	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{watcherName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{theirs},
-		// A session of its own: what a terminal sends to the host does not reach it.
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}
 	go func() {
 		defer close(w.ended)
-		w.err = cmd.Start()
+		var null *os.File
+		if null, w.err = os.OpenFile(os.DevNull, os.O_RDWR, 0); w.err != nil {
+			_ = theirs.Close()
+			return
+		}
+		defer null.Close()
+		var process *os.Process
+		process, w.err = os.StartProcess("/proc/self/exe", []string{watcherName}, &os.ProcAttr{
+			Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs},
+			// A session of its own: what a terminal sends to the host does not reach it.
+			Sys: &syscall.SysProcAttr{Setsid: true},
+		})
 		_ = theirs.Close()
 		if w.err == nil {
-			w.err = cmd.Wait()
+			_, w.err = process.Wait()
 		}
 	}()
 	return w, nil

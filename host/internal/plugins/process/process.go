@@ -75,8 +75,8 @@ func (p *Process) Gone(d time.Duration) bool { return p.child.gone(d) }
 // ExitState describes how the process ended, for people. Call it after the process has ended.
 func (p *Process) ExitState() string { return p.child.exit.state }
 
-// Refused says which system calls isolation refused to the process, and which grants would allow them; "" if none. It is
-// a hint for the error of a process that ended.
+// Refused says which system calls isolation refused to the process, and which grants would allow them; "" if none. It
+// is a hint for the error of a process that ended.
 func (p *Process) Refused() string { return p.child.refusedHint() }
 
 // ExitCode returns the exit status; -1 for a process that a signal ended. Call it after the process has ended.

@@ -66,7 +66,8 @@ func (c *child) PluginToHost(network, address string) (string, string, error) {
 	switch network {
 	case "unix":
 		if !sameDir(filepath.Dir(address), c.dir) {
-			return "", "", fmt.Errorf("its socket %q is not in the directory that PLUGIN_UNIX_SOCKET_DIR names", address)
+			const elsewhere = "its socket %q is not in the directory that PLUGIN_UNIX_SOCKET_DIR names"
+			return "", "", fmt.Errorf(elsewhere, address)
 		}
 		path, err := c.socket(filepath.Base(address))
 		if err != nil {

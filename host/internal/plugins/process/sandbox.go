@@ -109,7 +109,7 @@ func (c *child) launch(stdout, stderr, lifeline *os.File) (*exec.Cmd, error) {
 func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, error) {
 	const binaryFD, statusFD = lifelineFD + 1, lifelineFD + 2
 	grant := c.sandbox.Grant
-	cmd, err := isolate.Command(isolate.Spec{
+	l, err := isolate.NewLauncher(isolate.Spec{
 		Path: fmt.Sprintf("/proc/self/fd/%d", binaryFD), Args: []string{c.binary.Path},
 		Binary: binaryFD, KeepBinary: c.binary.Script, Keep: []int{lifelineFD}, Status: statusFD, RunDir: c.dir,
 		Network: grant.Network, Processes: grant.Processes, Read: grant.Read,
@@ -118,8 +118,9 @@ func (c *child) launcher(stdout, stderr, lifeline, status *os.File) (*exec.Cmd, 
 	if err != nil {
 		return nil, err
 	}
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = c.env, c.dir, stdout, stderr // no Stdin: /dev/null
-	cmd.ExtraFiles = []*os.File{lifeline, c.binary.File(), status}
-	cmd.SysProcAttr = processAttributes(cmd.SysProcAttr)
-	return cmd, nil
+	return &exec.Cmd{
+		Path: l.Path, Args: l.Args, SysProcAttr: processAttributes(l.Attr),
+		Env: c.env, Dir: c.dir, Stdout: stdout, Stderr: stderr, // no Stdin: /dev/null
+		ExtraFiles: []*os.File{lifeline, c.binary.File(), status},
+	}, nil
 }
