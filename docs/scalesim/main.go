@@ -73,9 +73,9 @@ func scenarios() []Model {
 	return all
 }
 
-const header = `| sessions | hosts | databases | appends/s | MB/s written | MB/s read | loads/s | loads/s, host fails | busy | busy, host fails | wait p99 | wait, database fails | given up | connections |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
-`
+const header = "| sessions | hosts | databases | appends/s | MB/s written | MB/s read | loads/s " +
+	"| loads/s, host fails | busy | busy, host fails | wait p99 | wait, database fails | given up | connections |\n" +
+	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // row is one line of the table. Busy is the share of a database's cores; over 100 % its queue grows without end.
 func (r Result) row() string {
@@ -89,8 +89,9 @@ func (r Result) row() string {
 		return fmt.Sprintf("%.1f s", s)
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
-	return fmt.Sprintf("| %d | %d | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %s | %s | %s | %s | %.2f %% | %d |\n",
-		r.Sessions, r.Hosts, r.Databases, r.Appends, r.MB, r.Loads*float64(r.Entries)*r.EntryKB/1000, r.Loads, r.PeakLoads, percent(r.Busy), percent(r.PeakBusy),
+	const form = "| %d | %d | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %s | %s | %s | %s | %.2f %% | %d |\n"
+	return fmt.Sprintf(form, r.Sessions, r.Hosts, r.Databases, r.Appends, r.MB,
+		r.Loads*float64(r.Entries)*r.EntryKB/1000, r.Loads, r.PeakLoads, percent(r.Busy), percent(r.PeakBusy),
 		wait(r.Wait), wait(r.FailWait), 100*r.GivenUp, r.Hosts*r.Connections)
 }
 

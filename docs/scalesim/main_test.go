@@ -15,7 +15,7 @@ func TestPageHasTheTable(t *testing.T) {
 	var printed strings.Builder
 	table(&printed, scenarios())
 	if !strings.Contains(string(page), printed.String()) {
-		t.Errorf("docs/scale.md does not have the table that 'go run ./docs/scalesim -table' prints:\n%s", printed.String())
+		t.Errorf("docs/scale.md does not have what 'go run ./docs/scalesim -table' prints:\n%s", printed.String())
 	}
 }
 

@@ -91,7 +91,7 @@ var advice = map[Cause]string{
 	Gone:    "cannot be reached: start the database or correct sessions.store",
 	Corrupt: "is damaged: stop thresh and restore a backup; 'thresh doctor' lists what is wrong",
 	Locked:  "is locked by another process: end it, or let it finish, and try again",
-	Denied:  "cannot be used: give the user that runs thresh, or that sessions.store names, access for reading and writing",
+	Denied:  "cannot be used: give the user that runs thresh, or that sessions.store names, read and write access",
 	Newer:   "was written by a newer version of thresh: run that version",
 	Foreign: "is the database of another program: name another file in sessions.store",
 	Broken:  "failed",

@@ -28,7 +28,8 @@ func MissingContent(hash Hash) error { return fmt.Errorf("content %x: %w", hash[
 // ReadRecords reads the chosen records of a session by pages, for stores that have rows. What was appended never
 // changes, so that pages fit together; but the session may be deleted meanwhile. So, unless all the records were there
 // that a log of h's length must have, exists says whether the session still is.
-func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exists func() error) iter.Seq2[Record, error] {
+func ReadRecords(h Head, choice Choice, read func(Page) ([]Record, error), exists func() error,
+) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := Page{From: max(choice.From, 1), To: h.Revision, Kinds: choice.Kinds}
 		if choice.To != 0 {

@@ -35,8 +35,8 @@ type Cluster struct {
 	settings []string
 }
 
-// Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it has
-// committed survives its own end, but not the machine's.
+// Start makes and starts a cluster with settings such as fsync=on. By default it does not wait for the disk: what it
+// has committed survives its own end, but not the machine's.
 func Start(tb testing.TB, settings ...string) *Cluster {
 	tb.Helper()
 	c := &Cluster{tb: tb, bin: programs(tb), settings: settings}
@@ -48,7 +48,8 @@ func Start(tb testing.TB, settings ...string) *Cluster {
 	if os.Geteuid() == 0 {
 		c.becomeAnother()
 	}
-	initdb := c.command("initdb", "-D", c.data(), "-U", "thresh", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	initdb := c.command("initdb", "-D", c.data(), "-U", "thresh", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, out)
 	}

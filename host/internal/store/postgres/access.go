@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// CreateAccess implements [store.Accesses].
+// CreateAccess implements [store.Accesses]. A token that is valid stays as it is: of two hosts that create one of the
+// same name, the second is refused.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx, `INSERT INTO thresh_access (name, hash, limits) VALUES ($1, $2, $3)
@@ -31,7 +32,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
-// RevokeAccess implements [store.Accesses].
+// RevokeAccess implements [store.Accesses]. Other hosts refuse the token from when they read the list again.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx,
@@ -72,10 +73,12 @@ func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum 
 	return sum, err
 }
 
-// Usage implements [store.Accesses].
+// Usage implements [store.Accesses]. It adds up the owner's sessions instead of keeping a sum: all appends of an owner
+// would wait for each other to change that.
 func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
-		return s.pool.QueryRow(ctx, "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM thresh_session WHERE owner = $1",
+		return s.pool.QueryRow(ctx,
+			"SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM thresh_session WHERE owner = $1",
 			owner).Scan(&u.Sessions, &u.Bytes)
 	})
 	return u, err

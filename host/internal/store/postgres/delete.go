@@ -27,6 +27,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 			if err != nil {
 				return err
 			}
+			// The references go with the session: what it referred to has to be known before.
 			var hashes [][]byte
 			if err := tx.QueryRow(ctx, "SELECT coalesce(array_agg(hash), '{}') FROM thresh_refer WHERE session = $1",
 				id).Scan(&hashes); err != nil {
@@ -35,8 +36,11 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 			if _, err := tx.Exec(ctx, "DELETE FROM thresh_session WHERE id = $1", id); err != nil {
 				return err
 			}
+			// The foreign key of another host's new reference makes this statement fail, and the whole deletion is made
+			// again; so a content is never deleted under a session that needs it.
 			_, err = tx.Exec(ctx, `DELETE FROM thresh_content c WHERE owner = $1 AND hash = ANY ($2)
-				AND NOT EXISTS (SELECT FROM thresh_refer r WHERE r.owner = c.owner AND r.hash = c.hash)`, key.Owner, hashes)
+				AND NOT EXISTS (SELECT FROM thresh_refer r WHERE r.owner = c.owner AND r.hash = c.hash)`,
+				key.Owner, hashes)
 			return err
 		})
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -24,10 +24,12 @@ func broken(err error) (again, maybe bool) {
 	case errors.As(err, &answer):
 		switch {
 		case strings.HasPrefix(answer.Code, "57P"): // the database shuts down, or starts
+			// A backend that is told to end may have committed before it says so.
 			return true, answer.Code == "57P01" || answer.Code == "57P02"
 		case strings.HasPrefix(answer.Code, "08"), strings.HasPrefix(answer.Code, "53300"): // connections
 			return true, false
-		case strings.HasPrefix(answer.Code, "40"), answer.Code == "23503": // taken back because of a concurrent call
+		case strings.HasPrefix(answer.Code, "40"), answer.Code == "23503":
+			// Taken back because of a concurrent call: a deadlock, or a reference to a content that was just deleted.
 			return true, answer.Code == "40003"
 		}
 		return false, false
@@ -38,10 +40,12 @@ func broken(err error) (again, maybe bool) {
 	case pgconn.SafeToRetry(err):
 		return true, false
 	}
+	// Something was sent, and no answer came: a commit may have been made.
 	return isNetwork(err), true
 }
 
-// isNetwork says whether a connection failed, not what was said on it.
+// isNetwork says whether a connection failed, not what was said on it. Not all errors of the driver for this have a
+// type.
 func isNetwork(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || pgconn.Timeout(err) || strings.Contains(err.Error(), "EOF") ||

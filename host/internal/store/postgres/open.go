@@ -42,6 +42,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
+	// Shown by pg_stat_activity, for whoever looks for the cause of a load.
 	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
 	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
 	s.alive, s.stop = context.WithCancel(context.Background())

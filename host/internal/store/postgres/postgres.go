@@ -66,12 +66,12 @@ func (s *Store) Check(ctx context.Context) error {
 	})
 }
 
-// Size implements [store.Store].
+// Size implements [store.Store]. Free is 0: PostgreSQL uses the space of deleted rows itself, and does not return it.
 func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(revision), 0)::bigint,
-			(SELECT sum(pg_total_relation_size(t::regclass))::bigint FROM unnest(ARRAY['thresh_session', 'thresh_record',
-				'thresh_content', 'thresh_refer', 'thresh_access', 'thresh_spent']) AS t)
+			(SELECT sum(pg_total_relation_size(t::regclass))::bigint FROM unnest(ARRAY['thresh_session',
+				'thresh_record', 'thresh_content', 'thresh_refer', 'thresh_access', 'thresh_spent']) AS t)
 			FROM thresh_session`).Scan(&size.Sessions, &size.Records, &size.Bytes)
 	})
 	return size, err

@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Records implements [store.Sessions].
+// Records implements [store.Sessions]. Each page is a statement of its own, so that a connection that breaks in the
+// middle of a long session costs a page, and no reader keeps others from a connection.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		var id int64
@@ -45,6 +46,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
+// page reads one page. Both statements walk the primary key of the session's records.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	var kinds []int16 // NULL if all kinds are wanted
 	for _, kind := range p.Kinds {
@@ -62,7 +64,8 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 			seqs[i] = int64(seq)
 		}
 		rows, err = s.pool.Query(ctx, `SELECT seq, kind, data FROM thresh_record
-			WHERE session = $1 AND ($2::smallint[] IS NULL OR kind = ANY ($2)) AND seq = ANY ($3) ORDER BY seq`, id, kinds, seqs)
+			WHERE session = $1 AND ($2::smallint[] IS NULL OR kind = ANY ($2)) AND seq = ANY ($3)
+			ORDER BY seq`, id, kinds, seqs)
 	}
 	if err != nil {
 		return nil, err
@@ -72,21 +75,23 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 	})
 }
 
-// Contents implements [store.Sessions].
-func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (found map[store.Hash][]byte, err error) {
+// Contents implements [store.Sessions]. All are read by one statement: a session that is loaded may need hundreds.
+func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (
+	found map[store.Hash][]byte, err error) {
 	names := make([][]byte, len(hashes))
 	for i := range hashes {
 		names[i] = hashes[i][:]
 	}
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		found = make(map[store.Hash][]byte, len(hashes))
-		rows, err := s.pool.Query(ctx, "SELECT hash, data FROM thresh_content WHERE owner = $1 AND hash = ANY ($2)", owner, names)
+		rows, err := s.pool.Query(ctx,
+			"SELECT hash, data FROM thresh_content WHERE owner = $1 AND hash = ANY ($2)", owner, names)
 		if err != nil {
 			return err
 		}
 		var hash, data []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &data}, func() error {
-			found[store.Hash(hash)], data = data, nil
+			found[store.Hash(hash)], data = data, nil // the next row must not be written into this one's bytes
 			return nil
 		})
 		return err

@@ -97,8 +97,10 @@ var (
 	appendWithContent = fmt.Sprintf(appendHead, newBytes) + appendContents + selectHead
 )
 
-// Append implements [store.Sessions].
-func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (h store.Head, err error) {
+// Append implements [store.Sessions]. The nonce makes it happen once, however often the connection breaks: an append
+// whose answer was lost finds its own record where it would have written.
+func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (
+	h store.Head, err error) {
 	kinds, data := make([]int16, len(change.Records)), make([][]byte, len(change.Records))
 	var size, snapshot int
 	for i, r := range change.Records {
@@ -122,6 +124,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
+		// No row: the condition was not met. Either others have written, or an earlier try of this very append.
 		id, now, err := s.head(ctx, key)
 		if err != nil {
 			return err
@@ -145,7 +148,8 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 
 // wrote says whether the record at seq is of the append with this nonce.
 func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (mine bool, err error) {
-	err = s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM thresh_record WHERE session = $1 AND seq = $2 AND nonce = $3)",
+	err = s.pool.QueryRow(ctx,
+		"SELECT EXISTS (SELECT FROM thresh_record WHERE session = $1 AND seq = $2 AND nonce = $3)",
 		id, int64(seq), nonce).Scan(&mine)
 	return mine, err
 }
@@ -171,7 +175,8 @@ func blob(data []byte) []byte {
 	return data
 }
 
-// Lease implements [store.Sessions].
+// Lease implements [store.Sessions]. Both the end of the last lease and that of the new one are by the database's
+// clock, in one statement. A lease that was got twice after a broken connection harms nobody.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `UPDATE thresh_session SET fence = fence + (holder <> $3)::int,
@@ -198,7 +203,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 	return h, err
 }
 
-// Release implements [store.Sessions].
+// Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx,

@@ -59,6 +59,7 @@ func (s *Store) tell() {
 			return
 		case <-s.news.wake:
 		}
+		// Several revisions of a session are one notice, of the last of them.
 		s.news.mu.Lock()
 		pending := s.news.pending
 		s.news.pending = map[store.Key]uint64{}
@@ -136,6 +137,7 @@ func (s *Store) hearUntilBroken() (listening bool) {
 	if _, err := conn.Exec(s.alive, "LISTEN "+channel); err != nil {
 		return false
 	}
+	// What was said before is lost, and watchers have to be told so.
 	s.hub.Notify(store.Notice{})
 	for {
 		heard, err := conn.WaitForNotification(s.alive)

@@ -9,7 +9,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// CreateAccess implements [store.Accesses].
+// CreateAccess implements [store.Accesses]. A token that is valid stays as it is.
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.write(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
@@ -59,7 +59,7 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	return all, s.fault(ctx, rows.Err())
 }
 
-// Spend implements [store.Accesses].
+// Spend implements [store.Accesses]. The sum is made by the statement, so that no host overwrites another's.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		return st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)
@@ -67,7 +67,7 @@ func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum 
 	return sum, err
 }
 
-// Usage implements [store.Accesses].
+// Usage implements [store.Accesses]. It adds up the owner's sessions: there are few enough of them in a file.
 func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
 	if s.closed() {
 		return u, store.ErrClosed

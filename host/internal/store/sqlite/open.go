@@ -40,6 +40,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := w.connect(ctx); err != nil {
 		return nil, s.fault(ctx, err)
 	}
+	// Statements can be prepared only when their tables are there.
 	if err := migrate(ctx, w.conn, path); err != nil {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
@@ -83,9 +84,9 @@ func (s *Store) create() error {
 func dsn(path string, more ...string) string {
 	pragmas := append([]string{
 		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
-		"journal_mode(WAL)",
-		"synchronous(FULL)",
-		"foreign_keys(1)",
+		"journal_mode(WAL)", // readers do not wait for the writer, and a commit is one write to the disk
+		"synchronous(FULL)", // and that one is waited for: what is acknowledged survives a loss of power
+		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
 	}, more...)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
 }

@@ -28,6 +28,8 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
+// page reads one page. The numbers of chosen records are passed as one JSON value, as a statement that was prepared has
+// a fixed number of parameters.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	kinds := kindMask(p.Kinds)
 	if p.Seqs == nil {
@@ -81,7 +83,7 @@ func kindMask(kinds []store.Kind) int64 {
 	return mask
 }
 
-// Contents implements [store.Sessions].
+// Contents implements [store.Sessions]. A lookup takes microseconds in the process: they need not be read together.
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (map[store.Hash][]byte, error) {
 	if s.closed() {
 		return nil, store.ErrClosed
@@ -108,6 +110,7 @@ func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.H
 	})
 }
 
+// list reads a page of sessions.
 func (s *Store) list(ctx context.Context, filter store.Filter, after store.Key, limit int) ([]store.Head, error) {
 	if s.closed() {
 		return nil, store.ErrClosed

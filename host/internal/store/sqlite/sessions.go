@@ -16,11 +16,13 @@ var background = context.Background()
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
 // Create implements [store.Sessions].
+//
+// As in all methods that write, what the writer runs sets the results: the call returns after it.
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		_, h, err = scanHead(st.create.QueryRowContext(background, key.Owner, key.ID, int64(store.NewFence()),
 			origin.Parent.Owner, origin.Parent.ID, int64(origin.ForkedAt), time.Now().UnixMicro()))
-		if errors.Is(err, sql.ErrNoRows) {
+		if errors.Is(err, sql.ErrNoRows) { // the insert met a session of this name, and did nothing
 			return fmt.Errorf("session %q: %w", key.ID, store.ErrExists)
 		}
 		return err
@@ -34,6 +36,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	return h, err
 }
 
+// find reads the head of a session, and the id that tables name it by.
 func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, error) {
 	if s.closed() {
 		return 0, store.Head{}, store.ErrClosed
@@ -45,8 +48,10 @@ func (s *Store) find(ctx context.Context, key store.Key) (int64, store.Head, err
 	return id, h, s.fault(ctx, err)
 }
 
-// Append implements [store.Sessions].
-func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (h store.Head, err error) {
+// Append implements [store.Sessions]. The update of the session's row comes first, with the condition. If it finds no
+// row, nothing has been changed, and the transaction goes on with the appends of others.
+func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, change store.Change) (
+	h store.Head, err error) {
 	var size, snapshot int
 	for i, r := range change.Records {
 		size += len(r.Data)
@@ -148,7 +153,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 	return h, err
 }
 
-// Release implements [store.Sessions].
+// Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.write(ctx, func(st *statements, _ *job) error {
 		_, err := st.release.ExecContext(background, key.Owner, key.ID, holder)
@@ -171,6 +176,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 		if err != nil {
 			return err
 		}
+		// What the session refers to has to be known before the references go.
 		var contents string
 		if err := st.referred.QueryRowContext(background, id).Scan(&contents); err != nil {
 			return err
@@ -215,6 +221,8 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 	return n, nil
 }
 
+// unused lists sessions that were not used since a time. It reads the whole table: an index would make each append
+// dearer, and this is done once in a while.
 func (s *Store) unused(ctx context.Context, before time.Time) (keys []store.Key, err error) {
 	rows, err := s.queries.unused.QueryContext(ctx, before.UnixMicro())
 	if err != nil {

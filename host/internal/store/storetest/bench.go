@@ -17,7 +17,7 @@ var Entry = bytes.Repeat([]byte("0123456789abcde\n"), 125)
 // threeEntries is what a turn appends: one record, as a host writes it, or a record for each.
 var threeEntries = map[string][]store.Record{
 	"one-record":    {{Kind: store.Added, Data: slices.Concat(Entry, Entry, Entry)}},
-	"three-records": {{Kind: store.Added, Data: Entry}, {Kind: store.Added, Data: Entry}, {Kind: store.Added, Data: Entry}},
+	"three-records": slices.Repeat([]store.Record{{Kind: store.Added, Data: Entry}}, 3),
 }
 
 // Benchmark measures appends of one and of many sessions at once, and the load of a long session.

@@ -189,7 +189,8 @@ func logModel(first store.Head) porcupine.Model {
 					}
 					return when(out.answer == "ok" && out.revision == next.revision && out.fence == s.fence, next)
 				}
-				return when(out.unknown || out.answer == "conflict" && out.revision == s.revision && out.fence == s.fence, s)
+				told := out.answer == "conflict" && out.revision == s.revision && out.fence == s.fence
+				return when(out.unknown || told, s)
 			case "lease":
 				if in.holder != s.holder {
 					next.fence++

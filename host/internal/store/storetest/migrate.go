@@ -13,7 +13,8 @@ import (
 // file v1.sql, v2.sql and so on for each version: statements that fill the tables of that version with the session
 // "old", of owner "o" and with the records "one" and "two", the second of which is a snapshot. open fills a new store
 // with a schema of that version and with the sample, and opens it as a host does.
-func Migrated(t *testing.T, migrations, samples fs.FS, open func(t *testing.T, schema []store.Migration, sample string) store.Store) {
+func Migrated(t *testing.T, migrations, samples fs.FS,
+	open func(t *testing.T, schema []store.Migration, sample string) store.Store) {
 	steps, err := store.Migrations(migrations)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,8 @@ func Migrated(t *testing.T, migrations, samples fs.FS, open func(t *testing.T, s
 				t.Errorf("the log is %q", got)
 			}
 			h := head(t, s, key)
-			if h.Revision != 2 || h.Snapshot != 2 || h.Entries != 3 || h.Tokens != 4 || h.Bytes != 6 || h.Created.IsZero() {
+			if h.Position().Revision != 2 || h.Snapshot != 2 || h.Bytes != 6 || h.Created.IsZero() ||
+				h.Summary != (store.Summary{Entries: 3, Tokens: 4}) {
 				t.Errorf("the head is %+v", h)
 			}
 			add(t, s, h, "three")

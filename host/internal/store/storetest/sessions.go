@@ -14,7 +14,9 @@ import (
 )
 
 func listed(t *testing.T, a, b store.Store) {
-	for _, key := range []store.Key{{Owner: "o", ID: "b"}, {Owner: "", ID: "z"}, {Owner: "o", ID: "a"}, {Owner: "p", ID: "a"}} {
+	for _, key := range []store.Key{
+		{Owner: "o", ID: "b"}, {Owner: "", ID: "z"}, {Owner: "o", ID: "a"}, {Owner: "p", ID: "a"},
+	} {
 		create(t, a, key)
 	}
 	check := func(filter store.Filter, want ...string) {

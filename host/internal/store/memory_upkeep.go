@@ -74,3 +74,53 @@ func (m *Memory) Usage(ctx context.Context, owner string) (u Usage, err error) {
 	}
 	return u, nil
 }
+
+// Vacuum implements [Store]. There is nothing to do.
+func (m *Memory) Vacuum(ctx context.Context) error { return m.Check(ctx) }
+
+// Check implements [Store]. There is nothing to check.
+func (m *Memory) Check(ctx context.Context) error {
+	err := m.lock(ctx)
+	if err == nil {
+		m.mu.Unlock()
+	}
+	return err
+}
+
+// Size implements [Store].
+func (m *Memory) Size(ctx context.Context) (size Size, err error) {
+	if err := m.lock(ctx); err != nil {
+		return Size{}, err
+	}
+	defer m.mu.Unlock()
+	size.Sessions = len(m.sessions)
+	for _, s := range m.sessions {
+		size.Records += int64(len(s.records))
+		for _, r := range s.records {
+			size.Bytes += int64(len(r.Data))
+		}
+	}
+	for _, owned := range m.contents {
+		for _, c := range owned {
+			size.Bytes += int64(len(c.data))
+		}
+	}
+	return size, nil
+}
+
+// Watch implements [Store].
+func (m *Memory) Watch(ctx context.Context, changed func(Notice)) error {
+	if err := m.Check(ctx); err != nil {
+		return err
+	}
+	return m.hub.Watch(ctx, changed)
+}
+
+// Close implements [Store].
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.hub.Close()
+	return nil
+}
