@@ -70,9 +70,9 @@ func (x *Index) newest(n int) int {
 	return -1
 }
 
-// Applied returns the index of the history that changes make of this one, in time that depends on the changes only. They
-// are what [Index.Optimize] returned without an error, and at is the history that they were judged against. The index
-// gives away what it knows: it is then one that has seen nothing, and still right for that history.
+// Applied returns the index of the history that changes make of this one, in time that depends on the changes only.
+// They are what [Index.Optimize] returned without an error, and at is the history that they were judged against. The
+// index gives away what it knows: it is then one that has seen nothing, and still right for that history.
 func (x *Index) Applied(at func(int) content.Content, changes []Change) *Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()

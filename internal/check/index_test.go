@@ -32,8 +32,8 @@ func drawEdits(t *rapid.T, history []content.Content) (edits []rewrite.Edit) {
 	return edits
 }
 
-// An index that has followed a history, with the edits that were applied to it, judges as one that sees it for the first
-// time, and the pairs of the few entries that it looks at tell the same as those of the whole history.
+// An index that has followed a history, with the edits that were applied to it, judges as one that sees it for the
+// first time, and the pairs of the few entries that it looks at tell the same as those of the whole history.
 func TestAnIndexJudgesAsAWalkOverEverything(t *testing.T) {
 	histories := gen.History(gen.Options{MaxEntries: 30, Malformed: true})
 	pairsBroken, applied := 0, 0

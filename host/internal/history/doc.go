@@ -7,8 +7,8 @@
 //
 // How the files relate: history.go appends; plan.go turns an answer into a checked [Plan], which apply.go applies;
 // change.go and touch.go tell what a plan does, for reports and for the decision whether to apply it; view.go,
-// view_build.go and exchange.go make a history valid for providers, and shown.go keeps what of a view can be used for the
-// next; sums.go adds up tokens; curate.go selects what a Compress is given.
+// view_build.go and exchange.go make a history valid for providers, and shown.go keeps what of a view can be used for
+// the next; sums.go adds up tokens; curate.go selects what a Compress is given.
 //
 // Three rules hold at all times:
 //

@@ -118,7 +118,8 @@ func (v *shown) put(i int, e *Entry) {
 // keep the lists, and v goes on with copies.
 func (v *shown) truncate(i int) {
 	if i < len(v.entries) {
-		v.entries, v.contents, v.sums = slices.Clone(v.entries[:i]), slices.Clone(v.contents[:i]), slices.Clone(v.sums[:i])
+		v.entries, v.contents = slices.Clone(v.entries[:i]), slices.Clone(v.contents[:i])
+		v.sums = slices.Clone(v.sums[:i])
 	}
 }
 

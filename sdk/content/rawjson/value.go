@@ -107,8 +107,8 @@ func endSafe(data []byte, i int) int {
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
 		quote, backslash := w^('"'*ones), w^('\\'*ones)
-		// The high bit of a byte is set where w has a byte below 0x20, and where one of the others is 0. Above the first
-		// such byte it may be set wrongly, by a borrow.
+		// The high bit of a byte is set where w has a byte below 0x20, and where one of the others is 0. Above the
+		// first such byte it may be set wrongly, by a borrow.
 		if found := ((w-0x20*ones)&^w | (quote-ones)&^quote | (backslash-ones)&^backslash) & high; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
