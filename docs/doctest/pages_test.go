@@ -56,7 +56,7 @@ func shell(t *testing.T) pages.Shell {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"examples", "proto", "go.mod"} {
+	for _, name := range []string{"clients", "examples", "proto", "go.mod"} {
 		path, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,10 @@ import (
 // maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
 const maxRequest = 256 << 20
 
+// minCompressed is from what size on answers are compressed on their way to other machines, in bytes: those of ordinary
+// turns are smaller, and gain nothing.
+const minCompressed = 16 << 10
+
 // Options of a server.
 type Options struct {
 	Host  *host.Host
@@ -40,6 +44,12 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(logging{o.Log}), connect.WithReadMaxBytes(maxRequest),
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}),
+	}
+	if at.unix || at.loopback {
+		// Within one machine, compressing takes longer than sending.
+		options = append(options, connect.WithCompression("gzip", nil, nil))
+	} else {
+		options = append(options, connect.WithCompressMinBytes(minCompressed))
 	}
 	s := service.New(o.Host)
 	mux := http.NewServeMux()
