@@ -49,7 +49,8 @@ func wrapCommand(a *app) *cobra.Command {
 	}
 	// What stands behind the command is the command's.
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the agent's own requests, and say what would have been saved")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false,
+		"send the agent's own requests, and say what would have been saved")
 	cmd.Flags().BoolVar(&f.print, "print", false,
 		"start no agent: print the variables for one that is started elsewhere, and serve until a signal")
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDRESS` of the proxy; port 0 picks a free one")
@@ -58,9 +59,9 @@ func wrapCommand(a *app) *cobra.Command {
 
 func wrapHelp() string {
 	var b strings.Builder
-	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The agent's
-conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the strategy in
-compression.strategy. No file of yours is changed, and the agent's key is passed on and never stored.
+	b.WriteString(`Starts a proxy for model APIs and then the agent, with variables that make the agent use it. The
+agent's conversation goes through a host: it is pruned, compressed and kept under the model's context limit by the
+strategy in compression.strategy. No file of yours is changed, and the agent's key is passed on and never stored.
 
 These agents are known by the name of their command:
 
@@ -164,8 +165,8 @@ func runWrapped(agent *exec.Cmd, a *app) error {
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent
 	}
-	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this process
-	// gets are passed on. Registered before the start, so that none ends this process and leaves the agent.
+	// A terminal sends its interrupts to the agent as well, which decides what they mean. Signals that only this
+	// process gets are passed on. Registered before the start, so that none ends this process and leaves the agent.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)

@@ -25,7 +25,8 @@ func TestWrapRunsTheAgent(t *testing.T) {
 	p := newPlace(t)
 	up := modelapi.New(modelapi.Options{})
 	defer up.Close()
-	r := p.wrap(up, "sh", "-c", `echo "$ANTHROPIC_BASE_URL $OPENAI_BASE_URL $NO_PROXY"; echo words >&2; cat; exit 7`, "x")
+	r := p.wrap(up, "sh", "-c", `echo "$ANTHROPIC_BASE_URL $OPENAI_BASE_URL $NO_PROXY"; echo words >&2; cat; `+
+		`exit 7`, "x")
 	if r.code != 7 {
 		t.Errorf("status %d", r.code)
 	}

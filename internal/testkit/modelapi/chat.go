@@ -33,7 +33,8 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 			id := text(m["tool_call_id"])
 			at := slices.Index(open, id)
 			if at < 0 {
-				return p, badRequest("Invalid parameter: messages with role 'tool' must be a response to a preceeding message " +
+				return p, badRequest("Invalid parameter: messages with role 'tool' must be a response to a " +
+					"preceeding message " +
 					"with 'tool_calls'.")
 			}
 			if m["content"] == nil {
@@ -43,8 +44,10 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 			continue
 		}
 		if len(open) > 0 {
-			return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
-				"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+			return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages "+
+				"responding to each "+
+				"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open,
+				", "))
 		}
 		switch role {
 		case "assistant":
@@ -59,11 +62,13 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
 			}
 		default:
-			return p, badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'tool'.", role)
+			return p, badRequest("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', "+
+				"'tool'.", role)
 		}
 	}
 	if len(open) > 0 {
-		return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages responding to each "+
+		return p, badRequest("An assistant message with 'tool_calls' must be followed by tool messages "+
+			"responding to each "+
 			"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
 	}
 	return p, nil

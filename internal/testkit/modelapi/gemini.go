@@ -43,17 +43,20 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 			return p, err
 		}
 		if results != open {
-			return p, badRequest("Please ensure that the number of function response parts is equal to the number of function " +
+			return p, badRequest("Please ensure that the number of function response parts is equal to the " +
+				"number of function " +
 				"call parts of the function call turn.")
 		}
 		if calls > 0 && (i == 0 || text(obj(all[i-1])["role"]) == "model") {
-			return p, badRequest("Please ensure that function call turn comes immediately after a user turn or after a function " +
+			return p, badRequest("Please ensure that function call turn comes immediately after a user turn " +
+				"or after a function " +
 				"response turn.")
 		}
 		open = calls
 	}
 	if open > 0 {
-		return p, badRequest("Please ensure that the number of function response parts is equal to the number of function call " +
+		return p, badRequest("Please ensure that the number of function response parts is equal to the number " +
+			"of function call " +
 			"parts of the function call turn.")
 	}
 	return p, nil
@@ -66,7 +69,8 @@ func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err erro
 		proof := text(part["thoughtSignature"])
 		if call := obj(part["functionCall"]); call != nil {
 			if proof == "" && calls == 0 {
-				return 0, 0, badRequest("Function call is missing a thought_signature in functionCall parts. (contents[%d])", i)
+				return 0, 0, badRequest("Function call is missing a thought_signature in functionCall parts. "+
+					"(contents[%d])", i)
 			}
 			if proof != "" && s.issued[proof] != encoded(call["args"]) {
 				return 0, 0, badRequest("Thought signature is not valid (contents[%d].parts[%d])", i, j)

@@ -85,8 +85,10 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 }
 
 func unanswered(i int, ids []string) error {
-	return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each "+
-		"`tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids, ", "))
+	return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: "+
+		"%s. Each "+
+		"`tool_use` block must have a corresponding `tool_result` block in the next message.", i, strings.Join(ids,
+		", "))
 }
 
 func (messages) roles(r *http.Request, all []any) error {
@@ -140,8 +142,10 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 			calls = append(calls, id)
 		case "tool_result":
 			if id := text(b["tool_use_id"]); !left[id] {
-				return nil, badRequest("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
-					"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, id)
+				return nil, badRequest("messages.%d.content.%d: unexpected `tool_use_id` found in "+
+					"`tool_result` blocks: %s. "+
+					"Each `tool_result` block must have a corresponding `tool_use` block in the previous "+
+					"message.", i, j, id)
 			}
 			if j > 0 && text(blocks[j-1]["type"]) != "tool_result" {
 				return nil, badRequest("messages.%d: `tool_result` blocks must come first in the content", i)
@@ -152,7 +156,8 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 				return nil, badRequest("messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
 			}
 			if b["cache_control"] != nil {
-				return nil, badRequest("messages.%d.content.%d.thinking.cache_control: Extra inputs are not permitted", i, j)
+				return nil, badRequest("messages.%d.content.%d.thinking.cache_control: Extra inputs are not "+
+					"permitted", i, j)
 			}
 			if j == len(blocks)-1 {
 				return nil, badRequest("messages.%d: The final block in an assistant message cannot be `thinking`.", i)
@@ -186,7 +191,8 @@ func (messages) finalThinks(all []any) error {
 		blocks := contentBlocks(obj(all[i])["content"])
 		if first := text(blocks[0]["type"]); strings.Contains(encoded(blocks), `"tool_use"`) &&
 			!strings.Contains(first, "thinking") {
-			return badRequest("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When "+
+			return badRequest("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but "+
+				"found `%s`. When "+
 				"`thinking` is enabled, a final `assistant` message must start with a thinking block", i, first)
 		}
 		return nil

@@ -64,7 +64,8 @@ func (responses) items(s *Server, items []object) error {
 		switch kind := text(item["type"]); kind {
 		case "", "message":
 			if r := text(item["role"]); !slices.Contains([]string{"user", "assistant", "system", "developer"}, r) {
-				return badRequest("Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", r)
+				return badRequest("Invalid value: '%s'. Supported values are: 'assistant', 'system', "+
+					"'developer', and 'user'.", r)
 			}
 			if c := encoded(item["content"]); c == "[]" || c == "null" {
 				return badRequest("Invalid 'input[%d].content': empty array.", i)
@@ -75,7 +76,8 @@ func (responses) items(s *Server, items []object) error {
 				return badRequest("Missing required parameter: 'input[%d].summary'.", i)
 			}
 			if proof := text(item["encrypted_content"]); proof != "" && s.issued[proof] != id {
-				return badRequest("The encrypted content for item %s could not be verified. Reason: Encrypted content could not be "+
+				return badRequest("The encrypted content for item %s could not be verified. Reason: Encrypted "+
+					"content could not be "+
 					"decrypted or parsed.", id)
 			}
 			if i+1 == len(items) || s.follows[id] != "" && text(items[i+1]["id"]) != s.follows[id] {
@@ -84,7 +86,8 @@ func (responses) items(s *Server, items []object) error {
 		case "function_call", "custom_tool_call":
 			for reasoning, follower := range s.follows {
 				if follower == id && id != "" && !have[reasoning] {
-					return badRequest("Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", id, kind,
+					return badRequest("Item '%s' of type '%s' was provided without its required 'reasoning' "+
+						"item: '%s'.", id, kind,
 						reasoning)
 				}
 			}
@@ -129,17 +132,20 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 				continue
 			}
 			id := s.id("rs_")
-			item := object{"id": id, "type": "reasoning", "summary": []any{object{"type": "summary_text", "text": x.text}}}
+			item := object{"id": id, "type": "reasoning", "summary": []any{object{"type": "summary_text",
+				"text": x.text}}}
 			if strings.Contains(encoded(p.body["include"]), "reasoning.encrypted_content") {
 				item["encrypted_content"] = s.issue(id)
 			}
 			out = append(out, item)
 		case x.name == "":
 			out = append(out, object{"id": s.id("msg_"), "type": "message", "status": "completed", "role": "assistant",
-				"content": []any{object{"type": "output_text", "text": x.text, "annotations": []any{}, "logprobs": []any{}}}})
+				"content": []any{object{"type": "output_text", "text": x.text, "annotations": []any{},
+					"logprobs": []any{}}}})
 		case x.kind == "custom":
-			out = append(out, object{"id": s.id("ctc_"), "type": "custom_tool_call", "status": "completed", "call_id": x.id,
-				"name": x.name, "input": x.input})
+			out = append(out, object{"id": s.id("ctc_"), "type": "custom_tool_call", "status": "completed",
+				"call_id": x.id,
+				"name":    x.name, "input": x.input})
 		default:
 			out = append(out, object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
 				"name": x.name, "arguments": encoded(x.args)})

@@ -42,8 +42,8 @@ type Request struct {
 	Header       http.Header
 	Body         []byte
 	Status       int
-	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools. Compacts: the client
-	// asked for a summary of its history.
+	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools. Compacts: the
+	// client asked for a summary of its history.
 	Tokens, Cached  int
 	Model, Compacts bool
 }
@@ -72,8 +72,9 @@ type object = map[string]any
 
 // New starts a server on a free port of the loopback interface.
 func New(o Options) *Server {
-	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{}, follows: map[string]string{},
-		stored: map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
+	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
+		follows: map[string]string{},
+		stored:  map[string][]object{}, cache: cache{known: map[[sha256.Size]byte]bool{}}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
@@ -257,9 +258,11 @@ func tooLong(a api, tokens, limit int) string {
 	case messages:
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", tokens, limit)
 	case gemini:
-		return fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", tokens, limit)
+		return fmt.Sprintf("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", tokens,
+			limit)
 	}
-	return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens.",
+	return fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in "+
+		"%d tokens.",
 		limit, tokens)
 }
 

@@ -152,7 +152,8 @@ func (messagesForm) read(answer []byte) (items []json.RawMessage, calls []call) 
 func (messagesForm) results(calls []call, texts []string) []json.RawMessage {
 	var parts []json.RawMessage
 	for i, c := range calls {
-		parts = append(parts, raw(`{"tool_use_id":%s,"type":"tool_result","content":%s}`, quoted(c.id), quoted(texts[i])))
+		parts = append(parts, raw(`{"tool_use_id":%s,"type":"tool_result","content":%s}`, quoted(c.id),
+			quoted(texts[i])))
 	}
 	return []json.RawMessage{raw(`{"role":"user","content":[%s]}`, joined(parts))}
 }
@@ -170,7 +171,8 @@ func (chatForm) body(items []json.RawMessage) []byte {
 		return `{"type":"function","function":{"name":"` + name + `","parameters":` + schema + `}}`
 	}
 	return []byte(`{"model":"test","messages":[{"role":"system","content":"You are a test."},` + joined(items) +
-		`],"tools":[` + tool("read_file", schema) + `,` + tool("run_shell_command", bash) + `,` + tool("edit", edit) + `]}`)
+		`],"tools":[` + tool("read_file", schema) + `,` + tool("run_shell_command", bash) + `,` + tool("edit",
+		edit) + `]}`)
 }
 func (chatForm) read(answer []byte) (items []json.RawMessage, calls []call) {
 	var a struct {
@@ -210,8 +212,10 @@ func (f responsesForm) body(items []json.RawMessage) []byte {
 	tool := func(name, schema string) string {
 		return `{"type":"function","name":"` + name + `","parameters":` + schema + `}`
 	}
-	return []byte(`{"model":"test","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},` +
-		`"input":[` + joined(items) + `],"tools":[` + tool("read_file", schema) + `,` + tool("exec_command", bash) + `,` +
+	return []byte(`{"model":"test","store":false,"include":["reasoning.encrypted_content"],` +
+		`"reasoning":{"summary":"auto"},` +
+		`"input":[` + joined(items) + `],"tools":[` + tool("read_file", schema) + `,` + tool("exec_command",
+		bash) + `,` +
 		tool("edit", edit) + `],"prompt_cache_key":"` + f.session + `"}`)
 }
 func (responsesForm) read(answer []byte) (items []json.RawMessage, calls []call) {
@@ -231,7 +235,8 @@ func (responsesForm) read(answer []byte) (items []json.RawMessage, calls []call)
 }
 func (responsesForm) results(calls []call, texts []string) (out []json.RawMessage) {
 	for i, c := range calls {
-		out = append(out, raw(`{"type":"function_call_output","call_id":%s,"output":%s}`, quoted(c.id), quoted(texts[i])))
+		out = append(out, raw(`{"type":"function_call_output","call_id":%s,"output":%s}`, quoted(c.id),
+			quoted(texts[i])))
 	}
 	return out
 }
@@ -248,7 +253,8 @@ func (geminiForm) body(items []json.RawMessage) []byte {
 	tool := func(name, schema string) string {
 		return `{"name":"` + name + `","parametersJsonSchema":` + schema + `}`
 	}
-	return []byte(`{"contents":[` + joined(items) + `],"tools":[{"functionDeclarations":[` + tool("read_file", schema) + `,` +
+	return []byte(`{"contents":[` + joined(items) + `],"tools":[{"functionDeclarations":[` + tool("read_file",
+		schema) + `,` +
 		tool("run_shell_command", bash) + `,` + tool("edit", edit) + `]}]}`)
 }
 func (geminiForm) read(answer []byte) (items []json.RawMessage, calls []call) {

@@ -2,12 +2,9 @@ package proxy_test
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
@@ -100,22 +97,29 @@ func TestWhatIsNeverChanged(t *testing.T) {
 		want       body.Reason
 		header     http.Header
 	}{
-		"a title": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[]}`, body.NoTools, nil},
-		"a compaction": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"CRITICAL: Respond with TEXT ONLY"}],` +
+		"a title": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"}],"tools":[]}`,
+			body.NoTools, nil},
+		"a compaction": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"CRITICAL: ` +
+			`Respond with TEXT ONLY"}],` +
 			tools + `}`, body.Compaction, nil},
-		"a compaction trigger": {"/v1/responses", `{"input":[{"role":"user","content":"x"},{"type":"compaction_trigger"}],` +
+		"a compaction trigger": {"/v1/responses", `{"input":[{"role":"user","content":"x"},` +
+			`{"type":"compaction_trigger"}],` +
 			`"tools":[{"type":"function","name":"x"}]}`, body.Compaction, nil},
-		"a compaction by header": {"/v1/responses", `{"input":[{"role":"user","content":"x"}],"tools":[{"type":"function","name":"x"}]}`,
+		"a compaction by header": {"/v1/responses", `{"input":[{"role":"user","content":"x"}],` +
+			`"tools":[{"type":"function","name":"x"}]}`,
 			body.Compaction, http.Header{"X-Codex-Turn-Metadata": {`{"request_kind":"compaction"}`}}},
-		"a stored conversation": {"/v1/responses", `{"previous_response_id":"r","input":[{"role":"user","content":"x"}],` +
+		"a stored conversation": {"/v1/responses", `{"previous_response_id":"r","input":[{"role":"user",` +
+			`"content":"x"}],` +
 			`"tools":[{"type":"function","name":"x"}]}`, body.Continued, nil},
 		"a call that waits": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":"x"},` + call + `],` + tools + `}`,
 			body.OpenTools, nil},
-		"a result of nothing": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result",` +
+		"a result of nothing": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user",` +
+			`"content":[{"type":"tool_result",` +
 			`"tool_use_id":"t1","content":"x"}]}],` + tools + `}`, body.Unpaired, nil},
 		"an unknown role": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"judge","content":"x"}],` + tools + `}`,
 			body.Unknown, nil},
-		"a field twice": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","role":"user","content":"x"}],` + tools + `}`,
+		"a field twice": {"/v1/messages", `{"max_tokens":1,"messages":[{"role":"user","role":"user",` +
+			`"content":"x"}],` + tools + `}`,
 			body.Unknown, nil},
 		"no JSON": {"/v1/chat/completions", `{"messages":[`, body.Unknown, nil},
 		"a body in gzip": {"/v1/messages", "\x1f\x8b\x08", "encoded-body",
@@ -147,7 +151,8 @@ func TestWhatIsNeverChanged(t *testing.T) {
 // the setting proxy.onError "fail" the agent gets an error of its API.
 func TestABrokenStrategy(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "thresh-strategy-broken"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "thresh-strategy-broken"), []byte("#!/bin/sh\nexit 1\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	settings := map[string]any{"compression.strategy": "broken", "plugins.dirs": []string{dir}}
@@ -228,112 +233,4 @@ func TestAForkIsABranch(t *testing.T) {
 			t.Errorf("refused %q; %+v", refused, p.proxy.Totals())
 		}
 	})
-}
-
-// Events are passed on as they come, with their headers; a client that leaves cancels the request.
-func TestAStreamIsPassedOnUnbuffered(t *testing.T) {
-	open := make(chan struct{})
-	up := provider(t, modelapi.Options{Script: work(1), Fault: func(n int) modelapi.Fault {
-		return modelapi.Fault{Stall: open}
-	}})
-	p := stand(t, up.URL, nil)
-	f := messagesForm{"s"}
-	streamed := bytes.Replace(f.body([]rawItem{f.user("x")}), []byte(`{"model"`), []byte(`{"stream":true,"model"`), 1)
-	ask := func(ctx context.Context) *http.Response {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, p.url+f.path(), bytes.NewReader(streamed))
-		req.Header = f.header()
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	res := ask(ctx)
-	begin := make([]byte, len("event: message_start"))
-	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "event: message_start" {
-		t.Errorf("while the provider stalls: %q, %v", begin, err)
-	}
-	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") || res.Header.Get("X-Thresh-Outcome") == "" {
-		t.Errorf("headers %v", res.Header)
-	}
-	cancel()
-	res.Body.Close()
-	up.WaitIdle() // the stalled request ends because its client left
-	close(open)
-	res = ask(t.Context())
-	defer res.Body.Close()
-	if all, err := io.ReadAll(res.Body); err != nil || !bytes.HasSuffix(all, []byte("message_stop\"}\n\n")) {
-		t.Errorf("%v, the stream ends with %q", err, all[max(0, len(all)-40):])
-	}
-}
-
-// A stream that breaks breaks for the client too, in the same place.
-func TestABrokenStreamIsNotMended(t *testing.T) {
-	up := provider(t, modelapi.Options{Script: work(1), Fault: func(int) modelapi.Fault { return modelapi.Fault{CutAfter: 300} }})
-	p := stand(t, up.URL, nil)
-	f := messagesForm{"s"}
-	_, answer, err := post(p.url+f.path(), f.header(), f.body([]rawItem{f.user("x")}))
-	if err == nil || len(answer) != 300 {
-		t.Errorf("%d bytes, %v", len(answer), err)
-	}
-	if n := len(up.Requests()); n != 1 {
-		t.Errorf("%d requests: the proxy repeats none", n)
-	}
-}
-
-// Web pages and other machines are not served, nor whoever lacks the token. WebSockets are refused with 426.
-func TestWhoIsServed(t *testing.T) {
-	up := provider(t, modelapi.Options{})
-	p := stand(t, up.URL, nil)
-	guarded := stand(t, up.URL, nil, func(o *proxy.Options) { o.Token = "secret" })
-	ask := func(url string, change func(*http.Request)) int {
-		req, _ := http.NewRequest(http.MethodGet, url+"/v1/models", nil)
-		change(req)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		return res.StatusCode
-	}
-	for name, tt := range map[string]struct {
-		url    string
-		change func(*http.Request)
-		want   int
-	}{
-		"the agent":               {p.url, func(*http.Request) {}, 200},
-		"a name for loopback":     {p.url, func(r *http.Request) { r.Host = "evil.example:80" }, 403},
-		"a web page":              {p.url, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
-		"without the token":       {guarded.url, func(*http.Request) {}, 403},
-		"with another token":      {guarded.url, func(r *http.Request) { r.Header.Set("X-Thresh-Token", "secres") }, 403},
-		"with the token":          {guarded.url, func(r *http.Request) { r.Header.Set("X-Thresh-Token", "secret") }, 200},
-		"an upgrade to WebSocket": {p.url, func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, 426},
-	} {
-		if got := ask(tt.url, tt.change); got != tt.want {
-			t.Errorf("%s: %d, want %d", name, got, tt.want)
-		}
-	}
-	for _, r := range up.Requests() {
-		if r.Header.Get("X-Thresh-Token") != "" {
-			t.Error("the token was passed on")
-		}
-	}
-}
-
-// A dry run sends the client's bytes and says what would have been saved.
-func TestADryRun(t *testing.T) {
-	up := provider(t, modelapi.Options{Script: work(8)})
-	p := stand(t, up.URL, map[string]any{"compression.density.cadence": "every-turn"},
-		func(o *proxy.Options) { o.DryRun = true })
-	a := &agent{form: messagesForm{"s"}, base: p.url, result: files}
-	a.run(t, "Fix it.")
-	for i, r := range up.Models() {
-		if !bytes.Equal(r.Body, a.sent[i]) {
-			t.Errorf("request %d is not the client's", i)
-		}
-	}
-	if got := p.proxy.Totals(); got.Whole <= got.Sent {
-		t.Errorf("totals %+v", got)
-	}
 }

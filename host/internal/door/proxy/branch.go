@@ -30,7 +30,8 @@ type branch struct {
 	entries []body.Entry
 	view    []body.Shown
 
-	// model is what the requests ask for. relimited: a limit was learned, so that the next turn must not repeat the last.
+	// model is what the requests ask for. relimited: a limit was learned, so that the next turn must not repeat the
+	// last.
 	model     string
 	relimited bool
 

@@ -66,7 +66,9 @@ func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
 	answer.Header.Set(outcomeHeader, x.outcome)
 	if x.route.task == turn {
-		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) { s.finished(x, answer.StatusCode, u, refusal) })
+		answer.Body = newTee(answer, x.route.api, func(u Usage, refusal []byte) {
+			s.finished(x, answer.StatusCode, u, refusal)
+		})
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ func eachForm(t *testing.T, test func(*testing.T, func() form)) {
 
 // files answers calls as a project does: reads are long, and each differs.
 func files(turn int, c call) string {
-	return fmt.Sprintf("turn %d: %s %s\n", turn, c.name, c.args) + strings.Repeat(fmt.Sprintf("line %d \"quoted\"\n", turn), 150)
+	return fmt.Sprintf("turn %d: %s %s\n", turn, c.name, c.args) + strings.Repeat(fmt.Sprintf("line %d "+
+		"\"quoted\"\n", turn), 150)
 }
 
 // work is a script that reads, edits and reads again many times, which gives strategies of both triggers work to do.

@@ -14,7 +14,8 @@ func refuse(w http.ResponseWriter, rt route, status int, message string) {
 	case rt.api == body.Gemini:
 		v = map[string]any{"error": map[string]any{"code": status, "message": message, "status": "UNAVAILABLE"}}
 	case rt.provider == openai:
-		v = map[string]any{"error": map[string]any{"message": message, "type": "thresh_error", "code": nil, "param": nil}}
+		v = map[string]any{"error": map[string]any{"message": message, "type": "thresh_error", "code": nil,
+			"param": nil}}
 	default:
 		v = map[string]any{"type": "error", "error": map[string]any{"type": "api_error", "message": message}}
 	}

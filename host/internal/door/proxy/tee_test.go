@@ -18,11 +18,15 @@ var answers = []struct {
 	text   string
 	want   Usage
 }{
-	{body.Messages, true, "event: message_start\ndata: {\"message\":{\"usage\":{\"input_tokens\":3,\"cache_read_input_tokens\":40," +
-		"\"cache_creation_input_tokens\":5,\"output_tokens\":1}}}\n\nevent: message_delta\r\ndata: {\"usage\":{\"output_tokens\":9}}\r\n\r\n",
+	{body.Messages, true, "event: message_start\ndata: " +
+		"{\"message\":{\"usage\":{\"input_tokens\":3,\"cache_read_input_tokens\":40," +
+		"\"cache_creation_input_tokens\":5,\"output_tokens\":1}}}\n\nevent: message_delta\r\ndata: " +
+		"{\"usage\":{\"output_tokens\":9}}\r\n\r\n",
 		Usage{3, 40, 5, 9}},
-	{body.Messages, false, `{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":9}}`, Usage{3, 40, 0, 9}},
-	{body.Chat, true, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
+	{body.Messages, false, `{"usage":{"input_tokens":3,"cache_read_input_tokens":40,"output_tokens":9}}`, Usage{3, 40,
+		0, 9}},
+	{body.Chat, true, "data: " +
+		"{\"choices\":[],\"usage\":{\"prompt_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":40}," +
 		"\"completion_tokens\":7}}\n\ndata: [DONE]\n\n", Usage{10, 40, 0, 7}},
 	{body.Responses, true, "event: response.completed\ndata: {\"response\":{\"usage\":{\"input_tokens\":50," +
 		"\"input_tokens_details\":{\"cached_tokens\":40},\"output_tokens\":7}}}", Usage{10, 40, 0, 7}},
@@ -48,7 +52,8 @@ func typed(stream bool) http.Header {
 func TestUsageIsReadOnTheWay(t *testing.T) {
 	for _, a := range answers {
 		for name, r := range map[string]io.Reader{
-			"whole": bytes.NewReader([]byte(a.text)), "byte by byte": iotest.OneByteReader(bytes.NewReader([]byte(a.text))),
+			"whole":        bytes.NewReader([]byte(a.text)),
+			"byte by byte": iotest.OneByteReader(bytes.NewReader([]byte(a.text))),
 		} {
 			out, got, err := through(a.api, typed(a.stream), r)
 			if err != nil || string(out) != a.text || got != a.want {

@@ -113,7 +113,8 @@ func TestEntriesOfARequest(t *testing.T) {
 			}
 		}
 		if api == Messages && all != "human text\nhuman text\nai thinking text tool_call:Read tool_call:Bash\n"+
-			"tool tool_response:Read=one tool_response:Bash=two\nhuman text\nai text tool_call:Read\ntool tool_response:Read=three" {
+			"tool tool_response:Read=one tool_response:Bash=two\nhuman text\nai text tool_call:Read\ntool "+
+			"tool_response:Read=three" {
 			t.Errorf("messages:\n%s", all)
 		}
 	}
@@ -155,7 +156,8 @@ func TestACallGoesOnlyWithItsTurn(t *testing.T) {
 			c.Blocks = slices.DeleteFunc(slices.Clone(c.Blocks), func(b content.Block) bool {
 				call, ok := b.(content.ToolCall)
 				response, answered := b.(content.ToolResponse)
-				return ok && strings.EqualFold(call.Name[:4], "read") && i < 3 || answered && response.ResultText() == long
+				return ok && strings.EqualFold(call.Name[:4],
+					"read") && i < 3 || answered && response.ResultText() == long
 			})
 			view[i].Content = c
 		}
@@ -187,12 +189,13 @@ func TestTheChainKnowsWhatIsTheSame(t *testing.T) {
 		raw  string
 		same bool
 	}{
-		"without the marker":    {strings.Replace(raw, `,"cache_control":{"type":"ephemeral"}`, "", 1), true},
-		"a text as a block":     {strings.Replace(raw, `"Fix it."`, `[{"type":"text","text":"Fix it."}]`, 1), true},
-		"fields in other order": {strings.Replace(raw, `"type":"text","text":"Look."`, `"text":"Look.","type":"text"`, 1), true},
-		"another word":          {strings.Replace(raw, "Look.", "Look!", 1), false},
-		"another signature":     {strings.Replace(raw, `"s1"`, `"s2"`, 1), false},
-		"another system":        {strings.Replace(raw, `"model":"m"`, `"model":"n"`, 1), true},
+		"without the marker": {strings.Replace(raw, `,"cache_control":{"type":"ephemeral"}`, "", 1), true},
+		"a text as a block":  {strings.Replace(raw, `"Fix it."`, `[{"type":"text","text":"Fix it."}]`, 1), true},
+		"fields in other order": {strings.Replace(raw, `"type":"text","text":"Look."`, `"text":"Look.",`+
+			`"type":"text"`, 1), true},
+		"another word":      {strings.Replace(raw, "Look.", "Look!", 1), false},
+		"another signature": {strings.Replace(raw, `"s1"`, `"s2"`, 1), false},
+		"another system":    {strings.Replace(raw, `"model":"m"`, `"model":"n"`, 1), true},
 	} {
 		if got := last(tt.raw) == last(raw); got != tt.same {
 			t.Errorf("%s: same %v", name, got)
@@ -206,17 +209,19 @@ func TestValidateSeesWhatIsMissing(t *testing.T) {
 		api      API
 		old, new string
 	}{
-		"a signature":            {Messages, `"signature":"s1"`, `"signature":"s2"`},
-		"thinking taken out":     {Messages, `{"type":"thinking","thinking":"","signature":"s1"},`, ``},
-		"instructions":           {Messages, "Be brief.", "Be long."},
-		"a call's input":         {Messages, `"file_path":"a"`, `"file_path":"b"`},
-		"a tool":                 {Messages, `"tools":[{"name":"Read"}]`, `"tools":[{"name":"Reed"}]`},
-		"one marker more":        {Messages, `"content":"one"`, `"content":"one","cache_control":{"type":"ephemeral"}`},
-		"a result without call":  {Messages, `"tool_use_id":"t3"`, `"tool_use_id":"t4"`},
-		"reasoning alone":        {Responses, `{"type":"function_call","id":"fc1","call_id":"t1","name":"read_file","arguments":"{}"},`, ``},
-		"encrypted reasoning":    {Responses, `"e1"`, `"e2"`},
-		"a thought signature":    {Gemini, `"s3"`, `"s4"`},
-		"a message in between":   {Chat, `{"role":"tool","tool_call_id":"t2"`, `{"role":"user","content":"x"},{"role":"tool","tool_call_id":"t2"`},
+		"a signature":           {Messages, `"signature":"s1"`, `"signature":"s2"`},
+		"thinking taken out":    {Messages, `{"type":"thinking","thinking":"","signature":"s1"},`, ``},
+		"instructions":          {Messages, "Be brief.", "Be long."},
+		"a call's input":        {Messages, `"file_path":"a"`, `"file_path":"b"`},
+		"a tool":                {Messages, `"tools":[{"name":"Read"}]`, `"tools":[{"name":"Reed"}]`},
+		"one marker more":       {Messages, `"content":"one"`, `"content":"one","cache_control":{"type":"ephemeral"}`},
+		"a result without call": {Messages, `"tool_use_id":"t3"`, `"tool_use_id":"t4"`},
+		"reasoning alone": {Responses, `{"type":"function_call","id":"fc1","call_id":"t1",` +
+			`"name":"read_file","arguments":"{}"},`, ``},
+		"encrypted reasoning": {Responses, `"e1"`, `"e2"`},
+		"a thought signature": {Gemini, `"s3"`, `"s4"`},
+		"a message in between": {Chat, `{"role":"tool","tool_call_id":"t2"`, `{"role":"user","content":"x"},` +
+			`{"role":"tool","tool_call_id":"t2"`},
 		"no person at the start": {Gemini, `{"role":"user","parts":[{"text":"Fix it."}]},`, ``},
 		"broken JSON":            {Chat, `"two"}`, `"two"`},
 	} {

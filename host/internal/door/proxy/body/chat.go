@@ -49,7 +49,8 @@ func chatResult(t *tape, n, value int32) (Item, error) {
 }
 
 // chatAssistant reads a message of the model. Its calls stand in an array of their own. Nothing in it is taken out
-// alone: the message goes as a whole or stays, so that reasoning_content and other fields stay with what they belong to.
+// alone: the message goes as a whole or stays, so that reasoning_content and other fields stay with what they belong
+// to.
 func chatAssistant(t *tape, n, value int32) (Item, error) {
 	var item Item
 	switch t.kind(value) {

@@ -2,7 +2,8 @@ package body
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// geminiReader reads bodies of Gemini's generateContent. Calls may lack ids: then results answer them by name and order.
+// geminiReader reads bodies of Gemini's generateContent. Calls may lack ids: then results answer them by name and
+// order.
 type geminiReader struct{}
 
 func (geminiReader) names() (string, []string) {

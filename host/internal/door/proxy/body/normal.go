@@ -37,8 +37,8 @@ type normaliser struct {
 	members [32]int32 // reused: most objects are small
 }
 
-// value hashes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item level
-// may hold their content as a text.
+// value hashes one value. Each kind has marks of its own, so that no two values are written alike. Objects of item
+// level may hold their content as a text.
 func (n *normaliser) value(i int32, depth int, item bool) {
 	t := n.request.tape
 	switch kind := t.kind(i); {

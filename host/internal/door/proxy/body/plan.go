@@ -1,6 +1,7 @@
 package body
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -42,8 +43,8 @@ var ErrMade = errors.New("the view has an entry that is not text and was not in 
 // of the model. It is short, and the same each time.
 const blanked = "[result removed: superseded later in the conversation]"
 
-// NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be had
-// in the API's form, more is kept:
+// NewPlan works out what becomes of a request's entries so that it shows what the view shows. Where a view cannot be
+// had in the API's form, more is kept:
 //
 //   - What the model said in one turn goes as a whole or not at all, so that reasoning stays with what follows it, and
 //     signatures with the calls that they are for. A call that should go alone stays, and its result is blanked.
@@ -136,15 +137,18 @@ func same(was, now content.Block, aligned bool) bool {
 	return content.Equal(was, now)
 }
 
-// changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's stand.
+// changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's
+// stand.
 func changedText(was, now content.Block) (string, bool) {
 	switch was := was.(type) {
 	case content.Text:
 		text := now.(content.Text).Text
 		return text, text != was.Text
 	case content.ToolResponse:
-		now := now.(content.ToolResponse)
-		return now.ResultText(), string(now.Result) != string(was.Result)
+		// Compared as they stand: to decode every result of a long conversation takes longer than all else.
+		if now := now.(content.ToolResponse); !bytes.Equal(now.Result, was.Result) {
+			return now.ResultText(), true
+		}
 	}
 	return "", false
 }

@@ -29,7 +29,8 @@ const (
 	NoTools Reason = "no-tools"
 	// Compaction: the client asks for a summary of the history in order to begin a new one.
 	Compaction Reason = "compaction"
-	// Continued: the provider has the earlier history (previous_response_id, conversation), the request only what is new.
+	// Continued: the provider has the earlier history (previous_response_id, conversation), the request only what is
+	// new.
 	Continued Reason = "continued"
 	// OpenTools: a call still waits for its result. Only the provider knows what to make of such a request.
 	OpenTools Reason = "open-tools"
@@ -176,7 +177,8 @@ func Index(api API, raw []byte) (*Request, error) {
 func (r *Request) shape() Reason {
 	last := r.Items[len(r.Items)-1]
 	for _, p := range last.Parts {
-		if p.Kind == Text && p.Speaker == content.Human && !last.Pinned && compacting(r.tape.str(textNode(r.tape, p.node))) {
+		if p.Kind == Text && p.Speaker == content.Human && !last.Pinned &&
+			compacting(r.tape.str(textNode(r.tape, p.node))) {
 			return Compaction
 		}
 	}

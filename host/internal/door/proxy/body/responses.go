@@ -25,7 +25,8 @@ func (responsesReader) top(r *Request) {
 func (responsesReader) item(r *Request, n int32) (Item, error) {
 	t := r.tape
 	alone := func(kind PartKind, speaker content.Speaker, value Span) (Item, error) {
-		return Item{Parts: []Part{{Kind: kind, Speaker: speaker, Span: t.span(n), Alone: true, Value: value, node: n}}}, nil
+		p := Part{Kind: kind, Speaker: speaker, Span: t.span(n), Alone: true, Value: value, node: n}
+		return Item{Parts: []Part{p}}, nil
 	}
 	kind := t.get(n, "type")
 	switch {
@@ -41,7 +42,8 @@ func (responsesReader) item(r *Request, n int32) (Item, error) {
 			return Item{}, ErrForm
 		}
 		return alone(Call, content.AI, Span{})
-	case t.is(kind, "function_call_output"), t.is(kind, "custom_tool_call_output"), t.is(kind, "local_shell_call_output"):
+	case t.is(kind, "function_call_output"), t.is(kind, "custom_tool_call_output"),
+		t.is(kind, "local_shell_call_output"):
 		if !named(t, n, "call_id") {
 			return Item{}, ErrForm
 		}

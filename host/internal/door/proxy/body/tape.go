@@ -14,8 +14,8 @@ const (
 	// maxNodes bounds the values of a body that are told apart; each costs 32 bytes of memory. The largest real bodies
 	// (4 MB) have some ten thousand.
 	maxNodes = 1 << 20
-	// maxDepth is how deep values are told apart. What is nested deeper is checked, but is one value. No API has a field
-	// that matters here below the eighth level; arguments of tools may be deeper.
+	// maxDepth is how deep values are told apart. What is nested deeper is checked, but is one value. No API has a
+	// field that matters here below the eighth level; arguments of tools may be deeper.
 	maxDepth = 16
 )
 

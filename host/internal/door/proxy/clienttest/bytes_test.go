@@ -159,13 +159,14 @@ func TestAPluginThatIsKilledCostsNoTurn(t *testing.T) {
 			installed(t, c.program)
 			p := newPlace(t)
 			killed := 0
-			up := modelapi.New(modelapi.Options{Script: modelapi.FixIt(), Dir: p.project, Fault: func(int) modelapi.Fault {
-				for pid := range procs.Running(filepath.Join(p.bin, "plugins")) {
-					_ = syscall.Kill(pid, syscall.SIGKILL)
-					killed++
-				}
-				return modelapi.Fault{}
-			}})
+			up := modelapi.New(modelapi.Options{Script: modelapi.FixIt(), Dir: p.project,
+				Fault: func(int) modelapi.Fault {
+					for pid := range procs.Running(filepath.Join(p.bin, "plugins")) {
+						_ = syscall.Kill(pid, syscall.SIGKILL)
+						killed++
+					}
+					return modelapi.Fault{}
+				}})
 			defer up.Close()
 			p.run(t, c, up.URL, []string{"--set", "plugins.isolation=off", "wrap"}).check(t, p, up)
 			if killed < 3 {

@@ -22,8 +22,8 @@ type client struct {
 	env           []string
 	// files are written to its home before it starts; URL in them is the server's address.
 	files map[string]string
-	// scale multiplies the tokens that the server reports, so that the agent compacts its history by itself; limit is the
-	// context limit that thresh is told then. compacts are more arguments for that.
+	// scale multiplies the tokens that the server reports, so that the agent compacts its history by itself; limit is
+	// the context limit that thresh is told then. compacts are more arguments for that.
 	scale, limit int
 	compacts     []string
 }
@@ -36,10 +36,12 @@ var clients = []client{
 	{name: "codex-own-provider", program: "codex", env: []string{"OPENAI_API_KEY=k"},
 		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt},
 		files: map[string]string{".codex/config.toml": "model = \"test-model\"\nmodel_provider = \"own\"\n" +
-			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
+			"[model_providers.own]\nname = \"own\"\nbase_url = \"URL/v1\"\nenv_key = " +
+			"\"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"},
 		scale: 5, limit: 150_000, compacts: []string{"-c", "model_auto_compact_token_limit=150000"}},
 	{name: "codex", program: "codex", env: []string{"CODEX_API_KEY=k", "OPENAI_API_KEY=k"},
-		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5", prompt}},
+		args: []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5",
+			prompt}},
 	{name: "opencode", program: "opencode", env: []string{"ANTHROPIC_API_KEY=k", "OPENCODE_DISABLE_MODELS_FETCH=1"},
 		args: []string{"run", "-m", "anthropic/claude-sonnet-4-5", prompt},
 		files: map[string]string{"config/opencode/opencode.json": `{"permission":{"edit":"allow","bash":"allow",` +
@@ -125,7 +127,8 @@ func (p place) run(t *testing.T, c client, upstream string, through []string, mo
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = p.project
-	cmd.Env = append(append(os.Environ(), "HOME="+p.home, "XDG_CONFIG_HOME="+p.home+"/config", "XDG_DATA_HOME="+p.home+"/data",
+	cmd.Env = append(append(os.Environ(), "HOME="+p.home, "XDG_CONFIG_HOME="+p.home+"/config",
+		"XDG_DATA_HOME="+p.home+"/data",
 		"XDG_STATE_HOME="+p.home+"/state", "XDG_CACHE_HOME="+p.home+"/cache", "ANTHROPIC_BASE_URL="+upstream,
 		"OPENAI_BASE_URL="+upstream+"/v1", "GOOGLE_GEMINI_BASE_URL="+upstream, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"),
 		c.env...)
