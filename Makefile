@@ -41,7 +41,7 @@ CPUS      := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTFLAGS := -vet=off -ldflags='-s -w' -p $(shell expr 2 '*' $(CPUS))
 FAST  = $(filter-out $(shell $(GO) list $(SLOW) $(PURE)),$(shell $(GO) list ./...))
 
-.PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos bench fuzz vuln clean tools
+.PHONY: help build size demo test test-slow test-clients test-postgres check lint fmt-check proto proto-check generate race soak chaos kills bench fuzz vuln clean tools
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -112,6 +112,10 @@ soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 	$(GO) test ./host/internal/soaktest -count=1 -v -soak $(SOAK)
 
 CHAOS ?= 60
+KILLS ?= 200
+kills: build ## kill 'thresh run' $(KILLS) times at random moments while agents work; nothing acknowledged is lost
+	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run TestKilledAtRandomMoments -v -count=1 -timeout 60m
+
 chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed
 	$(GO) run ./internal/testkit/chaos -bin $(BIN) -seconds $(CHAOS)
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +23,16 @@ type doctorReport struct {
 	LockFile  string `json:"lockFile"`
 	// Each says in How what is used, or why it does not work.
 	Checks []isolate.Check `json:"checks"`
+	// Sessions is about the stored sessions; nil if there are none.
+	Sessions *storeReport `json:"sessions,omitempty"`
+}
+
+// storeReport says whether the store of sessions is whole: all of it was read.
+type storeReport struct {
+	Store string `json:"store"`
+	Whole bool   `json:"whole"`
+	// Problem says what is wrong, and what to do.
+	Problem string `json:"problem,omitempty"`
 }
 
 // keptFrom describes what each isolation measure prevents. A new measure needs a row here, or its cell stays empty.
@@ -55,7 +68,9 @@ any Unix socket in the file system that your user may open: run thresh as a user
 A plugin that you started yourself (--attach) is not isolated, and the socket over which it calls the host is in the
 temporary directory (TMPDIR), not in the host's private one.
 
-Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.`,
+Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .processes and .read.
+
+Where sessions are stored (sessions.store), the whole store is read and checked.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// No host: the command only looks at the machine and the settings, and must also work where a host cannot
@@ -73,6 +88,9 @@ Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .proc
 				System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: set.Isolation, Integrity: set.Integrity,
 				LockFile: set.LockFile, Checks: engine.Isolation(),
 			}
+			if report.Sessions, err = a.checkStore(cmd); err != nil {
+				return err
+			}
 			if a.output == "json" {
 				return a.printJSON(report)
 			}
@@ -83,12 +101,43 @@ Exceptions are granted to a plugin by name: plugins.grants.<name>.network, .proc
 	return cmd
 }
 
+// checkStore reads the store of 'thresh serve', if there is one.
+func (a *app) checkStore(cmd *cobra.Command) (*storeReport, error) {
+	c, err := a.serveConfig(cmd)
+	if err != nil {
+		return nil, err
+	}
+	setting := c.Settings().Sessions.Store
+	path, file := strings.CutPrefix(setting, "sqlite:")
+	if _, err := os.Stat(path); setting == "memory" || setting == "sqlite" || file && errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	e, err := c.Explain("sessions.store") // without a password
+	if err != nil {
+		return nil, err
+	}
+	r := &storeReport{Store: e[0].Value.(string)}
+	kept, err := openStore(cmd.Context(), c)
+	if err == nil {
+		err = errors.Join(kept.Check(cmd.Context()), kept.Close())
+	}
+	if r.Whole = err == nil; err != nil {
+		r.Problem = err.Error()
+	}
+	return r, nil
+}
+
 // printReport prints the settings, the table of measures and, in full, the reason for each one that does not work. A
 // missing measure is no error: the command reports on the machine, and plugins.isolation decides what follows from
 // it.
 func (a *app) printReport(r doctorReport) error {
 	fmt.Fprintf(a.out, "system             %s\nplugins.isolation  %s\nplugins.integrity  %s\nplugins.lockFile   %s\n\n",
 		r.System, r.Isolation, r.Integrity, dash(r.LockFile))
+	if s := r.Sessions; s != nil && s.Whole {
+		fmt.Fprintf(a.out, "sessions.store     %s, which is whole\n\n", s.Store)
+	} else if s != nil {
+		fmt.Fprintf(a.out, "sessions.store     %s: %s\n\n", s.Store, s.Problem)
+	}
 	t := table.New(table.Column{Name: "measure"}, table.Column{Name: "keeps plugins from"}, table.Column{Name: "works"},
 		table.Column{Name: "how", Min: 20})
 	var missing []isolate.Check

@@ -1,7 +1,10 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -66,7 +69,56 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 func TestAStoreThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.file("notes.txt", "this is no database, and it is long enough for its header to be read as one by mistake ........")
+	p.file("notes.txt", strings.Repeat("this is no database, although it is long enough for one\n", 20))
 	p.run("run", "--set", "sessions.store=sqlite:notes.txt").failed(t, 1, "notes.txt")
 	p.run("run", "--set", "sessions.store=sqlite:/proc/none/sessions.db").failed(t, 1, "/proc/none")
+}
+
+func TestSessionsAreManaged(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	set := "sessions.store=sqlite:" + p.path("work", "sessions.db")
+	sessions := func(args ...string) result { return p.run(append([]string{"sessions", "--set", set}, args...)...) }
+	sessions("list").failed(t, 1, "no sessions are stored")
+	file := p.file("talk.jsonl", `{"system":[{"type":"text","text":"be brief"}]}`+"\n"+
+		`{"threshId":"e1","speaker":"human","blocks":[{"type":"text","text":"hello"}]}`+"\n"+
+		`{"threshId":"e2","speaker":"ai","blocks":[{"type":"text","text":"good day"}]}`+"\n")
+	if r := sessions("import", file, "--id", "talk").done(t); r.stdout != "talk\n" {
+		t.Errorf("imported as %q", r.stdout)
+	}
+	sessions("import", file, "--id", "talk").failed(t, 1, "there is a session")
+	text, err := os.ReadFile(p.path("work", file))
+	if r := sessions("export", "talk").done(t); err != nil || r.stdout != string(text) {
+		t.Errorf("exported (%v):\n%s", err, r.stdout)
+	}
+	a := p.serve("--set", set)
+	var o opened
+	a.call("session.open", object{"id": "talk"}, &o)
+	if o.Entries != 2 {
+		t.Errorf("an imported session is opened with %d entries", o.Entries)
+	}
+	a.end()
+	var list struct {
+		Bytes    int64
+		Sessions []struct {
+			ID      string
+			Entries int
+		}
+	}
+	if err := json.Unmarshal([]byte(sessions("list", "-o", "json").done(t).stdout), &list); err != nil ||
+		len(list.Sessions) != 1 || list.Sessions[0].Entries != 2 || list.Bytes == 0 {
+		t.Errorf("listed as %+v, %v", list, err)
+	}
+	for _, args := range [][]string{{"list"}, {"show", "talk"}, {"vacuum"}} {
+		for line := range strings.Lines(sessions(args...).done(t).stdout) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("%v prints a line of %d characters: %s", args, len([]rune(line)), line)
+			}
+		}
+	}
+	if r := p.run("doctor", "--set", set).done(t); !strings.Contains(r.stdout, "which is whole") {
+		t.Errorf("doctor does not say that the store is whole:\n%s", r.stdout)
+	}
+	sessions("rm", "talk", "none").failed(t, 1, `no session "none"`)
+	sessions("show", "talk").failed(t, 1, `no session "talk"`)
 }

@@ -17,6 +17,7 @@
 //	generate.go   one model call of a strategy
 //	stored.go     a session's place in a store: everything is written before it takes effect
 //	replay.go     a session is read from its store, and what other hosts have written to it
+//	logreader.go  the records of a session, decoded
 //	state.go      what a session remembers besides its history, and how it is written and taken back
 //	idle.go       sessions that are not in use are released from memory, and old ones deleted
 //	kept.go       the store of a host, and deleting sessions from it

@@ -41,7 +41,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 // storedOriginals is Originals from the store.
 func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
 	var ofCall []content.Content
-	r := replay{Session: s}
+	r := logReader{in: s.stored.store, key: s.stored.key}
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
 		if err != nil {
 			return nil, s.storeError(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/thresh-dev/thresh/host/internal/history"
@@ -26,7 +25,7 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 		return false, s.storeError(err)
 	}
 	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
-	r := replay{Session: s}
+	r := replay{Session: s, logReader: logReader{in: p.store, key: p.key}}
 	if head.Snapshot > 0 {
 		if err := r.begin(ctx, head.Snapshot); err != nil {
 			return false, s.storeError(err)
@@ -59,7 +58,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	}
 	// The fence is from before the records are read: if it moves meanwhile, the next write is refused.
 	p.at.Fence = head.Fence
-	r := replay{Session: s}
+	r := replay{Session: s, logReader: logReader{in: p.store, key: p.key}}
 	n, err := r.tail(ctx, tag)
 	if err != nil {
 		return n, s.storeError(err)
@@ -74,7 +73,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 // replay takes records of the log into a session, through the code that made the history which they describe.
 type replay struct {
 	*Session
-	reader sessionlog.Reader
+	logReader
 	// A view is made when it is known that no later record replaces it and that the history is still the one it was
 	// made of: before a rewrite, and at the end.
 	sent, last bool
@@ -241,117 +240,4 @@ func (r *replay) countIn(encoding string) error {
 	}
 	r.useCounter(counter)
 	return nil
-}
-
-// step is a record, decoded.
-type step struct {
-	seq       uint64
-	kind      store.Kind
-	tag       uint64
-	added     sessionlog.Added
-	rewritten sessionlog.Rewritten
-	groups    sessionlog.Groups
-	// The views that the groups name hold in the end.
-	sent, last bool
-}
-
-// entries returns the entries that stand in the record.
-func (s step) entries() []*history.Entry {
-	list := s.added.Entries
-	for _, p := range s.rewritten.Pieces {
-		if p.Entry != nil {
-			list = append(list, p.Entry)
-		}
-	}
-	return list
-}
-
-// decode decodes a record.
-func (r *replay) decode(rec store.Record) (s step, err error) {
-	s = step{seq: rec.Seq, kind: rec.Kind, tag: sessionlog.Tag(rec.Data)}
-	switch rec.Kind {
-	case store.Added:
-		s.added, err = r.reader.Added(rec.Seq, rec.Data)
-	case store.Rewritten:
-		s.rewritten, err = r.reader.Rewritten(rec.Seq, rec.Data)
-	case store.State:
-		s.groups, err = sessionlog.ReadState(rec.Data)
-	case store.Snapshot: // what it says is known
-	default:
-		err = fmt.Errorf("a record of the session was %w", sessionlog.ErrNewer)
-	}
-	if err != nil {
-		err = fmt.Errorf("record %d: %w", rec.Seq, err)
-	}
-	return s, err
-}
-
-// batch is how many records are decoded before the large contents in them are read, so that these are read in few calls
-// and records of a long session are not all in memory in both forms.
-const batch = 512
-
-// read reads and decodes records.
-func (r *replay) read(ctx context.Context, choice store.Choice) iter.Seq2[step, error] {
-	return func(yield func(step, error) bool) {
-		var records []store.Record
-		flush := func() bool {
-			steps, err := r.decodeAll(ctx, records)
-			records = records[:0]
-			if err != nil {
-				yield(step{}, err)
-				return false
-			}
-			for _, s := range steps {
-				if !yield(s, nil) {
-					return false
-				}
-			}
-			return true
-		}
-		for rec, err := range r.stored.store.Records(ctx, r.stored.key, choice) {
-			if err != nil {
-				yield(step{}, err)
-				return
-			}
-			if records = append(records, rec); len(records) == batch && !flush() {
-				return
-			}
-		}
-		flush()
-	}
-}
-
-// decodeAll decodes records, those with contents that are kept apart a second time when these were read.
-func (r *replay) decodeAll(ctx context.Context, records []store.Record) ([]step, error) {
-	steps := make([]step, len(records))
-	var again []int
-	var hashes []store.Hash
-	for i, rec := range records {
-		var err error
-		if steps[i], err = r.decode(rec); err != nil {
-			return nil, err
-		}
-		if missing := r.reader.Missing(); len(missing) > 0 {
-			again, hashes = append(again, i), append(hashes, missing...)
-		}
-	}
-	if len(hashes) == 0 {
-		return steps, nil
-	}
-	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
-	found, err := r.stored.store.Contents(ctx, r.stored.key.Owner, slices.Compact(hashes))
-	if err != nil {
-		return nil, err
-	}
-	r.reader.Contents = found
-	defer func() { r.reader.Contents = nil }()
-	for _, i := range again {
-		if steps[i], err = r.decode(records[i]); err != nil {
-			return nil, err
-		}
-	}
-	if missing := r.reader.Missing(); len(missing) > 0 {
-		return nil, fmt.Errorf("%w: a large content is missing", sessionlog.ErrDamaged)
-	}
-	return steps, nil
 }

@@ -25,8 +25,8 @@ func AppendEntry(dst []byte, id string, c content.Content) []byte {
 // systemStart begins the line of a system prompt, which has no id and no other field.
 const systemStart = `{"system":[`
 
-// appendSystem appends the line of a system prompt to dst, without a line end: the field "system" of the native form.
-func appendSystem(dst []byte, blocks []content.Block) []byte {
+// AppendSystem appends the line of a system prompt to dst, without a line end: the field "system" of the native form.
+func AppendSystem(dst []byte, blocks []content.Block) []byte {
 	dst = append(dst, systemStart...)
 	for i, b := range blocks {
 		if i > 0 {

@@ -124,7 +124,7 @@ func (l *Log) SetSystem(blocks []content.Block) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if line := string(appendSystem(nil, blocks)); line != l.system && (l.system != "" || len(blocks) > 0) {
+	if line := string(AppendSystem(nil, blocks)); line != l.system && (l.system != "" || len(blocks) > 0) {
 		l.system = line
 		l.pending = append(append(l.pending, line...), '\n')
 	}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/cmd/thresh/internal/table"
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
+the file that 'thresh serve' uses. Hosts may use the store at the same time.`
+
+// sessions are the flags of the commands about stored sessions.
+type sessions struct {
+	*app
+	owner string
+}
+
+// sessionsCommand groups the commands about stored sessions.
+func sessionsCommand(a *app) *cobra.Command {
+	s := &sessions{app: a}
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "Show, export and delete stored sessions", Long: sessionsHelp, Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
+		"the sessions of the access token `NAME`; without it, those of 'thresh run' and of embedding programs")
+	cmd.AddCommand(s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.removeCommand(),
+		s.vacuumCommand())
+	return cmd
+}
+
+// key names a session of the chosen owner.
+func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
+
+// with calls f with the store. A file that is not there is not created: nothing is in it.
+func (s *sessions) with(
+	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
+) (err error) {
+	c, err := s.serveConfig(cmd)
+	if err != nil {
+		return err
+	}
+	if path, file := strings.CutPrefix(c.Settings().Sessions.Store, "sqlite:"); file && !create {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("no sessions are stored: there is no file %s", displayPath(path))
+		}
+	}
+	kept, err := openStore(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		return errors.New("sessions.store is memory, which keeps no sessions: set it to sqlite or a database")
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	return f(cmd.Context(), c, kept)
+}
+
+// missing says what to do about a session that is not there.
+func missing(err error, id string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("there is no session %q; 'thresh sessions list' lists them", id)
+	}
+	return err
+}
+
+// shownSession is a session in a list. Its JSON form is stable.
+type shownSession struct {
+	ID       string    `json:"id"`
+	Owner    string    `json:"owner,omitempty"`
+	Entries  int       `json:"entries"`
+	Tokens   int       `json:"tokens"`
+	Bytes    int64     `json:"bytes"`
+	Records  uint64    `json:"records"`
+	Created  time.Time `json:"created"`
+	Used     time.Time `json:"used"`
+	Parent   string    `json:"parent,omitempty"`
+	ForkedAt uint64    `json:"forkedAt,omitempty"`
+}
+
+func shown(h store.Head) shownSession {
+	return shownSession{ID: h.ID, Owner: h.Owner, Entries: h.Entries, Tokens: h.Tokens, Bytes: h.Bytes,
+		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt}
+}
+
+// shownStore is all that is stored.
+type shownStore struct {
+	Store    string         `json:"store"`
+	Bytes    int64          `json:"bytes"`
+	Free     int64          `json:"free"`
+	Sessions []shownSession `json:"sessions"`
+}
+
+var sessionColumns = []table.Column{
+	{Name: "session", Min: 12}, {Name: "owner", Rank: 1, Min: 6}, {Name: "entries", Right: true},
+	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "created", Rank: 2},
+	{Name: "records", Rank: 3, Right: true},
+}
+
+func (s *sessions) listCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+				size, err := kept.Size(ctx)
+				if err != nil {
+					return err
+				}
+				e, err := c.Explain("sessions.store") // without a password
+				if err != nil {
+					return err
+				}
+				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
+					Sessions: []shownSession{}}
+				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
+				for h, err := range kept.List(ctx, filter) {
+					if err != nil {
+						return err
+					}
+					all.Sessions = append(all.Sessions, shown(h))
+				}
+				if s.output == "json" {
+					return s.printJSON(all)
+				}
+				return s.printSessions(all)
+			})
+		},
+	}
+	s.addOutput(cmd)
+	s.addColumns(cmd, sessionColumns)
+	return cmd
+}
+
+// printSessions prints a table, and what the store takes.
+func (s *sessions) printSessions(all shownStore) error {
+	const day = "2006-01-02 15:04"
+	t := table.New(sessionColumns...)
+	for _, h := range all.Sessions {
+		t.Row(h.ID, dash(h.Owner), strconv.Itoa(h.Entries), strconv.Itoa(h.Tokens), sizeText(h.Bytes),
+			h.Used.Local().Format(day), h.Created.Local().Format(day), strconv.FormatUint(h.Records, 10))
+	}
+	if len(all.Sessions) > 0 {
+		if err := s.printTable(t); err != nil {
+			return err
+		}
+	}
+	free := ""
+	if all.Free > 0 {
+		free = fmt.Sprintf(", of which 'thresh sessions vacuum' returns %s", sizeText(all.Free))
+	}
+	_, err := fmt.Fprintf(s.out, "%d sessions; the store takes %s%s\n", len(all.Sessions), sizeText(all.Bytes), free)
+	return err
+}
+
+// sizeText returns a size with a unit in which it has at most four digits.
+func sizeText(bytes int64) string {
+	size, unit := float64(bytes), "B"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if size < 1000 {
+			break
+		}
+		size, unit = size/1000, next
+	}
+	if unit == "B" || size >= 100 {
+		return fmt.Sprintf("%.0f %s", size, unit)
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
+}
+
+func (s *sessions) removeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rm ID…", Short: "Delete sessions and all that is kept of them", Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+				var errs []error
+				for _, id := range ids { // one that is not there does not keep the others
+					errs = append(errs, missing(kept.Delete(ctx, s.key(id)), id))
+				}
+				return errors.Join(errs...)
+			})
+		},
+	}
+}
+
+func (s *sessions) vacuumCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "vacuum", Short: "Delete sessions older than sessions.keep, and return their space",
+		Long: `Deletes the sessions that were not used for the time in sessions.keep, if it is set, and returns the
+space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+				before, err := kept.Size(ctx)
+				if err != nil {
+					return err
+				}
+				deleted := 0
+				if keep := c.Settings().Sessions.Keep; keep > 0 {
+					if deleted, err = kept.Expire(ctx, keep); err != nil {
+						return err
+					}
+				}
+				if err := kept.Vacuum(ctx); err != nil {
+					return err
+				}
+				after, err := kept.Size(ctx)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(s.out, "%d sessions deleted; the store takes %s, before %s\n", deleted,
+					sizeText(after.Bytes), sizeText(before.Bytes))
+				return err
+			})
+		},
+	}
+}

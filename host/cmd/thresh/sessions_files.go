@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/transcriptlog"
+)
+
+func (s *sessions) exportCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "export ID", Short: "Print a whole session as a transcript",
+		Long: `Prints a session as it was added, whatever strategies made of it: lines in the native form, each with
+the id that the entry has in the session. It is what a host writes with transcript.dir: 'thresh restore', 'explain',
+'replay' and all other commands read it.`,
+		Example: `  thresh sessions export s1 > s1.jsonl
+  thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
+				all, err := engine.ReadRecorded(ctx, kept, s.key(given[0]))
+				if err != nil {
+					return missing(err, given[0])
+				}
+				out := s.out
+				if file != "" {
+					f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+					if err != nil {
+						return err
+					}
+					defer func() { err = errors.Join(err, f.Close()) }()
+					out = f
+				}
+				w := bufio.NewWriter(out)
+				if len(all.System) > 0 {
+					_, _ = w.Write(append(transcriptlog.AppendSystem(nil, all.System), '\n'))
+				}
+				for i, c := range all.Entries {
+					_, _ = w.Write(append(transcriptlog.AppendEntry(nil, all.IDs[i], c), '\n'))
+				}
+				return w.Flush() // the first error of all writes
+			})
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "write to `FILE`, which only you can read, instead of standard output")
+	return cmd
+}
+
+func (s *sessions) importCommand() *cobra.Command {
+	var id string
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Store a conversation as a new session",
+		Long: `Stores a conversation as a session, to go on with it: a file in any format that 'thresh convert' reads.
+'-' is standard input. It prints the session's id: that of --id, or the recorder's, or a random one.`,
+		Example: `  thresh sessions import session.jsonl --id s2`,
+		Args:    args(oneFile),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			t, err := s.read(cmd.Context(), given[0])
+			if err != nil {
+				return err
+			}
+			s.warnings(given[0], t.Notes)
+			if id == "" {
+				id = t.ID
+			}
+			return s.with(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
+				if _, err := kept.Head(ctx, s.key(id)); !errors.Is(err, store.ErrNotFound) {
+					if err == nil {
+						err = fmt.Errorf("there is a session %q: choose another --id", id)
+					}
+					return err
+				}
+				h, err := engine.Open(engine.Options{
+					Config: c, Logger: engine.DefaultLogger(s.err, c.Settings().Log), Store: kept,
+				})
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, h.Close()) }()
+				session, err := h.Session(engine.SessionOptions{Owner: s.owner, ID: id})
+				if err != nil {
+					return err
+				}
+				if len(t.System) > 0 {
+					if err := session.SetSystem(ctx, t.System...); err != nil {
+						return err
+					}
+				}
+				if _, _, err := session.Load(ctx, t.Entries...); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(s.out, session.ID())
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&id, "id", "", "the session's `ID`")
+	return cmd
+}

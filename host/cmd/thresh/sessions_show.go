@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/thresh-dev/thresh/host/config"
+	"github.com/thresh-dev/thresh/host/internal/store"
+)
+
+// shownTree is a session with those that were forked from it.
+type shownTree struct {
+	shownSession
+	Children []*shownTree `json:"children,omitempty"`
+}
+
+func (s *sessions) showCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+				head, err := kept.Head(ctx, s.key(given[0]))
+				if err != nil {
+					return missing(err, given[0])
+				}
+				tree, err := treeOf(ctx, kept, head)
+				if err != nil {
+					return err
+				}
+				if s.output == "json" {
+					return s.printJSON(struct {
+						shownSession
+						Tree *shownTree `json:"tree"`
+					}{shown(head), tree})
+				}
+				h := shown(head)
+				fmt.Fprintf(s.out, "session   %s\nentries   %d (%d tokens)\nsize      %s in %d records\n", h.ID,
+					h.Entries, h.Tokens, sizeText(h.Bytes), h.Records)
+				fmt.Fprintf(s.out, "created   %s\nused      %s\n", h.Created.Format(time.RFC3339),
+					h.Used.Format(time.RFC3339))
+				if h.Owner != "" {
+					fmt.Fprintf(s.out, "owner     %s\n", h.Owner)
+				}
+				if len(tree.Children) > 0 {
+					fmt.Fprintln(s.out)
+					s.printTree(tree, "", head.ID)
+				}
+				return nil
+			})
+		},
+	}
+	s.addOutput(cmd)
+	return cmd
+}
+
+// treeOf returns the tree that a session is in, from the first one that is still stored.
+func treeOf(ctx context.Context, kept store.Store, of store.Head) (*shownTree, error) {
+	nodes := map[string]*shownTree{}
+	var order []*shownTree
+	for h, err := range kept.List(ctx, store.Filter{Owner: of.Owner}) {
+		if err != nil {
+			return nil, err
+		}
+		n := &shownTree{shownSession: shown(h)}
+		nodes[h.ID], order = n, append(order, n)
+	}
+	for _, n := range order {
+		// One that is younger has the id of a parent that was deleted.
+		if parent := nodes[n.Parent]; parent != nil && parent.Created.Before(n.Created) {
+			parent.Children = append(parent.Children, n)
+		}
+	}
+	root := nodes[of.ID]
+	if root == nil { // deleted since
+		return &shownTree{shownSession: shown(of)}, nil
+	}
+	for {
+		parent := nodes[root.Parent]
+		if parent == nil || !parent.Created.Before(root.Created) {
+			break
+		}
+		root = parent
+	}
+	return root, nil
+}
+
+// printTree draws a tree, with a mark at the session that was asked for.
+func (s *sessions) printTree(n *shownTree, indent, asked string) {
+	mark := ""
+	if n.ID == asked {
+		mark = " *"
+	}
+	fmt.Fprintf(s.out, "%s (%d entries)%s\n", n.ID, n.Entries, mark)
+	for i, child := range n.Children {
+		branch, next := "├─ ", "│  "
+		if i == len(n.Children)-1 {
+			branch, next = "└─ ", "   "
+		}
+		fmt.Fprint(s.out, indent, branch)
+		s.printTree(child, indent+next, asked)
+	}
+}

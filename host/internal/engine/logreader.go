@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/thresh-dev/thresh/host/internal/history"
+	"github.com/thresh-dev/thresh/host/internal/sessionlog"
+	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/sdk/content"
+)
+
+// logReader reads the log of a session.
+type logReader struct {
+	in     store.Store
+	key    store.Key
+	reader sessionlog.Reader
+}
+
+// Recorded is a session as it was added, whatever strategies made of it.
+type Recorded struct {
+	System  []content.Block
+	Entries []content.Content
+	IDs     []string // one for each entry
+}
+
+// ReadRecorded reads a session from a store. It needs no host and no strategy. The error wraps [store.ErrNotFound] if
+// there is none.
+func ReadRecorded(ctx context.Context, in store.Store, key store.Key) (all Recorded, err error) {
+	if _, err := in.Head(ctx, key); err != nil {
+		return all, err
+	}
+	r, groups := logReader{in: in, key: key}, sessionlog.Groups{}
+	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added, store.State}}) {
+		if err != nil {
+			return all, err
+		}
+		groups.Take(step.groups)
+		for _, e := range step.added.Entries {
+			all.Entries, all.IDs = append(all.Entries, e.Content), append(all.IDs, e.ID)
+		}
+	}
+	state, err := groups.State()
+	all.System = state.System
+	return all, err
+}
+
+// step is a record, decoded.
+type step struct {
+	seq       uint64
+	kind      store.Kind
+	tag       uint64
+	added     sessionlog.Added
+	rewritten sessionlog.Rewritten
+	groups    sessionlog.Groups
+	// The views that the groups name hold in the end.
+	sent, last bool
+}
+
+// entries returns the entries that stand in the record.
+func (s step) entries() []*history.Entry {
+	list := s.added.Entries
+	for _, p := range s.rewritten.Pieces {
+		if p.Entry != nil {
+			list = append(list, p.Entry)
+		}
+	}
+	return list
+}
+
+// decode decodes a record.
+func (r *logReader) decode(rec store.Record) (s step, err error) {
+	s = step{seq: rec.Seq, kind: rec.Kind, tag: sessionlog.Tag(rec.Data)}
+	switch rec.Kind {
+	case store.Added:
+		s.added, err = r.reader.Added(rec.Seq, rec.Data)
+	case store.Rewritten:
+		s.rewritten, err = r.reader.Rewritten(rec.Seq, rec.Data)
+	case store.State:
+		s.groups, err = sessionlog.ReadState(rec.Data)
+	case store.Snapshot: // what it says is known
+	default:
+		err = fmt.Errorf("a record of the session was %w", sessionlog.ErrNewer)
+	}
+	if err != nil {
+		err = fmt.Errorf("record %d: %w", rec.Seq, err)
+	}
+	return s, err
+}
+
+// batch is how many records are decoded before the large contents in them are read, so that these are read in few calls
+// and records of a long session are not all in memory in both forms.
+const batch = 512
+
+// read reads and decodes records.
+func (r *logReader) read(ctx context.Context, choice store.Choice) iter.Seq2[step, error] {
+	return func(yield func(step, error) bool) {
+		var records []store.Record
+		flush := func() bool {
+			steps, err := r.decodeAll(ctx, records)
+			records = records[:0]
+			if err != nil {
+				yield(step{}, err)
+				return false
+			}
+			for _, s := range steps {
+				if !yield(s, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for rec, err := range r.in.Records(ctx, r.key, choice) {
+			if err != nil {
+				yield(step{}, err)
+				return
+			}
+			if records = append(records, rec); len(records) == batch && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// decodeAll decodes records, those with contents that are kept apart a second time when these were read.
+func (r *logReader) decodeAll(ctx context.Context, records []store.Record) ([]step, error) {
+	steps := make([]step, len(records))
+	var again []int
+	var hashes []store.Hash
+	for i, rec := range records {
+		var err error
+		if steps[i], err = r.decode(rec); err != nil {
+			return nil, err
+		}
+		if missing := r.reader.Missing(); len(missing) > 0 {
+			again, hashes = append(again, i), append(hashes, missing...)
+		}
+	}
+	if len(hashes) == 0 {
+		return steps, nil
+	}
+	slices.SortFunc(hashes, func(a, b store.Hash) int { return slices.Compare(a[:], b[:]) })
+	found, err := r.in.Contents(ctx, r.key.Owner, slices.Compact(hashes))
+	if err != nil {
+		return nil, err
+	}
+	r.reader.Contents = found
+	defer func() { r.reader.Contents = nil }()
+	for _, i := range again {
+		if steps[i], err = r.decode(records[i]); err != nil {
+			return nil, err
+		}
+	}
+	if missing := r.reader.Missing(); len(missing) > 0 {
+		return nil, fmt.Errorf("%w: a large content is missing", sessionlog.ErrDamaged)
+	}
+	return steps, nil
+}
