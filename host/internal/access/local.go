@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// LocalToken returns the local user's token, which is in a file. It is made if there is none, and only the user can read
-// it (mode 0600). A file that others can read is refused: they may have read it.
+// LocalToken returns the local user's token, which is in a file. It is made if there is none, and only the user can
+// read it (mode 0600). A file that others can read is refused: they may have read it.
 func LocalToken(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -33,6 +33,7 @@ func (s *sessions) find(ctx context.Context, id string) (*service.Session, error
 	return session, failure(ctx, err)
 }
 
+// Describe says what the caller may, so that it need not find out by being refused.
 func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (*sessionv1.DescribeResponse, error) {
 	info, of := s.service.Info(), callerOf(ctx).grant
 	most := s.most
@@ -44,6 +45,8 @@ func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (
 	}, nil
 }
 
+// Open goes on with a session that is open or kept: a client that lost its connection cannot know whether it was closed,
+// so that a session which is there is no error.
 func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*sessionv1.OpenResponse, error) {
 	c := callerOf(ctx)
 	c.session = r.GetSession()
@@ -74,6 +77,7 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	}, nil
 }
 
+// Get returns no entries, so that it is cheap however long the history is.
 func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1.GetResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -125,6 +129,7 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	return answer, nil
 }
 
+// Close looks for the session first: the error for one that does not exist is that of every method.
 func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessionv1.CloseResponse, error) {
 	if _, err := s.find(ctx, r.GetSession()); err != nil {
 		return nil, err
@@ -135,12 +140,14 @@ func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessi
 	return &sessionv1.CloseResponse{}, nil
 }
 
+// Delete does not load the session: it may be one that can no longer be read.
 func (s *sessions) Delete(ctx context.Context, r *sessionv1.DeleteRequest) (*sessionv1.DeleteResponse, error) {
 	c := callerOf(ctx)
 	c.session = r.GetSession()
 	return &sessionv1.DeleteResponse{}, failure(ctx, s.service.Delete(ctx, c.grant.Name, r.GetSession()))
 }
 
+// Add checks the size of the store before, not after, so that a store may grow over the limit by one request.
 func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1.AddResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -163,6 +170,7 @@ func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1
 	return &sessionv1.AddResponse{Revision: state.Revision, Tokens: int32of(state.Tokens)}, nil
 }
 
+// Set takes values as text, as flags and variables do: protobuf has no type for any value that keeps numbers exact.
 func (s *sessions) Set(ctx context.Context, r *sessionv1.SetRequest) (*sessionv1.SetResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -175,6 +183,7 @@ func (s *sessions) Set(ctx context.Context, r *sessionv1.SetRequest) (*sessionv1
 	return &sessionv1.SetResponse{}, failure(ctx, session.Set(request))
 }
 
+// SetSystem removes the prompt if the request has none, where Open and Add leave it as it is.
 func (s *sessions) SetSystem(
 	ctx context.Context, r *sessionv1.SetSystemRequest,
 ) (*sessionv1.SetSystemResponse, error) {
@@ -190,6 +199,7 @@ func (s *sessions) SetSystem(
 	return &sessionv1.SetSystemResponse{Tokens: int32of(answer.Tokens)}, failure(ctx, err)
 }
 
+// SetTodos replaces the whole list.
 func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (*sessionv1.SetTodosResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -199,6 +209,7 @@ func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (
 	return &sessionv1.SetTodosResponse{}, failure(ctx, err)
 }
 
+// ReportUsage belongs to the last Prepare that was answered. A caller that has several in progress cannot say to which.
 func (s *sessions) ReportUsage(
 	ctx context.Context, r *sessionv1.ReportUsageRequest,
 ) (*sessionv1.ReportUsageResponse, error) {
@@ -210,6 +221,8 @@ func (s *sessions) ReportUsage(
 	return &sessionv1.ReportUsageResponse{}, failure(ctx, err)
 }
 
+// GetHistory takes the history as it is now. Entries are never changed, so that what is added while parts are sent does
+// no harm.
 func (s *sessions) GetHistory(
 	ctx context.Context, r *sessionv1.GetHistoryRequest, stream *connect.ServerStream[sessionv1.GetHistoryResponse],
 ) error {
@@ -234,6 +247,7 @@ func (s *sessions) GetHistory(
 	return nil
 }
 
+// GetRecorded may be called at any time: what was recorded never changes.
 func (s *sessions) GetRecorded(
 	ctx context.Context, r *sessionv1.GetRecordedRequest,
 ) (*sessionv1.GetRecordedResponse, error) {

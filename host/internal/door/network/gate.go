@@ -36,7 +36,6 @@ func callerOf(ctx context.Context) *caller {
 // gate lets requests in. It is the outermost handler.
 type gate struct {
 	next  http.Handler
-	open  http.Handler // what needs no token: whether the host lives
 	guard *access.Guard
 	// local says that everyone who can connect is the local user: a Unix socket, which only the user can open.
 	local bool

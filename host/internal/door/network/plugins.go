@@ -8,6 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
+// Count needs no session, for an agent that decides what to add.
 func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessionv1.CountResponse, error) {
 	counted, err := s.service.Count(ctx, service.CountRequest{Entries: rawList(r.GetEntries())})
 	if err != nil {
@@ -23,6 +24,7 @@ func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessi
 // plugins serves PluginService.
 type plugins struct{ service *service.Service }
 
+// ListPlugins is for every caller: an agent chooses a strategy by it. It names files of the host, and no conversation.
 func (p plugins) ListPlugins(
 	ctx context.Context, _ *sessionv1.ListPluginsRequest,
 ) (*sessionv1.ListPluginsResponse, error) {
@@ -45,6 +47,7 @@ func localOnly(ctx context.Context) error {
 	return nil
 }
 
+// ResetPlugin starts a plugin again that crashed too often, for all callers.
 func (p plugins) ResetPlugin(
 	ctx context.Context, r *sessionv1.ResetPluginRequest,
 ) (*sessionv1.ResetPluginResponse, error) {
@@ -55,6 +58,7 @@ func (p plugins) ResetPlugin(
 	return &sessionv1.ResetPluginResponse{Reset_: answer.Reset}, failure(ctx, err)
 }
 
+// LockPlugins decides which files run. A token that an agent has must not do that.
 func (p plugins) LockPlugins(
 	ctx context.Context, r *sessionv1.LockPluginsRequest,
 ) (*sessionv1.LockPluginsResponse, error) {

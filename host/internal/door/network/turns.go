@@ -10,6 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
+// Prepare is refused when the money of the day is spent, although not every turn calls a model: which one will is known
+// only when the strategy is asked.
 func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -64,6 +66,7 @@ func (s *sessions) PrepareStream(
 	return nil
 }
 
+// CompressHistory returns no history: who wants it prepares.
 func (s *sessions) CompressHistory(
 	ctx context.Context, r *sessionv1.CompressHistoryRequest,
 ) (*sessionv1.CompressHistoryResponse, error) {

@@ -37,7 +37,7 @@ func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx,
 			"UPDATE thresh_access SET revoked = clock_timestamp() WHERE name = $1 AND revoked IS NULL", name)
-		if err != nil || tag.RowsAffected() > 0 || maybe {
+		if err != nil || tag.RowsAffected() > 0 || maybe { // an earlier try may have revoked it
 			return err
 		}
 		return fmt.Errorf("access token %q: %w", name, store.ErrNotFound)

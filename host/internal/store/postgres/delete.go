@@ -75,6 +75,7 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 		return 0, err
 	}
 	for _, key := range keys {
+		// The time is checked again: the session may have been used since the list was made.
 		err := s.delete(ctx, key, max(unused, 0))
 		switch {
 		case err == nil:

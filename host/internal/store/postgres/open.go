@@ -44,6 +44,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	// Shown by pg_stat_activity, for whoever looks for the cause of a load.
 	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
+	// The pool outlives the call: its connections are made when they are needed.
 	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
 	s.alive, s.stop = context.WithCancel(context.Background())
 	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {
@@ -65,6 +66,7 @@ func nameOf(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
+// migrate brings the schema up to date with the steps of this program.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -87,6 +89,7 @@ func (s *Store) migrateTo(ctx context.Context, steps []store.Migration) error {
 		if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS thresh_schema (version bigint NOT NULL)"); err != nil {
 			return err
 		}
+		// One row. Hosts of a version before this one wait at the lock, and then find a version that they do not know.
 		var version int
 		err := tx.QueryRow(ctx, "SELECT version FROM thresh_schema").Scan(&version)
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -26,10 +26,12 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe boo
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	// By this host's clock, which may be wrong but goes on: time.Now has a monotonic reading.
 	until := time.Now().Add(patience)
 	var maybe bool
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := f(ctx, maybe)
+		// Once a try may have taken effect, this holds for all that follow.
 		again, committed := broken(err)
 		maybe = maybe || committed
 		if !again || ctx.Err() != nil || s.alive.Err() != nil || time.Now().After(until) {
@@ -65,6 +67,7 @@ func (s *Store) final(ctx context.Context, err error, maybe bool) error {
 	if again, _ := broken(err); !again || s.alive.Err() != nil || !maybe && errors.Is(ctx.Err(), context.Canceled) {
 		return s.fault(ctx, err)
 	}
+	// What is tried again is a connection, even if its error has no code that says so.
 	cause := cause(err)
 	if cause == store.Broken {
 		cause = store.Gone

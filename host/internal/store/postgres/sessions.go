@@ -54,6 +54,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 	return h, err
 }
 
+// head reads a session's row. It makes one try.
 func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, error) {
 	id, h, err := scanHead(s.pool.QueryRow(ctx,
 		"SELECT "+headColumns+" FROM thresh_session WHERE owner = $1 AND name = $2", key.Owner, key.ID))
@@ -63,7 +64,10 @@ func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, err
 	return id, h, err
 }
 
-// The parts of an append's one statement. Without its condition being met, no part of it changes anything.
+// The parts of an append's one statement. The update takes the lock of the session's row, and with it the turn; the
+// inserts after it take what it returned, so that without a row they insert nothing. All parts see the tables as they
+// were before the statement, which is why new bytes are counted in the update itself.
+// Without its condition being met, no part of it changes anything.
 const (
 	appendHead = `WITH head AS (
 		UPDATE thresh_session SET revision = revision + cardinality($8::smallint[]),
@@ -114,6 +118,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	statement := appendRecords
 	args := []any{key.Owner, key.ID, int64(at.Revision), int64(at.Fence), change.Summary.Entries, change.Summary.Tokens,
 		snapshot, kinds, data, nonce, size, at.Holder}
+	// Most appends have no contents, and then a statement that is cheaper to plan and to run.
 	if len(change.Contents) > 0 {
 		statement = appendWithContent
 		hashes, contents := distinct(change.Contents)
@@ -154,7 +159,8 @@ func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (m
 	return mine, err
 }
 
-// distinct are the different contents and their hashes.
+// distinct are the different contents and their hashes. The same content twice in one statement would be counted twice,
+// as its parts do not see what the others insert.
 func distinct(contents [][]byte) (hashes, values [][]byte) {
 	seen := map[store.Hash]bool{}
 	for _, content := range contents {
@@ -186,6 +192,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
+		// Another holder has it, or had it a moment ago: the caller tries again in either case.
 		refused := &store.LeasedError{Key: key}
 		var left int64
 		err := s.pool.QueryRow(ctx, `SELECT holder,

@@ -64,6 +64,7 @@ func (s *Store) tell() {
 		pending := s.news.pending
 		s.news.pending = map[store.Key]uint64{}
 		s.news.mu.Unlock()
+		// Without a database nothing is kept for later: hosts that come back look at all sessions anyway.
 		ctx, cancel := context.WithTimeout(s.alive, patience)
 		_, _ = s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload", channel,
 			s.news.payloads(pending))
@@ -79,6 +80,7 @@ func (s *Store) tell() {
 // payloads are notifications of the greatest size allowed. Where a name is too long for one, or there are very many,
 // one notification says that anything may have changed.
 func (n *news) payloads(pending map[store.Key]uint64) []string {
+	// 16 notifications of some 60 sessions each; when there is more to tell, "look at all" is shorter.
 	const most = 16
 	var all []string
 	next := notification{Host: n.host}
@@ -133,6 +135,7 @@ func (s *Store) hearUntilBroken() (listening bool) {
 	if err != nil {
 		return false
 	}
+	// A connection outside of the pool: it is busy with listening for as long as it lives.
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(s.alive, "LISTEN "+channel); err != nil {
 		return false
@@ -144,6 +147,7 @@ func (s *Store) hearUntilBroken() (listening bool) {
 		if err != nil {
 			return true
 		}
+		// A payload that this version does not understand comes from another one, and means at least a change.
 		var n notification
 		switch err := json.Unmarshal([]byte(heard.Payload), &n); {
 		case err != nil || len(n.Notices) == 0 && n.Host != s.news.host:

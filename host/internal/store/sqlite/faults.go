@@ -27,12 +27,14 @@ func (s *Store) fault(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	// database/sql has no value for this error.
 	case s.closed() && (errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed"):
 		return store.ErrClosed
 	}
 	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
 }
 
+// cause is why a call failed: by SQLite's result code, or by that of the system where the file was opened without it.
 func (s *Store) cause(err error) store.Cause {
 	var failed *driver.Error
 	switch {
@@ -54,8 +56,9 @@ func (s *Store) causeOf(code int) store.Cause {
 	switch code & 0xff {
 	case codes.SQLITE_FULL:
 		return store.Full
-	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB: // found while reading, which need not be where the damage began
 		return store.Corrupt
+	// All of them after the time that a statement waits for a lock.
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED, codes.SQLITE_PROTOCOL:
 		return store.Locked
 	case codes.SQLITE_PERM, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:

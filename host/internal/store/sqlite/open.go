@@ -69,6 +69,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 
 // create makes the file before SQLite does, which would let everyone read it.
 func (s *Store) create() error {
+	// The log and the index that SQLite puts next to the file get the same permissions as the file.
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -104,10 +105,12 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 	return migrateTo(ctx, conn, path, steps)
 }
 
+// migrateTo takes the steps as an argument, so that tests can make a store of an earlier version.
 func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	// All steps or none: SQLite undoes changes of tables too.
 	defer func() {
 		if err != nil {
 			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
@@ -119,6 +122,7 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.M
 	if err := row.Scan(&version, &application, &tables); err != nil {
 		return err
 	}
+	// A file without tables is a new one, whoever made it.
 	if application != applicationID && tables > 0 {
 		return &store.Fault{Cause: store.Foreign, Store: path,
 			Err: fmt.Errorf("its application id is %#x, that of thresh %#x", application, applicationID)}

@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Records implements [store.Sessions].
+// Records implements [store.Sessions]. Readers have connections of their own, and see what was committed before each
+// page, also while the writer is in the middle of a batch.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		id, h, err := s.find(ctx, key)
@@ -71,7 +72,8 @@ func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	return records, rows.Err()
 }
 
-// kindMask has a bit for each kind that is wanted.
+// kindMask has a bit for each kind that is wanted, all of them if there is no choice. So a statement that was prepared
+// once can choose any of them.
 func kindMask(kinds []store.Kind) int64 {
 	if len(kinds) == 0 {
 		return -1

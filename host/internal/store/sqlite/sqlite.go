@@ -54,6 +54,7 @@ func (s *Store) closed() bool {
 
 // Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed].
 func (s *Store) Close() error {
+	// The writer first: its connection is the last that may write, and moves the log into the file when it closes.
 	var err error
 	s.once.Do(func() {
 		close(s.stop)
@@ -85,7 +86,8 @@ func (s *Store) Vacuum(ctx context.Context) error {
 	})
 }
 
-// Check implements [store.Store].
+// Check implements [store.Store]. After SQLite has found its trees and indexes sound, the logs are looked at: a record
+// that is missing is no damage to SQLite.
 func (s *Store) Check(ctx context.Context) error {
 	if s.closed() {
 		return store.ErrClosed
@@ -124,6 +126,7 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	if s.closed() {
 		return size, store.ErrClosed
 	}
+	// The records are counted by their sessions' revisions: they are far more rows.
 	const query = `SELECT (SELECT count(*) FROM session), (SELECT coalesce(sum(revision), 0) FROM session),
 		(SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size)`
 	if err := s.read.QueryRowContext(ctx, query).Scan(&size.Sessions, &size.Records, &size.Free); err != nil {

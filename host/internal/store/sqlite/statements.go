@@ -24,19 +24,26 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err 
 type statements struct {
 	all []*sql.Stmt
 
+	// Transactions are begun with the lock for writing: one that begins by reading, and finds another process writing
+	// when it wants to, cannot wait for it. version tells of commits by other connections.
 	begin, commit, rollback, version *sql.Stmt
 
-	create, head                 *sql.Stmt
-	append, record               *sql.Stmt
-	content, refer, grow         *sql.Stmt
-	holder, lease, release       *sql.Stmt
+	// Sessions, their records, and the contents that they refer to.
+	create, head         *sql.Stmt
+	append, record       *sql.Stmt
+	content, refer, grow *sql.Stmt
+	// Leases.
+	holder, lease, release *sql.Stmt
+	// A deletion takes these in order: references go before what they refer to.
 	deleteRecords, referred      *sql.Stmt
 	deleteRefers, deleteContents *sql.Stmt
 	deleteSession                *sql.Stmt
-	createAccess, revoke, spend  *sql.Stmt
+	// Accesses: each is one statement, so that two processes cannot come between.
+	createAccess, revoke, spend *sql.Stmt
 }
 
-// preparer is a connection or a pool.
+// preparer is a connection or a pool. What is prepared on a pool is prepared by each of its connections when they need
+// it.
 type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
@@ -67,6 +74,7 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.rollback: "ROLLBACK",
 		&st.version:  "PRAGMA data_version",
 
+		// Whether there is one already is decided by the index of names.
 		&st.create: `INSERT INTO session (owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at,
 				created, used, entries, tokens, bytes)
 			VALUES (?1, ?2, 0, 0, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0, 0)
@@ -80,13 +88,16 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 			WHERE owner = ?1 AND name = ?2 AND revision = ?9 AND fence = ?10
 				AND (?11 = '' OR holder = ?11 AND held_until > ?8)
 			RETURNING ` + headColumns,
-		&st.record:  "INSERT INTO record (session, seq, kind, data) VALUES (?1, ?2, ?3, ?4)",
+		&st.record: "INSERT INTO record (session, seq, kind, data) VALUES (?1, ?2, ?3, ?4)",
+		// A content that the owner has is not written again; refer then finds the one that is there. The session grows
+		// only by what it did not refer to before.
 		&st.content: `INSERT INTO content (owner, hash, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING`,
 		&st.refer: `INSERT INTO refer (session, content)
 			SELECT ?1, id FROM content WHERE owner = ?2 AND hash = ?3 ON CONFLICT DO NOTHING`,
 		&st.grow: "UPDATE session SET bytes = bytes + ?2 WHERE id = ?1",
 
 		&st.holder: "SELECT holder, held_until FROM session WHERE owner = ?1 AND name = ?2",
+		// Whether the lease is free was looked up before, in the same transaction.
 		&st.lease: `UPDATE session SET fence = CASE WHEN holder = ?3 THEN fence ELSE fence + 1 END,
 				holder = ?3, held_until = ?4
 			WHERE owner = ?1 AND name = ?2 RETURNING ` + headColumns,
@@ -95,10 +106,12 @@ func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 		&st.deleteRecords: "DELETE FROM record WHERE session = ?1",
 		&st.referred:      "SELECT json_group_array(content) FROM refer WHERE session = ?1",
 		&st.deleteRefers:  "DELETE FROM refer WHERE session = ?1",
+		// Contents that another session refers to stay.
 		&st.deleteContents: `DELETE FROM content WHERE id IN (SELECT value FROM json_each(?1))
 			AND NOT EXISTS (SELECT 1 FROM refer WHERE refer.content = content.id)`,
 		&st.deleteSession: "DELETE FROM session WHERE id = ?1",
 
+		// A token that was revoked is replaced, one that is valid is not.
 		&st.createAccess: `INSERT INTO access (name, hash, created, revoked, limits) VALUES (?1, ?2, ?3, 0, ?4)
 			ON CONFLICT DO UPDATE SET hash = ?2, created = ?3, revoked = 0, limits = ?4 WHERE revoked <> 0`,
 		&st.revoke: "UPDATE access SET revoked = ?2 WHERE name = ?1 AND revoked = 0",
@@ -123,6 +136,7 @@ func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 		&q.chosen: `SELECT seq, kind, data FROM record WHERE session = ?1 AND ?2 >> kind & 1
 			AND seq IN (SELECT value FROM json_each(?3)) ORDER BY seq`,
 		&q.content: `SELECT data FROM content WHERE owner = ?1 AND hash = ?2`,
+		// Pages begin after a name, not at a number of rows: a session that is created meanwhile moves no other.
 		&q.list: "SELECT " + headColumns + ` FROM session WHERE (owner, name) > (?1, ?2) AND (?3 OR owner = ?4)
 			ORDER BY owner, name LIMIT ?5`,
 		&q.unused:   "SELECT owner, name FROM session WHERE used < ?1",

@@ -46,6 +46,7 @@ func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
 }
 
 func (s *Store) submit(ctx context.Context, j *job) error {
+	// Checked first, because a select takes any of its cases that is ready.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -165,6 +166,7 @@ func (w *writer) perform(batch []*job) {
 		batch, alone = batch[:n-1], batch[n-1]
 	}
 	if len(batch) > 0 {
+		// Callers are woken only after the commit: what they are told is durable.
 		err := w.commit(batch)
 		// One that is too large for the space that is left must not fail the others. While the file is locked, each
 		// would wait for the lock again.
@@ -188,7 +190,7 @@ func (w *writer) commit(batch []*job) error {
 			return err
 		}
 		for _, j := range batch {
-			j.err, j.notice = nil, store.Notice{}
+			j.err, j.notice = nil, store.Notice{} // of a try before, in a larger batch
 			if err := j.do(&w.st); isRefusal(err) {
 				j.err = err
 			} else if err != nil {
@@ -196,6 +198,8 @@ func (w *writer) commit(batch []*job) error {
 				return err
 			}
 		}
+		// A commit that failed has changed nothing that anyone can see. Its frames may be in the log on disk, where the
+		// next commit overwrites them.
 		_, err := w.st.commit.ExecContext(ctx)
 		if err != nil {
 			_, _ = w.st.rollback.ExecContext(ctx)
@@ -216,7 +220,7 @@ func isRefusal(err error) bool {
 // the store works again when the cause is gone, whatever state SQLite was left in.
 func (w *writer) connected(f func(context.Context) error) error {
 	ctx := context.Background()
-	if w.conn == nil {
+	if w.conn == nil { // the last batch failed
 		err := w.connect(ctx)
 		if err == nil {
 			err = w.prepare(ctx)
@@ -228,6 +232,7 @@ func (w *writer) connected(f func(context.Context) error) error {
 			return w.fault(ctx, err)
 		}
 	}
+	// A lock that was not free says nothing about the connection.
 	err := w.fault(ctx, f(ctx))
 	if err != nil && !store.IsCause(err, store.Locked) {
 		w.disconnect()
