@@ -62,7 +62,8 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		if err != nil {
 			return p, err
 		}
-		if role != "system" { // instructions may stand anywhere
+		// Results answer the message of the model before them, with instructions in between or not.
+		if role != "system" {
 			open = calls
 		}
 		for _, b := range blocks {

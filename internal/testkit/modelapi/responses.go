@@ -59,6 +59,8 @@ func (responses) items(s *Server, items []object) error {
 	open := map[string]bool{}
 	var order []string
 	have := map[string]bool{} // ids of reasoning
+	// In one pass: a call needs its reasoning before it, reasoning needs what follows it, and at the end no call is
+	// open.
 	for i, item := range items {
 		id := text(item["id"])
 		switch kind := text(item["type"]); kind {

@@ -42,6 +42,7 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	if p.compacts || len(p.tools) == 0 {
 		return []say{{text: sideAnswer}}
 	}
+	// By the order of requests and not by what they hold: a proxy may have removed earlier turns from them.
 	step, again := s.steps[body]
 	if !again {
 		step = s.step

@@ -151,6 +151,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
+	// Recorded on arrival, so that a test can see requests that are still being answered.
 	seen := &Request{Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: raw}
 	s.mu.Lock()
 	s.requests = append(s.requests, seen)
@@ -199,6 +200,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 400, a.fail(400, tooLong(a, total, limit)))
 		return
 	}
+	// After the limit was checked, which is about real tokens.
 	if n := s.options.Scale; n > 1 {
 		u.input, u.cached, u.written = u.input*n, u.cached*n, u.written*n
 	}

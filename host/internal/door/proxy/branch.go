@@ -107,6 +107,8 @@ func (b *branch) resume(r *body.Request, chain []body.Sum, added []engine.Added)
 	}
 	whole := 0
 	for i, a := range added {
+		// Compared as content: what a client changes in a request without changing what it means, such as its cache
+		// markers, is not in it.
 		if !entries[i].Content.Equal(a.Content) {
 			return false
 		}
@@ -145,6 +147,7 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 // last turn left it.
 func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error {
 	before := turnSize{whole: b.last.whole, sent: b.last.sent}
+	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
 	if rest := r.RestSum(); rest != b.rest || b.pending == 0 {
 		counted, err := s.options.Host.Count(ctx, []content.Content{
 			{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: string(r.Rest())}}}})

@@ -18,6 +18,8 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	for _, t := range old {
 		go t.close() // waits for requests of these threads
 	}
+	// The branch stays locked until its plan is made: two requests of one branch, such as a retry that overtakes, would
+	// otherwise add the same items twice.
 	chain := req.Chain()
 	b := thread.find(chain)
 	if b == nil {
@@ -43,6 +45,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		b.relimited = false
 		err = b.prepare(r.Context(), s, req)
 	}
+	// Also after an error: the host then returns the history as the last turn left it, which is what was sent before.
 	out, shown := b.show(req)
 	if err == nil && shown != nil {
 		err = fmt.Errorf("%w: %w", errPlan, shown)

@@ -79,6 +79,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	if x.branch == nil || s.options.DryRun {
 		return
 	}
+	// After a dry run it would teach the wrong size: another request was sent than the session prepared.
 	if u.Prompt() > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
 	}

@@ -95,6 +95,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Header.Del(tokenHeader)
+	// Before anything is forwarded: a tunnel would carry conversations past the host.
 	if r.Header.Get("Upgrade") != "" {
 		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.
 		refuse(w, rt, http.StatusUpgradeRequired, "WebSockets are not supported: use HTTP")
@@ -137,6 +138,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) {
 		refuse(w, x.route, http.StatusRequestTimeout, errSlow.Error())
 		return
 	}
+	// No provider takes such a body today. If one does, it gets it.
 	if !whole {
 		x.pass("too-large")
 		x.stream, x.length = rest, r.ContentLength

@@ -46,6 +46,7 @@ func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee 
 }
 
 func (t *tee) Read(p []byte) (int, error) {
+	// The pieces go on in the size in which they came, after they were looked at.
 	n, err := t.ReadCloser.Read(p)
 	if t.done != nil {
 		_, _ = t.reader.Write(p[:n])

@@ -69,6 +69,7 @@ func (u *Usage) read(api body.API, data []byte) {
 		case body.Gemini:
 			now = Usage{n.PromptTokenCount - n.CachedTokenCount, n.CachedTokenCount, 0, n.CandidatesTokenCount}
 		}
+		// Anthropic reports the prompt at the beginning of a stream and once more at its end, where fields may lack.
 		u.Input, u.CacheRead = max(u.Input, now.Input), max(u.CacheRead, now.CacheRead)
 		u.CacheWrite, u.Output = max(u.CacheWrite, now.CacheWrite), max(u.Output, now.Output)
 	}

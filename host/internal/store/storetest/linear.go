@@ -20,8 +20,8 @@ import (
 // be an order of all calls, each between its start and its end, in which a log without concurrency gives the same
 // answers. A call whose outcome is unknown may stand anywhere after its start, or nowhere.
 //
-// Without leases, connections may break meanwhile. A lease that is asked for again after that may be taken twice, which
-// harms nobody, but is not in the model.
+// With leases, no call may fail. Without, connections may break meanwhile: a lease that is asked for again after that
+// may be taken twice, which harms nobody, but is not in the model.
 func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store.Store) {
 	first := create(t, hosts[0], local)
 	var mu sync.Mutex
@@ -42,7 +42,10 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 				if out.unknown {
 					op.Return = math.MaxInt64
 				}
-				if out.failed {
+				if out.failed != nil {
+					if leases {
+						t.Errorf("%+v: %v", in, out.failed)
+					}
 					continue // it had no effect
 				}
 				mu.Lock()
@@ -90,7 +93,7 @@ type (
 		fence    uint64
 		log      string
 		unknown  bool
-		failed   bool
+		failed   error
 	}
 )
 
@@ -153,7 +156,7 @@ func (c *client) perform(in request) (out response) {
 		out.answer, out.unknown = "unknown", true
 		return out
 	case err != nil:
-		out.failed = true
+		out.failed = err
 		return out
 	}
 	if in.kind != "read" {

@@ -17,6 +17,7 @@ func Apply(raw []byte, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return raw
 	}
+	// Allocated once: bodies have megabytes.
 	size := len(raw)
 	for _, e := range edits {
 		size += len(e.New) - (e.End - e.Start)
@@ -47,6 +48,7 @@ func (r *Request) Edits(p *Plan) []Edit {
 	for i := range r.Items {
 		d.gone[i] = d.allGone(i)
 	}
+	// Made items stand at the borders of items. A view has them between exchanges, so that they part none.
 	for _, m := range p.made {
 		at := 0
 		if m.behind >= 0 {
@@ -102,6 +104,8 @@ func (d *draft) items() {
 
 // list takes elements out of an array and puts new ones in.
 func (d *draft) list(array Span, elements []Span, gone func(int) bool, before map[int][]byte) {
+	// Each round decides about the gap before one element: what stands between two that stay is left alone, with its
+	// comma and white space, unless something there goes or comes.
 	at := array.Start + 1 // the end of the last element that stays
 	first, changed := true, false
 	var between []byte // what stands before the next element that stays

@@ -32,6 +32,7 @@ func (messagesReader) item(r *Request, n int32) (Item, error) {
 	if err != nil {
 		return item, err
 	}
+	// A role that is not known yet makes the whole request one that is not changed: its rules are not known either.
 	switch {
 	case t.is(role, "user"):
 		item.eachPart(t, list, content.Human, messagesPart)
@@ -63,6 +64,7 @@ func messagesPart(t *tape, n int32, speaker content.Speaker) Part {
 		if c := t.get(n, "content"); plainResult(t, c) {
 			p.Value = t.span(c)
 		}
+	// The API takes no marker on these.
 	case t.is(kind, "thinking"), t.is(kind, "redacted_thinking"):
 		p.Kind, p.marks = Bound, false
 	case t.is(kind, "image"), t.is(kind, "document"):

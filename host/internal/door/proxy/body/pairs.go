@@ -41,6 +41,7 @@ func (r *Request) pair() Reason {
 			}
 		}
 	}
+	// As many as there are calls: no two responses have the same call.
 	if len(r.pairs.call) != calls {
 		return OpenTools
 	}

@@ -155,6 +155,7 @@ func changedText(was, now content.Block) (string, bool) {
 
 // hold makes a plan legal: see [Request.NewPlan].
 func (r *Request) hold(p *Plan, lost map[Ref]bool) {
+	// First everything but results: what happens to a result depends on its call.
 	entryOf := make(map[Ref]int, len(p.entries)) // of calls
 	for i, e := range p.entries {
 		f := &p.fates[i]

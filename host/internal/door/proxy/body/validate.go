@@ -11,6 +11,7 @@ import (
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
 // if it accepts the original, and that what must stay byte for byte has stayed. The error says what does not hold.
 func Validate(was *Request, edited []byte) error {
+	// Read again from the bytes, and not from the edits: a mistake in making edits must be seen here.
 	now, err := Index(was.API, edited)
 	if err != nil {
 		return err
