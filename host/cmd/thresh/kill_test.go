@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -230,6 +231,12 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	for key, value := range settings {
 		args = append(args, "--set", key+"="+value)
 	}
+	t.Cleanup(func() { // what was being looked at when it was killed
+		left, _ := filepath.Glob(p.path("tmp", "thresh-*"))
+		for _, dir := range left {
+			_ = os.RemoveAll(dir)
+		}
+	})
 	host := twins(t, p, settings)
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)

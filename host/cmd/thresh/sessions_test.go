@@ -55,7 +55,7 @@ func TestASessionGoesOnInAnotherProcess(t *testing.T) {
 	}
 	a := p.serve(store...)
 	a.call("session.delete", object{"session": "s"}, nil)
-	a.refused(-32000, "session.delete", object{"session": "s"}, "no such session")
+	a.refused(-32000, "session.delete", object{"session": "s"}, `"s"`)
 	var r opened
 	a.call("session.open", object{"id": "s"}, &r)
 	if r.Entries != 0 {

@@ -229,3 +229,16 @@ func TestEqualIDsInTheView(t *testing.T) {
 		}
 	}
 }
+
+// Of two turns at once, the later one may end first: its view is then the earlier one of a shorter view.
+func TestAShorterViewSharesWhatItHas(t *testing.T) {
+	h := history.New()
+	for i, c := range gen.Letters(t, "hahahaha") {
+		h.AppendEntries([]*history.Entry{{ID: fmt.Sprint("e", i+1), Content: c, Count: history.Count{Tokens: 2}}})
+	}
+	mark := history.MarkOf(3, 3)
+	short, long := h.ViewAt(&mark, count), h.View(count)
+	if entries, tokens := short.Shared(long); entries != len(short.Entries) || tokens != short.Tokens {
+		t.Errorf("%d entries of %d tokens are shared, want all %d", entries, tokens, len(short.Entries))
+	}
+}

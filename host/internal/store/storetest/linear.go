@@ -20,8 +20,8 @@ import (
 // be an order of all calls, each between its start and its end, in which a log without concurrency gives the same
 // answers. A call whose outcome is unknown may stand anywhere after its start, or nowhere.
 //
-// With leases, no call may fail. Without, connections may break meanwhile: a lease that is asked for again after that may
-// be taken twice, which harms nobody, but is not in the model.
+// With leases, no call may fail. Without, connections may break meanwhile: a lease that is asked for again after that
+// may be taken twice, which harms nobody, but is not in the model.
 func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store.Store) {
 	first := create(t, hosts[0], local)
 	var mu sync.Mutex
