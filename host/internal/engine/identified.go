@@ -13,6 +13,11 @@ import (
 // AddIdentified is [Session.AddOpaque] for a caller that is the only one to add, and not while a Prepare runs. It
 // returns the ids of the entries, and what they count together, in tokens.
 func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) (ids []string, tokens int, err error) {
+	leave, err := s.enter() // otherwise its memory may be released in between
+	defer leave()
+	if err != nil {
+		return nil, 0, err
+	}
 	before := s.history.Snapshot().Tokens
 	_, total, err := s.AddOpaque(ctx, entries...)
 	if err != nil {
@@ -25,16 +30,24 @@ func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) 
 	return ids, total - before, nil
 }
 
-// PreparedIDs returns the ids of the entries of the last [Prepared], in their order. An entry that was made for the
-// view alone has none.
-func (s *Session) PreparedIDs() []string {
+// PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in their order. An
+// entry that was made for the view alone has none.
+func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (ready Prepared, ids []string, err error) {
+	leave, err := s.enter()
+	defer leave()
+	if err != nil {
+		return Prepared{}, nil, err
+	}
+	ready, err = s.Prepare(ctx, o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ids := make([]string, len(s.last.Entries))
-	for i, e := range s.last.Entries {
-		ids[i] = e.ID
+	if ready.History != nil {
+		ids = make([]string, len(s.last.Entries))
+		for i, e := range s.last.Entries {
+			ids[i] = e.ID
+		}
 	}
-	return ids
+	return ready, ids, err
 }
 
 // Added is an entry as it was added to a session, before any strategy saw it.
@@ -47,10 +60,12 @@ type Added struct {
 // Added returns every entry that was ever added to a session of a store, in order. A session without a store has none
 // to return. Contents must not be changed.
 func (s *Session) Added(ctx context.Context) (all []Added, err error) {
-	if s.stored == nil || !s.stored.exists {
-		return nil, nil
+	leave, err := s.enter()
+	defer leave()
+	if err != nil || s.stored == nil || !s.stored.exists {
+		return nil, err
 	}
-	r := replay{Session: s}
+	r := logReader{in: s.stored.store, key: s.stored.key}
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
 		if err != nil {
 			return nil, s.storeError(err)

@@ -157,10 +157,10 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 		b.rest, b.pending = rest, counted.Tokens(0)
 	}
 	now := time.Now()
-	ready, err := b.session.Prepare(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
+	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
-		for i, id := range b.session.PreparedIDs() {
+		for i, id := range ids {
 			b.view[i] = body.Shown{ID: id, Content: ready.History[i]}
 		}
 	}
