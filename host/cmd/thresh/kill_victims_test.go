@@ -155,14 +155,10 @@ type serves struct {
 	killed atomic.Bool
 }
 
-// startServe waits until it is ready.
+// startServe waits until it is ready. It takes a free port each time: what is tried is the sessions.
 func startServe(p *place, args ...string) *serves {
-	s := p.serveNetwork(append([]string{"--set", "serve.listen=unix:" + p.path("work", "t.sock")}, args...)...)
-	c, err := client.New(s.address, client.Options{})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return &serves{server: s, c: c}
+	s := p.serveNetwork(append([]string{"--set", "serve.listen=127.0.0.1:0"}, args...)...)
+	return &serves{server: s, c: s.client()}
 }
 
 func (v *serves) open(session string) (talk, error) {
