@@ -139,7 +139,7 @@ dist: ## archives, .deb, .rpm, SBOM and checksums for PLATFORMS in dist/; the sa
 	$(BIN)/thresh-man completion bash > $(BIN)/pages/completions/thresh.bash; \
 	$(BIN)/thresh-man completion zsh > $(BIN)/pages/completions/_thresh; \
 	$(BIN)/thresh-man completion fish > $(BIN)/pages/completions/thresh.fish; \
-	for s in $(STAGE)/*; do cp -R LICENSE README.md packaging/thresh.service $(BIN)/pages/man $(BIN)/pages/completions $$s; done
+	for s in $(STAGE)/*; do cp -R LICENSE README.md packaging/thresh.service packaging/thresh.socket $(BIN)/pages/man $(BIN)/pages/completions $$s; done
 	@mkdir -p $(TOOLS)
 	cd tools/dist && $(GO) build -o $(TOOLS)/dist .
 	$(TOOLS)/dist -version '$(RELEASE)' -time $(EPOCH) -stage $(STAGE) -out dist

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/discover"
@@ -9,7 +10,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 )
 
 // What is run is what was opened and hashed, though another file has its name by now.
@@ -74,5 +77,34 @@ func TestRunDirectoriesInUseAreLeftAlone(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(base); len(left) != 1 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// Hosts that are killed at the wrong moment leave directories without a lock.
+func TestWhatKilledHostsDidNotFinishGoes(t *testing.T) {
+	base := plugintest.ShortTemp(t)
+	for name, hour := range map[string]int{"probe": 1, "locking": 1, "full": 1, "young": 0} {
+		dir := filepath.Join(base, runDirPrefix+name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if file := map[string]string{"locking": hostLock + ".new", "full": "a file of its own"}[name]; file != "" {
+			plugintest.Write(t, dir, file, "", 0o600)
+		}
+		then := time.Now().Add(-time.Duration(hour) * time.Hour)
+		if err := os.Chtimes(dir, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepRunDirs(base)
+	left, err := filepath.Glob(filepath.Join(base, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range left {
+		left[i] = strings.TrimPrefix(filepath.Base(left[i]), runDirPrefix)
+	}
+	if diff := cmp.Diff([]string{"full", "young"}, left); diff != "" {
+		t.Error(diff)
 	}
 }

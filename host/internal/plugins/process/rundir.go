@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/thresh-dev/thresh/host/internal/plugins/fault"
 	"github.com/thresh-dev/thresh/host/internal/plugins/isolate"
@@ -93,6 +94,13 @@ func (d *runDir) remove() error {
 	return errors.Join(removeAll(d.path), d.lock.Close())
 }
 
+// unfinished reports whether a directory without a lock was left by a host that was killed before it had made one, or
+// while it tried what this machine can isolate. Both take moments.
+func unfinished(e fs.DirEntry) bool {
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) > time.Minute
+}
+
 // sweepRunDirs removes run directories below base that no running host has locked. Directories that cannot be locked or
 // removed stay: they belong to another user, or are in use. A lock ends with its process, so it needs no cleanup.
 func sweepRunDirs(base string) {
@@ -106,6 +114,10 @@ func sweepRunDirs(base string) {
 		}
 		path := filepath.Join(base, e.Name())
 		lock, err := lockFile(filepath.Join(path, hostLock), 0)
+		if errors.Is(err, fs.ErrNotExist) && unfinished(e) {
+			_ = os.Remove(filepath.Join(path, hostLock+".new"))
+			_ = os.Remove(path) // only if there is nothing else in it
+		}
 		if err != nil {
 			continue
 		}
