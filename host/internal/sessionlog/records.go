@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// The fields that records have in common.
+// The fields that records have in common. The tag has this number in every kind of record, so that [Tag] finds it
+// without knowing the kind.
 const (
 	recordTag      = 1
 	recordEncoding = 2
@@ -20,6 +21,7 @@ type Added struct {
 	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
 	// did not get has taken place.
 	Tag uint64
+	// Encoding names the tokenizer. Counts of another encoding are made again when the session is opened.
 	// Encoding is that of the entries' counts.
 	Encoding string
 	Entries  []*history.Entry
@@ -27,6 +29,7 @@ type Added struct {
 
 // Rewritten is a rewrite of the history.
 type Rewritten struct {
+	// Tag and Encoding are as in [Added].
 	Tag      uint64
 	Encoding string
 	// Step is the step of the turn that made it, as in [outcome.Change]; "" for the ladder. Strategy is the strategy in
@@ -55,7 +58,8 @@ const (
 	reasonBy    = 3 // increased by one
 )
 
-// Added encodes a record.
+// Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
+// and their order in it.
 func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
@@ -92,6 +96,8 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 }
 
 // Rewritten encodes a record. It gives the new and edited entries their place in the record with the number seq.
+// Entries that are kept are named by their positions in the base, so a rewrite that removes entries takes bytes for its
+// pieces and not for the history.
 func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m := record()
 	m.uint(recordTag, rw.Tag)
@@ -100,6 +106,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m.string(rewrittenStrategy, rw.Strategy)
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
+	// index counts the entries that the record holds, which is the second half of their place.
 	m.uint(rewrittenAppends, appends)
 	index := 0
 	for _, p := range rw.Pieces {
@@ -114,6 +121,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		}
 		m.bytes(rewrittenPiece, piece)
 	}
+	// Sorted, so that the same rewrite always gives the same bytes.
 	for _, at := range slices.Sorted(maps.Keys(rw.Reasons)) {
 		var reason message
 		reason.uint(reasonIndex, uint64(at))
