@@ -21,7 +21,7 @@ type Added struct {
 	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
 	// did not get has taken place.
 	Tag uint64
-	// Encoding names the tokenizer. Counts of another encoding are made again when the session is opened.
+	// Encoding names the tokenizer. A session that is opened again counts with it, whatever the settings say by then.
 	// Encoding is that of the entries' counts.
 	Encoding string
 	Entries  []*history.Entry
@@ -175,7 +175,9 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 	return rw, err
 }
 
-// piece decodes a piece of a rewrite.
+// piece decodes a piece of a rewrite. Positions are stored increased by one, and a field that is missing leaves -1: a
+// piece with an entry and no position is new, one with both is an edit of the entry there, and one without an entry
+// keeps a range. The error is [ErrDamaged] for a piece that is none of these.
 func (r *Reader) piece(data []byte) (history.Piece, error) {
 	p := history.Piece{From: -1, To: -1}
 	err := fields(data, func(f field) (err error) {
@@ -197,13 +199,15 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 		return p, err
 	case p.Entry == nil && p.From < 0:
 		return p, damaged("a rewrite has an empty piece")
+	// An edit replaces one entry, so the end of its range is not written.
 	case p.Entry != nil && p.From >= 0:
 		p.To = p.From + 1
 	}
 	return p, nil
 }
 
-// reason decodes why an entry was changed.
+// reason decodes why an entry was changed. A superseding entry at position 0 and none at all are told apart: the
+// position is stored increased by one.
 func (rw *Rewritten) reason(data []byte) error {
 	at, reason := 0, contract.Reason{}
 	err := fields(data, func(f field) error {
@@ -227,7 +231,8 @@ func (rw *Rewritten) reason(data []byte) error {
 	return err
 }
 
-// Tag returns the tag of a record of any kind, 0 if it has none.
+// Tag returns the tag of a record of any kind, 0 if it has none. Records are not checked otherwise: a damaged one has
+// tag 0, which no writer uses to look for its own.
 func Tag(data []byte) (tag uint64) {
 	found := errors.New("the tag is the first field")
 	data, err := body(data)

@@ -95,15 +95,15 @@ type (
 		holder string
 	}
 	response struct {
-		answer   string // ok, conflict, leased
+		answer string // ok, conflict, leased
 		// revision and fence are of the head that the call returned, or of the one in the conflict.
 		revision uint64
 		fence    uint64
 		// log is what a read returned, all records in order.
-		log      string
-		unknown  bool
+		log     string
+		unknown bool
 		// failed is an error that is known to have had no effect.
-		failed   error
+		failed error
 	}
 )
 
@@ -240,7 +240,7 @@ func logModel(first store.Head) porcupine.Model {
 	return model.ToModel()
 }
 
-// when is a state if a condition holds, otherwise none.
+// when is a state if a condition holds, otherwise none. No state means that the model does not allow the answer.
 func when(holds bool, s logState) []any {
 	if !holds {
 		return nil
