@@ -21,7 +21,7 @@ import (
 )
 
 // describe writes what the programs in dir are made of: THIRD-PARTY-LICENSES.txt and sbom.cdx.json. The programs
-// themselves say which modules they contain.
+// themselves say which modules they contain. What they say is what was linked, not what go.mod asks for.
 func (r release) describe(dir string) error {
 	programs, err := filepath.Glob(filepath.Join(dir, "plugins", "*"))
 	if err != nil {
@@ -36,9 +36,11 @@ func (r release) describe(dir string) error {
 		}
 		goVersion = info.GoVersion
 		for _, m := range info.Deps {
+			// A module that was replaced is shipped as its replacement, under that one's licence.
 			for m.Replace != nil {
 				m = m.Replace
 			}
+			// All programs are built from one go.mod, so a module has one version.
 			modules[m.Path] = m
 		}
 	}
@@ -50,7 +52,8 @@ func (r release) describe(dir string) error {
 	return errors.Join(r.licences(dir, sorted), r.sbom(dir, goVersion, sorted))
 }
 
-// licenceFile matches the names of files with licences and notices.
+// licenceFile matches the names of files with licences and notices. It covers the spellings that modules of ours use,
+// with extensions or suffixes such as LICENSE-MIT.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright)(\..*|-.*)?$`)
 
 // licences writes the licences of all modules into one file. A module without any is an error: what ships must be known
@@ -77,7 +80,8 @@ func (r release) licences(dir string, modules []*debug.Module) error {
 	return os.WriteFile(filepath.Join(dir, "THIRD-PARTY-LICENSES.txt"), out.Bytes(), 0o644)
 }
 
-// appendLicences appends the files with licences in a directory.
+// appendLicences appends the files with licences in a directory. Only the top directory counts: licences below it are
+// of code that is vendored or of test data.
 func appendLicences(out *bytes.Buffer, what, dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -97,7 +101,8 @@ func appendLicences(out *bytes.Buffer, what, dir string) error {
 	return nil
 }
 
-// moduleDirectory returns where the source of a module is.
+// moduleDirectory returns where the source of a module is. It must be in the module cache or vendored, as it is after a
+// build; nothing is downloaded for it.
 func moduleDirectory(path string) (string, error) {
 	text, err := exec.Command("go", "list", "-m", "-json", path).Output()
 	if err != nil {
@@ -116,7 +121,8 @@ func goDirectory() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// sbom writes a bill of materials in the form of CycloneDX.
+// sbom writes a bill of materials in the form of CycloneDX. The standard library is a component too: scanners look for
+// its vulnerabilities by this name. No serial number is set, which would be random.
 func (r release) sbom(dir, goVersion string, modules []*debug.Module) error {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{
