@@ -23,6 +23,7 @@ func (r release) archive(dir, name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	// An archive is made once and downloaded often. The header has no name and no time.
 	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
 	if err != nil {
 		return err
@@ -31,6 +32,7 @@ func (r release) archive(dir, name string) (err error) {
 	// WalkDir goes in lexical order, which makes the archive the same each time.
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		// Directories are made by unpacking; without entries they have no times that could differ.
+		// An error of one file fails the archive: a release must be complete.
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -66,6 +68,7 @@ func (r release) pack(dir, arch, format string) error {
 	if err != nil {
 		return err
 	}
+	// The format's own settings over the common ones.
 	info, err := config.Get(format)
 	if err != nil {
 		return err
@@ -78,6 +81,7 @@ func (r release) pack(dir, arch, format string) error {
 	if err != nil {
 		return err
 	}
+	// Checks the settings, and reads which files belong to the package.
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ func (r release) describe(dir string) error {
 	if err != nil {
 		return err
 	}
+	// By path: most modules are in several programs.
 	modules := map[string]*debug.Module{}
 	goVersion := ""
 	for _, program := range append(programs, filepath.Join(dir, "thresh")) {
@@ -49,6 +50,7 @@ func (r release) describe(dir string) error {
 		sorted = append(sorted, m)
 	}
 	slices.SortFunc(sorted, func(a, b *debug.Module) int { return cmp.Compare(a.Path, b.Path) })
+	// Sorted, because maps have no order and the files must be the same each time.
 	return errors.Join(r.licences(dir, sorted), r.sbom(dir, goVersion, sorted))
 }
 
@@ -65,6 +67,7 @@ func (r release) licences(dir string, modules []*debug.Module) error {
 	if err != nil {
 		return err
 	}
+	// It is linked into every program, but is no module.
 	if err := appendLicences(&out, "the Go standard library and runtime", root); err != nil {
 		return err
 	}
@@ -87,7 +90,10 @@ func appendLicences(out *bytes.Buffer, what, dir string) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return f.IsDir() || !licenceFile.MatchString(f.Name()) })
+	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool {
+		return f.IsDir() || !licenceFile.MatchString(f.Name())
+	})
+	// Found when a release is made, not by its users.
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no licence in %s", what, dir)
 	}
@@ -104,6 +110,7 @@ func appendLicences(out *bytes.Buffer, what, dir string) error {
 // moduleDirectory returns where the source of a module is. It must be in the module cache or vendored, as it is after a
 // build; nothing is downloaded for it.
 func moduleDirectory(path string) (string, error) {
+	// The go command knows where modules are, whatever GOFLAGS and GOMODCACHE say.
 	text, err := exec.Command("go", "list", "-m", "-json", path).Output()
 	if err != nil {
 		return "", fmt.Errorf("go list -m %s: %w", path, err)
@@ -126,6 +133,7 @@ func goDirectory() (string, error) {
 func (r release) sbom(dir, goVersion string, modules []*debug.Module) error {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{
+		// The commit's time, not the present: the same release gives the same bytes.
 		Timestamp: r.at.Format(time.RFC3339),
 		Component: &cyclonedx.Component{Type: cyclonedx.ComponentTypeApplication, Name: "thresh", Version: r.version},
 	}

@@ -35,6 +35,7 @@ func main() {
 	flag.StringVar(&r.stage, "stage", "", "a directory with one per platform, each with the programs")
 	flag.StringVar(&r.out, "out", "", "where the release goes")
 	flag.Parse()
+	// UTC, because some formats write the zone.
 	r.at = time.Unix(seconds, 0).UTC()
 	if err := r.make(); err != nil {
 		fmt.Fprintf(os.Stderr, "dist: %v\n", err)

@@ -135,7 +135,8 @@ func accessRevokeCommand(a *app) *cobra.Command {
 			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them", given[0])
+					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them",
+						given[0])
 				}
 				return err
 			})
@@ -169,8 +170,8 @@ func (a *app) printAccesses(all []shownAccess) error {
 			usd = fmt.Sprintf("%.2f", one.Limits.USDPerDay)
 		}
 		l := one.Limits
-		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)), limit(int64(l.Requests)),
-			limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
+		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)),
+			limit(int64(l.Requests)), limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
 	}
 	return a.printSmallTable(t)
 }

@@ -158,8 +158,8 @@ func (a *app) admission(
 	case local || certificate != nil:
 		return certificate, "", nil
 	case insecure:
-		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the way "+
-			"to %s\n", l.Addr())
+		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the "+
+			"way to %s\n", l.Addr())
 		return nil, "", nil
 	}
 	return nil, "", fmt.Errorf("serve.listen: %s can be reached from other machines: set serve.tls.cert and "+

@@ -177,8 +177,8 @@ func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 		g.mu.Unlock()
 	}
 	if spent := float64(s.micros) / 1e6; spent >= most {
-		return limitError(of, "usdPerDay", false, "%.2f of %.2f US dollars are spent; the next day begins at midnight UTC",
-			spent, most)
+		return limitError(of, "usdPerDay", false,
+			"%.2f of %.2f US dollars are spent; the next day begins at midnight UTC", spent, most)
 	}
 	return nil
 }
