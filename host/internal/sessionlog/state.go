@@ -24,11 +24,11 @@ type State struct {
 	Overrides map[string]json.RawMessage
 	// Model is the model's name, and Settings a hash of the settings that turns depend on, when the state was written.
 	// They tell whether the configuration is another one than then.
-	Model    string
+	Model string
 	// Settings is compared, never decoded.
 	Settings []byte
 	// System is the system prompt, nil if the agent has set none.
-	System   []content.Block
+	System []content.Block
 	// Told says that the agent set its task list itself, and Todos is the list then.
 	Told  bool
 	Todos []sdk.Todo
