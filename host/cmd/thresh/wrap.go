@@ -80,6 +80,12 @@ Warnings of the host are printed then, so that they do not disturb the agent's d
 
 // wrap runs the command: a host, a proxy, and the agent.
 func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
+	if !f.print {
+		// Before anything is started: that it never asked for anything would be true, but not why.
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return err
+		}
+	}
 	c, err := a.loadConfig(cmd)
 	if err != nil {
 		return err
