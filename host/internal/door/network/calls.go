@@ -41,7 +41,8 @@ func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (
 		most = min(most, own)
 	}
 	return &sessionv1.DescribeResponse{
-		Name: info.Name, Version: info.Version, Strategies: info.Strategies, RequestBytes: int32of(most), Owner: of.Name,
+		Name: info.Name, Version: info.Version, Strategies: info.Strategies, RequestBytes: int32of(most),
+		Owner: of.Name,
 	}, nil
 }
 
@@ -73,7 +74,8 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	}
 	c.session = state.Session
 	return &sessionv1.OpenResponse{
-		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
+		Entries: int32of(state.Entries),
 	}, nil
 }
 
@@ -85,7 +87,8 @@ func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1
 	}
 	state := session.State(nil)
 	return &sessionv1.GetResponse{
-		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
+		Entries: int32of(state.Entries),
 		System: string(service.List(state.System)), SystemTokens: int32of(state.SystemTokens),
 	}, nil
 }
