@@ -29,7 +29,7 @@ SLOW := ./docs/guidetest ./host/internal/lab/samplegen
 # In these packages nothing runs concurrently but what is named below: they compute, convert, or start programs as a user does
 # ('thresh run' is tested in a build of its own with the detector). Under the race detector they take 3 to 10 times as long to
 # build and to run, and prove nothing more. Every other package, new ones too, runs under it.
-PURE := ./docs/doctest ./host/cmd/thresh/... ./host/config ./host/internal/lab/compare/htmlreport ./host/internal/lab/explain \
+PURE := ./docs/doctest ./docs/scalesim ./host/cmd/thresh/... ./host/config ./host/internal/lab/compare/htmlreport ./host/internal/lab/explain \
 	./host/internal/lab/verify ./host/internal/plugins/fault ./host/internal/pricing ./host/internal/prompts \
 	./host/internal/todos ./host/internal/tokens/... ./host/internal/transcript ./internal/... ./plugins/... \
 	./sdk/content/... ./sdk/sdktest ./sdk/summary ./sdk/tools ./sdk/turns
@@ -76,6 +76,7 @@ test: check race ## build, lint, generated code, and all tests but the slow ones
 test-slow: size ## the guide for authors, npm, the sample generator, the size and stamp of the programs
 	@test -z "$(VERSION)" || $(BIN)/thresh version | grep -qF '$(VERSION)' || { echo "thresh version does not print $(VERSION)"; exit 1; }
 	$(GO) test $(SLOW)
+	$(GO) test ./host/internal/engine -run TestASessionGoesOnWhereItWas # on more recordings than under the race detector
 
 # The agents run where only loopback is, if this user may make such a network namespace.
 AGENTS  := $(CURDIR)/.bin/agents
@@ -106,6 +107,8 @@ race: ## the tests, with the race detector where there is a C compiler
 
 test-postgres: ## the tests that need PostgreSQL, longer than in 'make test', where they are skipped without it
 	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/store/postgres -faults 15s
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) $(RACE) ./host/internal/engine -run 'TestHosts.*/postgres'
+	THRESH_POSTGRES=require $(GO) test $(TESTFLAGS) ./host/cmd/thresh -run TestKilledAtRandomMoments/run_on_postgres
 
 SOAK ?= 60s
 soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
@@ -113,7 +116,7 @@ soak: ## 200 sessions for $(SOAK) while their plugins are killed at random
 
 CHAOS ?= 60
 KILLS ?= 200
-kills: build ## kill 'thresh run' $(KILLS) times at random moments while agents work; nothing acknowledged is lost
+kills: ## kill 'thresh run' and 'thresh serve' $(KILLS) times while agents work; nothing acknowledged is lost
 	THRESH_KILLS=$(KILLS) $(GO) test ./host/cmd/thresh -run TestKilledAtRandomMoments -v -count=1 -timeout 60m
 
 chaos: build ## 50 sessions over 'thresh run' for $(CHAOS) s, plugins killed, stopped, replaced and removed

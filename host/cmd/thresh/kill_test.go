@@ -1,19 +1,15 @@
 package main_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,90 +18,9 @@ import (
 
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/engine"
+	"github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
-
-// errKilled is the error of a request that was not answered because thresh was killed.
-var errKilled = errors.New("thresh was killed")
-
-// victim is a 'thresh run' that is going to be killed.
-type victim struct {
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-
-	mu      sync.Mutex
-	next    int
-	waiting map[int]chan reply // nil: it has ended
-}
-
-func startVictim(t *testing.T, cmd *exec.Cmd) *victim {
-	t.Helper()
-	v := &victim{cmd: cmd, waiting: map[int]chan reply{}}
-	var err error
-	if v.stdin, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		lines := bufio.NewScanner(stdout)
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			var r reply
-			var id int
-			if json.Unmarshal(lines.Bytes(), &r) != nil || json.Unmarshal(r.ID, &id) != nil {
-				continue // cut off by the kill
-			}
-			v.mu.Lock()
-			if c := v.waiting[id]; c != nil {
-				c <- r
-				delete(v.waiting, id)
-			}
-			v.mu.Unlock()
-		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		for _, c := range v.waiting {
-			close(c)
-		}
-		v.waiting = nil
-	}()
-	return v
-}
-
-// call sends a request and waits for its answer.
-func (v *victim) call(method string, params, result any) error {
-	answer := make(chan reply, 1)
-	v.mu.Lock()
-	if v.waiting == nil {
-		v.mu.Unlock()
-		return errKilled
-	}
-	v.next++
-	v.waiting[v.next] = answer
-	line, err := json.Marshal(object{"jsonrpc": "2.0", "id": v.next, "method": method, "params": params})
-	if err == nil {
-		_, _ = v.stdin.Write(append(line, '\n')) // if it fails, no answer comes
-	}
-	v.mu.Unlock()
-	r, ok := <-answer
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return errKilled
-	case r.Error != nil:
-		return fmt.Errorf("%s: %s", method, r.Error.Message)
-	case result == nil:
-		return nil
-	}
-	return json.Unmarshal(r.Result, result)
-}
 
 // twin is a session that lives in the test's process and is never closed.
 func twins(t *testing.T, p *place, settings map[string]string) *engine.Host {
@@ -137,12 +52,25 @@ type survivor struct {
 	t       *testing.T
 	id      string
 	twin    *engine.Session
-	current func() *victim // waits until there is one
-	turns   int            // that were acknowledged
+	current func() victim // waits until there is one
+	opened  victim        // where at leads
+	at      talk
+	turns   int // that were acknowledged
+}
+
+// reach opens the session, if it is not open in v yet.
+func (s *survivor) reach(v victim) (err error) {
+	if v == s.opened {
+		return nil
+	}
+	if s.at, err = v.open(s.id); err == nil {
+		s.opened = v
+	}
+	return err
 }
 
 // turn adds a call with its response and prepares a request, and compares both with the twin.
-func (s *survivor) turn(v *victim) error {
+func (s *survivor) turn() error {
 	call := fmt.Sprintf("%s-%d", s.id, s.turns)
 	file := fmt.Sprint("f", s.turns%5, ".go")
 	entries := []content.Content{
@@ -152,11 +80,10 @@ func (s *survivor) turn(v *victim) error {
 			Result: content.String(strings.Repeat(call+" ", 60))}}},
 	}
 	// The addition may have arrived before the kill: then it must not be made again.
-	recorded := object{"session": s.id, "id": call}
-	if err := v.call("history.recorded", recorded, nil); errors.Is(err, errKilled) {
+	if err := s.at.recorded(call); errors.Is(err, errKilled) {
 		return err
 	} else if err != nil {
-		if err := v.call("history.add", object{"session": s.id, "entries": entries}, nil); err != nil {
+		if err := s.at.add(entries); err != nil {
 			return err
 		}
 	}
@@ -165,11 +92,8 @@ func (s *survivor) turn(v *victim) error {
 			return err
 		}
 	}
-	var got struct {
-		History  json.RawMessage
-		Revision uint64
-	}
-	if err := v.call("window.prepare", object{"session": s.id}, &got); err != nil {
+	history, revision, err := s.at.prepare()
+	if err != nil {
 		return err
 	}
 	want, err := s.twin.Prepare(s.t.Context(), engine.PrepareOptions{})
@@ -177,8 +101,8 @@ func (s *survivor) turn(v *victim) error {
 		return err
 	}
 	raw, err := json.Marshal(want.History)
-	if diff := cmp.Diff(string(raw), string(got.History)); diff != "" || got.Revision != want.Revision {
-		s.t.Errorf("session %s, turn %d: revision %d, want %d\n%s", s.id, s.turns, got.Revision, want.Revision, diff)
+	if diff := cmp.Diff(string(raw), string(history)); diff != "" || revision != want.Revision {
+		s.t.Errorf("session %s, turn %d: revision %d, want %d\n%s", s.id, s.turns, revision, want.Revision, diff)
 	}
 	s.turns++
 	return err
@@ -186,7 +110,6 @@ func (s *survivor) turn(v *victim) error {
 
 // work goes on until stop is closed. Killing thresh is no error; everything else is.
 func (s *survivor) work(stop <-chan struct{}) {
-	var opened *victim
 	for {
 		select {
 		case <-stop:
@@ -197,14 +120,9 @@ func (s *survivor) work(stop <-chan struct{}) {
 		if v == nil {
 			return
 		}
-		var err error
-		if v != opened {
-			if err = v.call("session.open", object{"id": s.id}, nil); err == nil {
-				opened = v
-			}
-		}
+		err := s.reach(v)
 		if err == nil {
-			err = s.turn(v)
+			err = s.turn()
 		}
 		if err != nil && !errors.Is(err, errKilled) {
 			s.t.Errorf("session %s, turn %d: %v", s.id, s.turns, err)
@@ -221,13 +139,30 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("THRESH_KILLS")); err == nil {
 		kills = n
 	}
-	p := newPlace(t)
-	settings := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
-	store := "sqlite:" + p.path("work", "sessions.db")
-	if url := os.Getenv("THRESH_KILL_STORE"); url != "" { // a database, in place of a file
-		store = url
+	file := func(p *place) string { return "sqlite:" + p.path("work", "sessions.db") }
+	run := func(p *place, args ...string) victim {
+		return startRun(p.t, p.command(append([]string{"run"}, args...)...))
 	}
-	args := []string{"run", "--set", "sessions.store=" + store}
+	serve := func(p *place, args ...string) victim { return startServe(p, args...) }
+	for name, of := range map[string]struct {
+		start func(p *place, args ...string) victim
+		store func(p *place) string
+	}{
+		"run on sqlite":   {run, file},
+		"run on postgres": {run, func(p *place) string { return postgres.Start(p.t).Database() }},
+		"serve on sqlite": {serve, file},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			killed(t, p, kills, of.store(p), of.start)
+		})
+	}
+}
+
+func killed(t *testing.T, p *place, kills int, store string, start func(p *place, args ...string) victim) {
+	settings := map[string]string{"model.contextLimit": "6000", "compression.density.recencyPruning": "true"}
+	args := []string{"--set", "sessions.store=" + store}
 	for key, value := range settings {
 		args = append(args, "--set", key+"="+value)
 	}
@@ -240,9 +175,9 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	host := twins(t, p, settings)
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)
-	var now *victim
+	var now victim
 	ended := false
-	current := func() *victim {
+	current := func() victim {
 		mu.Lock()
 		defer mu.Unlock()
 		for now == nil && !ended {
@@ -250,7 +185,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		}
 		return now
 	}
-	set := func(v *victim, end bool) {
+	set := func(v victim, end bool) {
 		mu.Lock()
 		now, ended = v, end
 		changed.Broadcast()
@@ -270,25 +205,26 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		agents.Go(func() { s.work(stop) })
 	}
 	for range kills {
-		v := startVictim(t, p.command(args...))
+		v := start(p, args...)
 		set(v, false)
 		time.Sleep(time.Duration(100+rand.IntN(700)) * time.Millisecond) // the moment is what is tried, not waited for
 		set(nil, false)
-		_ = syscall.Kill(-v.cmd.Process.Pid, syscall.SIGKILL)
-		_ = v.cmd.Wait()
+		v.kill()
 	}
-	last := startVictim(t, p.command(args...))
+	last := start(p, args...)
 	set(last, false)
-	start := all[0].turns
-	eventually(patience, func() bool { return all[0].twin.History().Added > uint64(2*start+4) })
+	before := all[0].twin.History().Added
+	eventually(patience, func() bool { return all[0].twin.History().Added > before+4 })
 	close(stop)
 	agents.Wait()
 	turns := 0
 	for _, s := range all {
 		turns += s.turns
+		if err := s.reach(last); err != nil {
+			t.Fatalf("session %s does not open again: %v", s.id, err)
+		}
 		for i := range s.turns {
-			err := last.call("history.recorded", object{"session": s.id, "id": fmt.Sprintf("%s-%d", s.id, i)}, nil)
-			if err != nil {
+			if err := s.at.recorded(fmt.Sprintf("%s-%d", s.id, i)); err != nil {
 				t.Errorf("turn %d of session %s was acknowledged and is lost: %v", i, s.id, err)
 			}
 		}
@@ -297,7 +233,6 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	if turns == 0 {
 		t.Error("no turn was ever acknowledged: the test shows nothing")
 	}
-	_ = last.stdin.Close()
-	_ = last.cmd.Wait()
+	last.end()
 	set(nil, true)
 }

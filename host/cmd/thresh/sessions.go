@@ -158,7 +158,7 @@ func (s *sessions) printSessions(all shownStore) error {
 	if all.Free > 0 {
 		free = fmt.Sprintf(", of which 'thresh sessions vacuum' returns %s", sizeText(all.Free))
 	}
-	_, err := fmt.Fprintf(s.out, "%d sessions; the store takes %s%s\n", len(all.Sessions), sizeText(all.Bytes), free)
+	_, err := fmt.Fprintf(s.out, "%s; the store takes %s%s\n", plural(len(all.Sessions), "session"), sizeText(all.Bytes), free)
 	return err
 }
 
@@ -217,7 +217,7 @@ space of deleted sessions to the file system. A file is rewritten for that, whic
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(s.out, "%d sessions deleted; the store takes %s, before %s\n", deleted,
+				_, err = fmt.Fprintf(s.out, "%s deleted; the store takes %s, before %s\n", plural(deleted, "session"),
 					sizeText(after.Bytes), sizeText(before.Bytes))
 				return err
 			})

@@ -15,12 +15,14 @@ import (
 
 	"github.com/thresh-dev/thresh/host/internal/engine"
 	"github.com/thresh-dev/thresh/host/internal/store"
+	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// stores are two views of one store: what two hosts see of it.
+// stores are two views of one store: what two hosts see of it. PostgreSQL is left out where it is not installed.
 func stores(t *testing.T) map[string]func(*testing.T) [2]store.Store {
 	return map[string]func(*testing.T) [2]store.Store{
 		"memory": func(*testing.T) [2]store.Store {
@@ -31,6 +33,18 @@ func stores(t *testing.T) map[string]func(*testing.T) [2]store.Store {
 			path := filepath.Join(t.TempDir(), "sessions.db")
 			for i := range both {
 				s, err := sqlite.Open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				both[i] = s
+			}
+			return both
+		},
+		"postgres": func(t *testing.T) (both [2]store.Store) {
+			url := cluster.Start(t).Database()
+			for i := range both {
+				s, err := postgres.Open(t.Context(), url)
 				if err != nil {
 					t.Fatal(err)
 				}

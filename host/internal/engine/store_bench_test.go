@@ -12,39 +12,40 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/postgres"
 	"github.com/thresh-dev/thresh/host/internal/store/sqlite"
 	"github.com/thresh-dev/thresh/internal/testkit/gen"
+	cluster "github.com/thresh-dev/thresh/internal/testkit/postgres"
 )
 
-// benchStores are the stores of this machine; PostgreSQL only where THRESH_TEST_POSTGRES names a database.
-func benchStores(b *testing.B) map[string]store.Store {
-	b.Helper()
-	kept := map[string]store.Store{"none": nil}
-	file, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "sessions.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = file.Close() })
-	kept["sqlite"] = file
-	if url := os.Getenv("THRESH_TEST_POSTGRES"); url != "" {
-		db, err := postgres.Open(b.Context(), url)
+// benchStores opens the stores of this machine. PostgreSQL waits for the disk, and is left out where it is not installed.
+var benchStores = map[string]func(*testing.B) store.Store{
+	"none": func(*testing.B) store.Store { return nil },
+	"sqlite": func(b *testing.B) store.Store {
+		s, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "sessions.db"))
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { _ = db.Close() })
-		kept["postgres"] = db
-	}
-	return kept
+		b.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+	"postgres": func(b *testing.B) store.Store {
+		s, err := postgres.Open(b.Context(), cluster.Start(b, "fsync=on").Database())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = s.Close() })
+		return s
+	},
 }
 
 // BenchmarkOpenStored opens a session of 5,000 entries, as it is after many turns with a strategy that prunes.
 func BenchmarkOpenStored(b *testing.B) {
 	dir := benchPlugins(b)
-	for name, kept := range benchStores(b) {
-		if kept == nil {
+	for name, open := range benchStores {
+		if name == "none" {
 			continue
 		}
 		b.Run(name, func(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "high-density"})
-			h.SetStore(kept)
+			h.SetStore(open(b))
 			o := engine.SessionOptions{ID: fmt.Sprint("bench", os.Getpid())}
 			s, err := h.Session(o)
 			if err != nil {
@@ -74,10 +75,10 @@ func BenchmarkOpenStored(b *testing.B) {
 // request is prepared.
 func BenchmarkStoredTurn(b *testing.B) {
 	dir := benchPlugins(b)
-	for name, kept := range benchStores(b) {
+	for name, open := range benchStores {
 		b.Run(name, func(b *testing.B) {
 			h := openHost(b, dir, config.Override{Key: "compression.strategy", Value: "idle"})
-			h.SetStore(kept)
+			h.SetStore(open(b))
 			s, err := h.Session(engine.SessionOptions{ID: fmt.Sprint("turn", os.Getpid())})
 			if err != nil {
 				b.Fatal(err)

@@ -7,27 +7,34 @@ import (
 )
 
 // large is the size in bytes from which on a value is kept apart from the record: once for all records of the owner's
-// sessions that hold it. Below it, a reference and a row of its own would cost more than the copy.
+// sessions that hold it. Below it, a reference and a row of its own would cost more than the copy. It is part of no
+// format: a reader follows a reference whatever the length of the value, so the limit may change.
 const large = 16 << 10
 
-// apart is added to the number of a field whose value is kept apart; the field then has the value's hash.
+// apart is added to the number of a field whose value is kept apart; the field then has the value's hash. A decoder
+// tells the two by the number alone: numbers 17 to 31 are reserved for hashes, and a field whose value may be large has
+// a number below 16.
 const apart = 16
 
-// Writer collects the contents of the records that one append writes.
+// Writer collects the contents of the records that one append writes. The zero value is ready to use, for one append:
+// the store takes the records and Contents in the same transaction, so that no record refers to a content that is
+// missing.
 type Writer struct {
-	// Contents are the large values, each once.
+	// Contents are the large values, each once. They are in the order in which they were met.
+	// known is allocated with the first large value, which most appends do not have.
 	Contents [][]byte
 	known    map[store.Hash]bool
 	whole    bool // keep nothing apart
 }
 
-// value writes a text that may be large.
+// value writes a text that may be large. The hash replaces the text in the field; [Reader.value] reverses that.
 func (w *Writer) value(m *message, field protowire.Number, v string) {
 	if w.whole || len(v) < large {
 		m.string(field, v)
 		return
 	}
 	content := []byte(v)
+	// The same text may occur in several entries of one append, such as the result of a tool that ran twice.
 	hash := store.HashOf(content)
 	if !w.known[hash] {
 		if w.known == nil {
@@ -39,7 +46,8 @@ func (w *Writer) value(m *message, field protowire.Number, v string) {
 	m.bytes(field+apart, hash[:])
 }
 
-// Reader decodes records. Records refer to contents that have to be read first: see [Reader.Missing].
+// Reader decodes records. Records refer to contents that have to be read first: see [Reader.Missing]. The zero value is
+// ready to use.
 type Reader struct {
 	// Contents are the large values that were read so far.
 	Contents map[store.Hash][]byte
@@ -54,8 +62,10 @@ func (r *Reader) Missing() []store.Hash {
 	return missing
 }
 
-// value returns a field with its value, if that may be kept apart.
+// value returns a field with its value, if that may be kept apart. A content that is not there yet leaves the field
+// empty and is noted as missing: what is decoded then is only good for finding out what else is missing.
 func (r *Reader) value(f field) (field, error) {
+	// Only bytes can be a hash. A number in this range is a field of a later version.
 	if f.kind != protowire.BytesType || f.number <= apart || f.number >= 2*apart {
 		return f, nil
 	}

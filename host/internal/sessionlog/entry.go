@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// The fields of an entry. 16 and above are free for values that are kept apart.
+// The fields of an entry. 16 and above are free for values that are kept apart. They are part of the format: a number
+// is never given another meaning, because logs are read by later versions.
 const (
 	entryID       = 1
 	entrySpeaker  = 2
@@ -19,7 +20,7 @@ const (
 	entryNoBlocks = 8 // an empty list of blocks, which is not the same as none
 )
 
-// The kinds of blocks.
+// The kinds of blocks. The values are written to logs: a new kind is added at the end.
 const (
 	kindText uint64 = iota + 1
 	kindToolCall
@@ -30,7 +31,8 @@ const (
 	kindOpaque
 )
 
-// The fields of a block. What a field holds depends on the kind: see block.
+// The fields of a block. What a field holds depends on the kind: see block. All kinds share one layout, so that a value
+// of any kind may be kept apart by the same rule.
 const (
 	blockKind  = 1
 	blockText  = 2 // what there is most of: text, code, thought, data, parameters, result, JSON
@@ -41,13 +43,14 @@ const (
 	blockExtra = 7
 )
 
-// The fields of an extra field.
+// The fields of an extra field. Their order is kept, as it is what the agent sent.
 const (
 	extraName  = 1
 	extraValue = 2
 )
 
-// entry encodes an entry with its id and its counts.
+// entry encodes an entry with its id and its counts. The id and the counts are stored because both must be the same
+// after a restart: plugins refer to the id, and counting a long history again would take seconds.
 func (w *Writer) entry(e *history.Entry) []byte {
 	var m message
 	m.string(entryID, e.ID)
@@ -57,7 +60,8 @@ func (w *Writer) entry(e *history.Entry) []byte {
 	return m
 }
 
-// content adds the fields of what an entry says.
+// content adds the fields of what an entry says. An entry without blocks and one with an empty list of blocks are told
+// apart, because the agent gets back the JSON it sent.
 func (w *Writer) content(m *message, c content.Content) {
 	m.string(entrySpeaker, string(c.Speaker))
 	for _, b := range c.Blocks {
@@ -68,9 +72,11 @@ func (w *Writer) content(m *message, c content.Content) {
 	w.extra(m, entryExtra, c.Extra)
 }
 
-// block encodes a block.
+// block encodes a block. The identifiers of a block are values too: an agent or provider may put a signature of several
+// kB there.
 func (w *Writer) block(b content.Block) []byte {
 	var m message
+	// Every field that is empty is left out, so a block pays only for the fields that its kind uses.
 	fill := func(kind uint64, text, id, name, err, label string, extra content.Fields) {
 		m.uint(blockKind, kind)
 		w.value(&m, blockText, text)
@@ -99,7 +105,7 @@ func (w *Writer) block(b content.Block) []byte {
 	return m
 }
 
-// extra encodes fields that the program does not know.
+// extra encodes fields that the program does not know. A value is raw JSON and is written as it came.
 func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
 	for _, f := range list {
 		var one message
@@ -109,7 +115,8 @@ func (w *Writer) extra(m *message, number protowire.Number, list content.Fields)
 	}
 }
 
-// entry decodes what Writer.entry encoded.
+// entry decodes what Writer.entry encoded. The number of counts must be that of the blocks: a history takes the count
+// of a block by its position.
 func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	e := &history.Entry{}
 	err := fields(data, func(f field) error {
@@ -118,6 +125,8 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 			return err
 		}
 		switch f.number {
+		// The fields of the entry itself come first; all others belong to its content, which skips what it does not
+		// know.
 		case entryID:
 			e.ID = f.string()
 		case entryTokens:
@@ -135,7 +144,7 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 	return e, err
 }
 
-// content takes in one field of what an entry says.
+// content takes in one field of what an entry says. A field that it does not know is skipped.
 func (r *Reader) content(c *content.Content, f field) error {
 	switch f.number {
 	case entrySpeaker:
@@ -147,6 +156,7 @@ func (r *Reader) content(c *content.Content, f field) error {
 		}
 		c.Blocks = append(c.Blocks, b)
 	case entryNoBlocks:
+		// Empty, but not nil: the agent sent a list.
 		c.Blocks = []content.Block{}
 	case entryMetadata:
 		c.Metadata = f.raw()
@@ -156,7 +166,8 @@ func (r *Reader) content(c *content.Content, f field) error {
 	return nil
 }
 
-// speaker saves a copy for the speakers that there are.
+// speaker saves a copy for the speakers that there are. A history of thousands of entries has three speakers, and would
+// otherwise have a string for each entry.
 func speaker(f field) content.Speaker {
 	for _, s := range []content.Speaker{content.Human, content.AI, content.Tool} {
 		if string(f.bytes) == string(s) {
@@ -166,7 +177,8 @@ func speaker(f field) content.Speaker {
 	return content.Speaker(f.string())
 }
 
-// block decodes a block.
+// block decodes a block. The kind is the first field that is written, but it may come in any place: the fields are
+// collected and the block is made at the end.
 func (r *Reader) block(data []byte) (content.Block, error) {
 	var kind uint64
 	var text, id, name, wrong, label field
@@ -197,6 +209,9 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The assignments mirror those of Writer.block. A kind that is not listed cannot be skipped as an unknown field
+	// can: without the block the exchange that it belongs to would be broken, so that a later version that adds a kind
+	// has to raise the version of the form.
 	switch kind {
 	case kindText:
 		return content.Text{Text: text.string(), Extra: extra}, nil
@@ -218,7 +233,8 @@ func (r *Reader) block(data []byte) (content.Block, error) {
 	return nil, damaged("a block is of kind %d", kind)
 }
 
-// extra decodes one field that the program does not know.
+// extra decodes one field that the program does not know. It is added to the list also after an error, which ends the
+// decoding anyway.
 func (r *Reader) extra(list *content.Fields, of field) error {
 	var one content.Field
 	err := fields(of.bytes, func(f field) error {

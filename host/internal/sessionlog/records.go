@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// The fields that records have in common.
+// The fields that records have in common. The tag has this number in every kind of record, so that [Tag] finds it
+// without knowing the kind.
 const (
 	recordTag      = 1
 	recordEncoding = 2
@@ -20,6 +21,7 @@ type Added struct {
 	// Tag is a number that the writer gives to an append. By it a writer finds out whether an append whose answer it
 	// did not get has taken place.
 	Tag uint64
+	// Encoding names the tokenizer. A session that is opened again counts with it, whatever the settings say by then.
 	// Encoding is that of the entries' counts.
 	Encoding string
 	Entries  []*history.Entry
@@ -27,6 +29,7 @@ type Added struct {
 
 // Rewritten is a rewrite of the history.
 type Rewritten struct {
+	// Tag and Encoding are as in [Added].
 	Tag      uint64
 	Encoding string
 	// Step is the step of the turn that made it, as in [outcome.Change]; "" for the ladder. Strategy is the strategy in
@@ -55,7 +58,8 @@ const (
 	reasonBy    = 3 // increased by one
 )
 
-// Added encodes a record.
+// Added encodes a record. The place of the entries is not written: it is the number that the store gives to the record,
+// and their order in it.
 func (w *Writer) Added(a Added) []byte {
 	m := record()
 	m.uint(recordTag, a.Tag)
@@ -92,6 +96,8 @@ func (r *Reader) Added(seq uint64, data []byte) (a Added, err error) {
 }
 
 // Rewritten encodes a record. It gives the new and edited entries their place in the record with the number seq.
+// Entries that are kept are named by their positions in the base, so a rewrite that removes entries takes bytes for its
+// pieces and not for the history.
 func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m := record()
 	m.uint(recordTag, rw.Tag)
@@ -100,6 +106,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m.string(rewrittenStrategy, rw.Strategy)
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
+	// index counts the entries that the record holds, which is the second half of their place.
 	m.uint(rewrittenAppends, appends)
 	index := 0
 	for _, p := range rw.Pieces {
@@ -114,6 +121,7 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 		}
 		m.bytes(rewrittenPiece, piece)
 	}
+	// Sorted, so that the same rewrite always gives the same bytes.
 	for _, at := range slices.Sorted(maps.Keys(rw.Reasons)) {
 		var reason message
 		reason.uint(reasonIndex, uint64(at))
@@ -167,7 +175,9 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 	return rw, err
 }
 
-// piece decodes a piece of a rewrite.
+// piece decodes a piece of a rewrite. Positions are stored increased by one, and a field that is missing leaves -1: a
+// piece with an entry and no position is new, one with both is an edit of the entry there, and one without an entry
+// keeps a range. The error is [ErrDamaged] for a piece that is none of these.
 func (r *Reader) piece(data []byte) (history.Piece, error) {
 	p := history.Piece{From: -1, To: -1}
 	err := fields(data, func(f field) (err error) {
@@ -189,13 +199,15 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 		return p, err
 	case p.Entry == nil && p.From < 0:
 		return p, damaged("a rewrite has an empty piece")
+	// An edit replaces one entry, so the end of its range is not written.
 	case p.Entry != nil && p.From >= 0:
 		p.To = p.From + 1
 	}
 	return p, nil
 }
 
-// reason decodes why an entry was changed.
+// reason decodes why an entry was changed. A superseding entry at position 0 and none at all are told apart: the
+// position is stored increased by one.
 func (rw *Rewritten) reason(data []byte) error {
 	at, reason := 0, contract.Reason{}
 	err := fields(data, func(f field) error {
@@ -219,7 +231,8 @@ func (rw *Rewritten) reason(data []byte) error {
 	return err
 }
 
-// Tag returns the tag of a record of any kind, 0 if it has none.
+// Tag returns the tag of a record of any kind, 0 if it has none. Records are not checked otherwise: a damaged one has
+// tag 0, which no writer uses to look for its own.
 func Tag(data []byte) (tag uint64) {
 	found := errors.New("the tag is the first field")
 	data, err := body(data)

@@ -7,18 +7,22 @@ import (
 )
 
 // Snapshot is enough to go on with a session from a record on: which entries its history has, and what it remembers.
+// Its size is a few bytes for each run of entries, however large they are. Reading it means reading the records that
+// Places name too.
 type Snapshot struct {
 	// Encoding is that of the entries' counts.
 	Encoding string
 	History  history.State
 	// Places are where the entries of the history are, in their order.
 	Places []history.Place
+	// Tasks is opaque here: package todos reads it.
 	// Tasks is what is read from the agent's calls about its tasks, as JSON.
-	Tasks  []byte
+	Tasks []byte
+	// Groups are all groups of the state, also those of a later version.
 	Groups Groups
 }
 
-// The fields of a snapshot.
+// The fields of a snapshot. 1 is the tag of a record.
 const (
 	snapshotRevision       = 2
 	snapshotEpoch          = 3
@@ -33,12 +37,14 @@ const (
 	snapshotEncoding       = 12
 )
 
-// AppendSnapshot encodes a record.
+// AppendSnapshot encodes a record. A snapshot says nothing that the log before it does not: a session can be read
+// without it, from the beginning.
 func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	m := record()
 	m.uint(recordTag, tag)
 	m.uint(snapshotRevision, s.History.Revision)
 	m.uint(snapshotEpoch, s.History.Epoch)
+	// A mark is two numbers: entries and additions.
 	added, appends := s.History.Now.Counts()
 	m.uint(snapshotAdded, added)
 	m.uint(snapshotAppends, appends)
@@ -55,7 +61,9 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	return m
 }
 
-// appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before.
+// appendPlaces encodes places as runs: entries of one record in a row, and the difference to the record before. A
+// history that was never rewritten is one run for each record; after a rewrite the records of its entries may go back
+// and forth, hence the sign.
 func appendPlaces(dst []byte, places []history.Place) []byte {
 	record := uint64(0)
 	for i := 0; i < len(places); {
@@ -65,6 +73,7 @@ func appendPlaces(dst []byte, places []history.Place) []byte {
 		}) {
 			n++
 		}
+		// The difference wraps around below zero, and is added back in the same way.
 		dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(places[i].Record-record)))
 		dst = protowire.AppendVarint(dst, uint64(places[i].Index))
 		dst = protowire.AppendVarint(dst, uint64(n))
@@ -77,7 +86,7 @@ func appendPlaces(dst []byte, places []history.Place) []byte {
 // mostPlaces bounds a history: no session has as many entries, and a damaged record must not fill the memory.
 const mostPlaces = 1 << 26
 
-// readPlaces decodes what appendPlaces encoded.
+// readPlaces decodes what appendPlaces encoded. The error is [ErrDamaged].
 func readPlaces(data []byte) (places []history.Place, err error) {
 	record := uint64(0)
 	next := func() (v uint64) {
@@ -92,6 +101,7 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	for len(data) > 0 && err == nil {
 		record += uint64(protowire.DecodeZigZag(next()))
 		index, n := next(), next()
+		// Checked before a list of this length is made.
 		if index > mostPlaces || n > mostPlaces || len(places)+int(n) > mostPlaces {
 			return nil, damaged("a list of too many entries")
 		}
@@ -102,7 +112,8 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	return places, err
 }
 
-// ReadSnapshot decodes a record.
+// ReadSnapshot decodes a record. The error is [ErrNewer] or [ErrDamaged]. Tasks and the groups share the memory of
+// data.
 func ReadSnapshot(data []byte) (s Snapshot, err error) {
 	data, err = body(data)
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
-// State is what a session remembers besides its history.
+// State is what a session remembers besides its history. The zero value is that of a new session.
 type State struct {
-	// Overrides are the settings of the session, by key, as JSON.
+	// Overrides are the settings of the session, by key, as JSON. They stay JSON, so that a setting which only another
+	// version knows survives.
 	Overrides map[string]json.RawMessage
 	// Model is the model's name, and Settings a hash of the settings that turns depend on, when the state was written.
 	// They tell whether the configuration is another one than then.
@@ -37,17 +38,20 @@ type State struct {
 	LastTokens int
 }
 
-// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view.
+// Place says what a view was made of: the history of an epoch, up to a mark. The zero value is no view. The entries of
+// a view are not written with it: the log up to the mark gives them again, and a copy would repeat the history in every
+// turn.
 type Place struct {
 	Made  bool
 	Epoch uint64
 	Mark  history.Mark
 }
 
-// PlaceOf returns the place of a view that was made.
+// PlaceOf returns the place of a view that was made. Made is set, also for the view of an empty history.
 func PlaceOf(v history.View) Place { return Place{Made: true, Epoch: v.Epoch, Mark: v.Mark()} }
 
-// A state is written in groups: what changes together. The number of a group is that of its field in the record.
+// A state is written in groups: what changes together. The number of a group is that of its field in the record. The
+// numbers are part of the format. 1 is the tag of a record.
 const (
 	groupOverrides   = 2
 	groupModel       = 3
@@ -62,10 +66,12 @@ const (
 )
 
 // Groups are the groups of a state, encoded, by number. A group that is not there has its zero value. Groups of a later
-// version are among them: they are not understood, and written on in snapshots.
+// version are among them: they are not understood, and written on in snapshots. They are compared and copied as bytes,
+// so a group needs no code of its own to find out whether it changed.
 type Groups map[int32][]byte
 
-// Groups encodes a state. Groups that have the zero value are empty.
+// Groups encodes a state. Groups that have the zero value are empty. The error is that of a setting or a task list that
+// cannot be written as JSON.
 func (s State) Groups() (Groups, error) {
 	g := Groups{}
 	if len(s.Overrides) > 0 {
@@ -79,6 +85,7 @@ func (s State) Groups() (Groups, error) {
 	model.string(1, s.Model)
 	model.string(2, string(s.Settings))
 	g[groupModel] = model
+	// Blocks of the system prompt are kept whole: a state has no place for contents of its own.
 	var system message
 	for _, b := range s.System {
 		system.bytes(1, (&Writer{whole: true}).block(b))
@@ -95,7 +102,8 @@ func (s State) Groups() (Groups, error) {
 	return g, nil
 }
 
-// turnGroups encodes what turns change.
+// turnGroups encodes what turns change. They are separate groups because they change at different rates: the first with
+// nearly every turn, the others now and then.
 func (s State) turnGroups(g Groups) {
 	t := s.Turns
 	var turn, noop, failure, sent, last message
@@ -112,11 +120,13 @@ func (s State) turnGroups(g Groups) {
 		noop.uint(2, n.Added)
 		noop.string(3, string(n.Reason))
 	}
+	// A pointer that is nil leaves its group empty, and an empty group is decoded as nil.
 	if f := t.Failure; f != nil {
 		failure.string(1, f.Strategy)
 		failure.string(2, f.Error)
 		failure.int(3, f.Until.UnixNano())
 	}
+	// A time is in nanoseconds since 1970.
 	if s.Sent.Made {
 		sent.place(s.Sent)
 		sent.int(4, t.Sent.At.UnixNano())
@@ -129,7 +139,7 @@ func (s State) turnGroups(g Groups) {
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
-// place encodes a place as the first three fields.
+// place encodes a place as the first three fields. Field 4 is left to the group.
 func (m *message) place(p Place) {
 	added, appends := p.Mark.Counts()
 	m.uint(1, added)
@@ -137,6 +147,7 @@ func (m *message) place(p Place) {
 	m.uint(3, p.Epoch)
 }
 
+// calibration encodes what was learned about the provider's count of tokens in relation to ours.
 func calibration(c tokens.Calibration) (m message) {
 	l := c.Learned()
 	m.float(1, l.Counted)
@@ -149,19 +160,22 @@ func calibration(c tokens.Calibration) (m message) {
 	return m
 }
 
-// State decodes groups.
+// State decodes groups. Groups that this version does not know are ignored here and stay in g. The error is
+// [ErrDamaged].
 func (g Groups) State() (s State, err error) {
 	if raw := g[groupOverrides]; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &s.Overrides); err != nil {
 			return s, damaged("settings: %v", err)
 		}
 	}
+	// The group is there only if the agent set the list, also if that list is empty.
 	if raw := g[groupTodos]; len(raw) > 0 {
 		s.Told = true
 		if err := json.Unmarshal(raw, &s.Todos); err != nil {
 			return s, damaged("task list: %v", err)
 		}
 	}
+	// A group that is missing has no fields, so that its part of the state stays zero.
 	for _, decode := range []struct {
 		group int32
 		field func(field) error
@@ -177,6 +191,8 @@ func (g Groups) State() (s State, err error) {
 	return s, err
 }
 
+// The decoders below take one field each and skip numbers that they do not know: a later version may add fields to a
+// group, but this one loses them when it writes the group again.
 func (s *State) model(f field) error {
 	switch f.number {
 	case 1:
@@ -219,6 +235,7 @@ func (s *State) turn(f field) (err error) {
 	return err
 }
 
+// noop is called only for a group with fields, so that NoOp stays nil without one.
 func (s *State) noop(f field) error {
 	if s.Turns.NoOp == nil {
 		s.Turns.NoOp = &prepare.NoOp{}
@@ -234,6 +251,7 @@ func (s *State) noop(f field) error {
 	return nil
 }
 
+// failure, too, leaves its pointer nil if the group has no fields.
 func (s *State) failure(f field) error {
 	if s.Turns.Failure == nil {
 		s.Turns.Failure = &prepare.Failure{}
@@ -249,6 +267,7 @@ func (s *State) failure(f field) error {
 	return nil
 }
 
+// sent takes fields 1 to 3 as the place, and the time in field 4 for itself.
 func (s *State) sent(f field) error {
 	if f.number == 4 {
 		s.Turns.Sent.At = time.Unix(0, f.int())
@@ -257,6 +276,7 @@ func (s *State) sent(f field) error {
 	return nil
 }
 
+// last is like sent, with the count of tokens in field 4.
 func (s *State) last(f field) (err error) {
 	if f.number == 4 {
 		s.LastTokens, err = f.count()
@@ -265,7 +285,8 @@ func (s *State) last(f field) (err error) {
 	return err
 }
 
-// take takes in one field of a place.
+// take takes in one field of a place. A mark can be made only of both its numbers, which come one by one: each call
+// replaces one of the two.
 func (p *Place) take(f field) {
 	p.Made = true
 	added, appends := p.Mark.Counts()
@@ -280,6 +301,7 @@ func (p *Place) take(f field) {
 	p.Mark = history.MarkOf(added, appends)
 }
 
+// readCalibration decodes what calibration encoded. No fields are a calibration that has learned nothing.
 func readCalibration(data []byte) (tokens.Calibration, error) {
 	var l tokens.Learned
 	err := fields(data, func(f field) (err error) {
@@ -304,7 +326,7 @@ func readCalibration(data []byte) (tokens.Calibration, error) {
 	return l.Calibration(), err
 }
 
-// Changed returns the groups of g that are not the same in before.
+// Changed returns the groups of g that are not the same in before. A group that only before has is not returned.
 func (g Groups) Changed(before Groups) Groups {
 	changed := Groups{}
 	for n, raw := range g {
@@ -325,7 +347,7 @@ func (g Groups) Views() (sent, last bool) {
 	return sent, last
 }
 
-// AppendState encodes a record with groups. A group in it replaces the one before.
+// AppendState encodes a record with groups. A group in it replaces the one before. The tag is as in [Added].
 func AppendState(tag uint64, g Groups) []byte {
 	m := record()
 	m.uint(recordTag, tag)
@@ -333,7 +355,8 @@ func AppendState(tag uint64, g Groups) []byte {
 	return m
 }
 
-// groups adds the fields of groups, in the order of their numbers.
+// groups adds the fields of groups, in the order of their numbers. The order makes the encoding of a state
+// reproducible; a reader does not need it.
 func (m *message) groups(g Groups) {
 	numbers := make([]int32, 0, len(g))
 	for n := range g {
@@ -345,7 +368,8 @@ func (m *message) groups(g Groups) {
 	}
 }
 
-// ReadState decodes a record: the groups that it changes.
+// ReadState decodes a record: the groups that it changes. Every field but the tag is a group, known or not. Groups
+// share the memory of data.
 func ReadState(data []byte) (Groups, error) {
 	data, err := body(data)
 	if err != nil {

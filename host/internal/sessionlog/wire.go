@@ -8,10 +8,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// version is the form of records that this program writes. It reads this one and all before it.
+// version is the form of records that this program writes. It reads this one and all before it. Adding a field does not
+// raise it, because readers skip what they do not know.
 const version = 1
 
-// Errors of reading a record, for errors.Is.
+// Errors of reading a record, for errors.Is. Both are wrapped, with what was found.
 var (
 	// ErrNewer: the record was written by a later version of the program.
 	ErrNewer = errors.New("written by a newer version of thresh: use that version")
@@ -25,9 +26,11 @@ func damaged(format string, values ...any) error {
 }
 
 // message is a message that is being written. Fields that have the zero value are left out, unless a comment says
-// otherwise.
+// otherwise. The zero value is an empty message. There are no generated types: every value would be copied into them
+// before it is written.
 type message []byte
 
+// uint writes a number that is never negative.
 func (m *message) uint(field protowire.Number, v uint64) {
 	if v != 0 {
 		*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), v)
@@ -36,9 +39,11 @@ func (m *message) uint(field protowire.Number, v uint64) {
 
 func (m *message) bool(field protowire.Number, v bool) { m.uint(field, protowire.EncodeBool(v)) }
 
-// int is for numbers that may be negative.
+// int is for numbers that may be negative. Zigzag keeps small negative ones short: a plain varint of -1 takes ten
+// bytes.
 func (m *message) int(field protowire.Number, v int64) { m.uint(field, protowire.EncodeZigZag(v)) }
 
+// float always takes eight bytes and loses nothing, so that a calibration is the same after a restart.
 func (m *message) float(field protowire.Number, v float64) {
 	if v != 0 {
 		*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), math.Float64bits(v))
@@ -56,10 +61,11 @@ func (m *message) bytes(field protowire.Number, v []byte) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), v)
 }
 
-// record begins a record.
+// record begins a record. The version is a byte before the fields, so that it can be read without knowing anything
+// about them.
 func record() message { return message{version} }
 
-// body returns the fields of a record.
+// body returns the fields of a record. The error is [ErrNewer] or [ErrDamaged].
 func body(data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
@@ -72,7 +78,8 @@ func body(data []byte) ([]byte, error) {
 	return data[1:], nil
 }
 
-// field is one field of a message that is being read. Its bytes share the memory of the record.
+// field is one field of a message that is being read. Its bytes share the memory of the record. Which of varint and
+// bytes is set depends on kind.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -80,7 +87,8 @@ type field struct {
 	bytes  []byte
 }
 
-// fields calls each for the fields of a message, in their order.
+// fields calls each for the fields of a message, in their order. It ends at the first error of each. A field may occur
+// more than once: lists are written as repeated fields.
 func fields(m []byte, each func(f field) error) error {
 	for len(m) > 0 {
 		number, kind, n := protowire.ConsumeTag(m)
@@ -103,6 +111,7 @@ func fields(m []byte, each func(f field) error) error {
 			return damaged("field %d is cut off", number)
 		}
 		m = m[n:]
+		// A field of a kind that this program never writes reaches each without a value.
 		if err := each(f); err != nil {
 			return err
 		}
@@ -110,7 +119,8 @@ func fields(m []byte, each func(f field) error) error {
 	return nil
 }
 
-// raw returns the field's bytes, which do not reach into what follows them; nil if there are none.
+// raw returns the field's bytes, which do not reach into what follows them; nil if there are none. The capacity ends
+// there too: an append to the result would otherwise write into the record.
 func (f field) raw() []byte {
 	if len(f.bytes) == 0 {
 		return nil
@@ -146,6 +156,7 @@ func (m *message) counts(field protowire.Number, list []int32) {
 	m.bytes(field, packed)
 }
 
+// counts decodes the list. The limits keep a damaged number from being cut to 32 bits and taken for another.
 func (f field) counts() ([]int32, error) {
 	list := make([]int32, 0, len(f.bytes))
 	for m := f.bytes; len(m) > 0; {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // address says what the place where a server listens means for who can reach it. The zero value is an address that
@@ -44,10 +45,10 @@ func listenUnix(path string) (net.Listener, error) {
 		if info.Mode()&os.ModeSocket == 0 {
 			return nil, fmt.Errorf("serve.listen: %s exists and is no socket", path)
 		}
-		if c, err := net.Dial("unix", path); err == nil {
-			_ = c.Close()
+		switch err := dialUntilDead(path); {
+		case err == nil:
 			return nil, fmt.Errorf("serve.listen: %s is in use by another program", path)
-		} else if errors.Is(err, syscall.ECONNREFUSED) {
+		case errors.Is(err, syscall.ECONNREFUSED):
 			_ = os.Remove(path) // left behind by a host that was killed
 		}
 	}
@@ -69,6 +70,25 @@ func listenUnix(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("serve.listen: %w", err)
 	}
 	return &unixListener{l, path}, nil
+}
+
+// dyingTime is how long the socket of a host that was killed may still take connections: a process that the host was
+// just starting holds it until it becomes its own program.
+const dyingTime = time.Second
+
+// dialUntilDead connects to a socket again and again, and returns why that failed. If it still works after dyingTime,
+// another program serves there, and the error is nil.
+func dialUntilDead(path string) error {
+	for start := time.Now(); ; time.Sleep(dyingTime / 20) {
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			return err
+		}
+		_ = c.Close()
+		if time.Since(start) > dyingTime {
+			return nil
+		}
+	}
 }
 
 // unixListener knows where its socket was moved to. Go's own listener keeps the path that it was opened with.

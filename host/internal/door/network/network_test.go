@@ -471,3 +471,28 @@ func TestHealth(t *testing.T) {
 		}
 	}
 }
+
+// A host that was killed may leave its socket to a process that is only just starting, and that ends with it.
+func TestASocketThatIsJustGoingIsTakenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	old, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.(*net.UnixListener).SetUnlinkOnClose(false)
+	go func() { // closes at the first connection, which is when the next host looks
+		c, err := old.Accept()
+		if err == nil {
+			_ = c.Close()
+		}
+		_ = old.Close()
+	}()
+	l, err := Listen("unix:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a second host on the same socket: %v, %v", other, err)
+	}
+	_ = l.Close()
+}

@@ -175,7 +175,7 @@ func (p ready) rests(react time.Duration) error {
 		case used > react:
 			return fmt.Errorf("the call was cancelled %v ago, and it still computes (%v of CPU time since)",
 				time.Since(start).Round(time.Millisecond), used)
-		case late && after-before <= restCPU:
+		case late && after-before <= restCPU && !runnable(p.PID()):
 			return p.stillWaits()
 		}
 	}

@@ -95,3 +95,18 @@ func cpuTime(pgid int) (time.Duration, error) {
 	}
 	return sum, nil
 }
+
+// runnable reports whether a thread of a group has work to do, be it that it gets no processor for it. On a machine
+// under load, a program that computes can go without CPU time for as long as one that waits.
+func runnable(pgid int) bool {
+	folders, _ := group(pgid) // no group has no work
+	for _, folder := range folders {
+		threads, _ := filepath.Glob(filepath.Join(folder, "task", "[0-9]*", "stat"))
+		for _, path := range threads {
+			if fields := statFields(path); len(fields) > 0 && fields[0] == "R" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -21,6 +21,7 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}
+		// Two hosts draw different hashes, so the hash tells whose token it is.
 		if maybe { // an earlier try may have created it
 			var hash []byte
 			err := s.pool.QueryRow(ctx, "SELECT hash FROM thresh_access WHERE name = $1", access.Name).Scan(&hash)
@@ -32,7 +33,8 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
-// RevokeAccess implements [store.Accesses]. Other hosts refuse the token from when they read the list again.
+// RevokeAccess implements [store.Accesses]. Other hosts refuse the token from when they read the list again. A second
+// try that finds nothing to revoke is a success, if the first may have done it.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		tag, err := s.pool.Exec(ctx,
@@ -44,7 +46,7 @@ func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	})
 }
 
-// Accesses implements [store.Accesses].
+// Accesses implements [store.Accesses]. NULL marks a token that was not revoked, which is the zero time here.
 func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, "SELECT name, hash, created, revoked, limits FROM thresh_access ORDER BY name")
@@ -64,6 +66,7 @@ func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 }
 
 // Spend implements [store.Accesses]. Whether a sum that was cut off was added cannot be found out; the caller is told.
+// The statement adds by itself: two hosts that spend at once do not overwrite each other.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
 	err = s.once(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `INSERT INTO thresh_spent (name, day, amount) VALUES ($1, $2, $3)
@@ -74,7 +77,7 @@ func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum 
 }
 
 // Usage implements [store.Accesses]. It adds up the owner's sessions instead of keeping a sum: all appends of an owner
-// would wait for each other to change that.
+// would wait for each other to change that. The sum is of what was committed when it was read.
 func (s *Store) Usage(ctx context.Context, owner string) (u store.Usage, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx,

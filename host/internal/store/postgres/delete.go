@@ -10,13 +10,14 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Delete implements [store.Sessions].
+// Delete implements [store.Sessions]. It may be repeated: a session that an earlier try may have deleted is no error.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	return s.delete(ctx, key, -1)
 }
 
 // delete deletes a session, if it has not been used for a time; below 0 the time does not matter. A content that
-// another host refers to meanwhile makes the database take the deletion back, and it is tried again.
+// another host refers to meanwhile makes the database take the deletion back, and it is tried again. The row is locked
+// first, so that no append comes between the look at its use and the deletion.
 func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration) error {
 	err := s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -33,6 +34,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 				id).Scan(&hashes); err != nil {
 				return err
 			}
+			// Records and references are deleted by the database, with the session.
 			if _, err := tx.Exec(ctx, "DELETE FROM thresh_session WHERE id = $1", id); err != nil {
 				return err
 			}
@@ -51,13 +53,15 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 		}
 		return err
 	})
+	// Also after a try whose answer was lost: a notice too many does no harm.
 	if err == nil {
 		s.notify(store.Notice{Key: key})
 	}
 	return err
 }
 
-// Expire implements [store.Sessions]. Each session is deleted by itself: none waits for the others.
+// Expire implements [store.Sessions]. Each session is deleted by itself: none waits for the others. n counts what was
+// deleted before an error too.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
 	var keys []store.Key
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {

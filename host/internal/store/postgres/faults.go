@@ -11,7 +11,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// broken says whether a call that failed with err is worth another try, and whether it may have taken effect.
+// broken says whether a call that failed with err is worth another try, and whether it may have taken effect. What the
+// database refuses for good is not tried again.
 func broken(err error) (again, maybe bool) {
 	var (
 		answer  *pgconn.PgError
@@ -21,6 +22,7 @@ func broken(err error) (again, maybe bool) {
 	switch {
 	case err == nil, isRefusal(err), errors.As(err, &ours):
 		return false, false
+	// The database has answered, so its code says what became of the statement.
 	case errors.As(err, &answer):
 		switch {
 		case strings.HasPrefix(answer.Code, "57P"): // the database shuts down, or starts
@@ -33,9 +35,12 @@ func broken(err error) (again, maybe bool) {
 			return true, answer.Code == "40003"
 		}
 		return false, false
+	// No connection was made, so nothing was sent.
 	case errors.As(err, &connect):
 		return true, false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		// The end of a context closes the connection in the middle of a statement. Whether it was sent is what the
+		// driver knows.
 		return true, !pgconn.SafeToRetry(err)
 	case pgconn.SafeToRetry(err):
 		return true, false
@@ -52,7 +57,8 @@ func isNetwork(err error) bool {
 		strings.Contains(err.Error(), "conn closed") || strings.Contains(err.Error(), "closed pool")
 }
 
-// isRefusal says whether err is the answer to a call and not a failure of the store.
+// isRefusal says whether err is the answer to a call and not a failure of the store. Refusals are never tried again:
+// they are what the caller needs to know.
 func isRefusal(err error) bool {
 	var conflict *store.ConflictError
 	var leased *store.LeasedError
@@ -60,7 +66,8 @@ func isRefusal(err error) bool {
 		errors.As(err, &conflict) || errors.As(err, &leased)
 }
 
-// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are.
+// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are. The end of
+// the store is checked before that of the call.
 func (s *Store) fault(ctx context.Context, err error) error {
 	var ours *store.Fault
 	switch {
@@ -74,7 +81,8 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	return &store.Fault{Cause: cause(err), Store: s.name, Err: err}
 }
 
-// cause maps the error codes of PostgreSQL; their first two characters are a class.
+// cause maps the error codes of PostgreSQL; their first two characters are a class. An error without a code comes from
+// the connection or the driver. Codes are looked up before classes.
 func cause(err error) store.Cause {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) {
@@ -103,6 +111,7 @@ func cause(err error) store.Cause {
 	case "28": // authentication
 		return store.Denied
 	case "XX":
+		// internal error, damaged data or index
 		return store.Corrupt
 	}
 	return store.Broken

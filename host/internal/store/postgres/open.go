@@ -19,7 +19,8 @@ import (
 var migrations embed.FS
 
 const (
-	// migrationLock is the advisory lock under which the schema is changed.
+	// migrationLock is the advisory lock under which the schema is changed. It has to be the same in all versions of
+	// the program.
 	migrationLock = 0x746872657368 // "thresh"
 	// connections is how many connections a host has at most, unless the URL has pool_max_conns. Appends of different
 	// sessions share commits in the database, if there are enough connections for them.
@@ -29,7 +30,7 @@ const (
 )
 
 // Open connects to a database, postgres://user:password@host:port/database?option=value, and creates the tables if they
-// are missing.
+// are missing. The error is a [*store.Fault], of cause Gone if the database cannot be reached for some time.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -46,6 +47,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	config.ConnConfig.RuntimeParams["application_name"] = "thresh"
 	// The pool outlives the call: its connections are made when they are needed.
 	s := &Store{name: nameOf(config.ConnConfig), news: newNews()}
+	// The store has a context of its own, because that of the call ends with it.
 	s.alive, s.stop = context.WithCancel(context.Background())
 	if s.pool, err = pgxpool.NewWithConfig(s.alive, config); err != nil {
 		s.stop()
@@ -61,12 +63,13 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// nameOf is what errors call a database.
+// nameOf is what errors call a database. It has no password, as errors are logged.
 func nameOf(c *pgx.ConnConfig) string {
 	return fmt.Sprintf("postgres://%s@%s:%d/%s", c.User, c.Host, c.Port, c.Database)
 }
 
-// migrate brings the schema up to date with the steps of this program.
+// migrate brings the schema up to date with the steps of this program. It may be called again after a connection broke:
+// all of it is one transaction.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -83,6 +86,7 @@ func (s *Store) migrate(ctx context.Context) error {
 // first of them.
 func (s *Store) migrateTo(ctx context.Context, steps []store.Migration) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// Held until the transaction ends, however that happens.
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err
 		}

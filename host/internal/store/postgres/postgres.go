@@ -25,17 +25,20 @@ type Store struct {
 	name string // the database, for errors, without a password
 	pool *pgxpool.Pool
 	hub  store.Hub
+	// news is told to the other hosts; hub tells the watchers of this one.
 	news *news
 
-	stop   context.CancelFunc // ends calls in progress, and the goroutines of watch.go
-	alive  context.Context    // ended by stop
-	wait   sync.WaitGroup     // for those goroutines
+	stop  context.CancelFunc // ends calls in progress, and the goroutines of watch.go
+	alive context.Context    // ended by stop
+	wait  sync.WaitGroup     // for those goroutines
+	// listen starts the goroutine that hears of other hosts, with the first watcher: most commands have none.
 	listen sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed].
+// Close waits for calls in progress; those that wait for the database to come back get [store.ErrClosed]. A second
+// Close does nothing more.
 func (s *Store) Close() error {
 	s.stop()
 	s.wait.Wait()
@@ -45,6 +48,7 @@ func (s *Store) Close() error {
 }
 
 // Vacuum implements [store.Store]. PostgreSQL keeps the space for what comes next, and does this by itself as well.
+// ANALYZE is for the planner, which otherwise knows a new table as an empty one.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx, "VACUUM (ANALYZE) thresh_session, thresh_record, thresh_refer, thresh_content")
@@ -52,7 +56,8 @@ func (s *Store) Vacuum(ctx context.Context) error {
 	})
 }
 
-// Check implements [store.Store]. It reads all logs and looks for records that are missing.
+// Check implements [store.Store]. It reads all logs and looks for records that are missing. The bytes are read too, so
+// that a page that cannot be read is found.
 func (s *Store) Check(ctx context.Context) error {
 	return s.retry(ctx, func(ctx context.Context, _ bool) error {
 		var found string
@@ -67,6 +72,7 @@ func (s *Store) Check(ctx context.Context) error {
 }
 
 // Size implements [store.Store]. Free is 0: PostgreSQL uses the space of deleted rows itself, and does not return it.
+// Bytes includes indexes and what PostgreSQL stores apart from the rows.
 func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		return s.pool.QueryRow(ctx, `SELECT count(*), coalesce(sum(revision), 0)::bigint,
@@ -77,4 +83,5 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	return size, err
 }
 
+// notFound returns an error for errors.Is; it names the id and not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }

@@ -23,6 +23,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 			yield(store.Record{}, err)
 			return
 		}
+		// A page is read as a whole before the loop gets its first record, so a repeated try repeats none.
 		read := func(p store.Page) (records []store.Record, err error) {
 			err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 				records, err = s.page(ctx, id, p)
@@ -46,7 +47,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 	}
 }
 
-// page reads one page. Both statements walk the primary key of the session's records.
+// page reads one page. Both statements walk the primary key of the session's records. No numbers mean a range.
 func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Record, error) {
 	var kinds []int16 // NULL if all kinds are wanted
 	for _, kind := range p.Kinds {
@@ -75,7 +76,8 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 	})
 }
 
-// Contents implements [store.Sessions]. All are read by one statement: a session that is loaded may need hundreds.
+// Contents implements [store.Sessions]. All are read by one statement: a session that is loaded may need hundreds. A
+// content that is missing makes the error one of cause [store.Corrupt].
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (
 	found map[store.Hash][]byte, err error) {
 	names := make([][]byte, len(hashes))
@@ -83,6 +85,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		names[i] = hashes[i][:]
 	}
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		// Made again for each try: an earlier one may have been cut off in the middle.
 		found = make(map[store.Hash][]byte, len(hashes))
 		rows, err := s.pool.Query(ctx,
 			"SELECT hash, data FROM thresh_content WHERE owner = $1 AND hash = ANY ($2)", owner, names)
@@ -100,6 +103,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		return nil, err
 	}
 	for _, hash := range hashes {
+		// blob never stores NULL, so an empty content is not nil.
 		if found[hash] == nil {
 			return nil, s.fault(ctx, store.MissingContent(hash))
 		}
@@ -107,7 +111,8 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	return found, nil
 }
 
-// List implements [store.Sessions].
+// List implements [store.Sessions]. A page begins after the last key, so sessions that come and go between pages move
+// no others.
 func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.Head, error] {
 	return store.ReadHeads(filter, func(after store.Key, limit int) (heads []store.Head, err error) {
 		err = s.retry(ctx, func(ctx context.Context, _ bool) error {

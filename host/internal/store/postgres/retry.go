@@ -10,15 +10,17 @@ import (
 )
 
 const (
-	// patience is how long a call tries to reach the database, as long as a restart of it takes.
+	// patience is how long a call tries to reach the database, as long as a restart of it takes. Longer than this, a
+	// turn should fail instead of hanging.
 	patience = 10 * time.Second
-	// firstPause and longestPause are between the tries.
+	// firstPause and longestPause are between the tries. They double, with a random part.
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
 )
 
 // retry calls f until it gets an answer from the database. maybe says that an earlier try may have taken effect: f then
 // must find out, so that nothing is done twice. An error that leaves this open is a [store.Fault] with Unknown set.
+// A store that was closed makes no try at all: the pool would report its own error.
 func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe bool) error) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
@@ -34,6 +36,7 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe boo
 		// Once a try may have taken effect, this holds for all that follow.
 		again, committed := broken(err)
 		maybe = maybe || committed
+		// A try in progress is not cut off at the time limit, only no other begins.
 		if !again || ctx.Err() != nil || s.alive.Err() != nil || time.Now().After(until) {
 			return s.final(ctx, err, maybe)
 		}
@@ -48,7 +51,8 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe boo
 	}
 }
 
-// once calls f, which cannot find out whether it has taken effect, until it was sent to the database.
+// once calls f, which cannot find out whether it has taken effect, until it was sent to the database. A connection that
+// could not be made is tried again; after anything was sent, the error is a fault with Unknown set.
 func (s *Store) once(ctx context.Context, f func(ctx context.Context) error) error {
 	var last error
 	err := s.retry(ctx, func(ctx context.Context, maybe bool) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// headColumns are what scanHead reads.
+// headColumns are what scanHead reads. Each statement that returns a head ends with them.
 const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
 	entries, tokens, bytes`
 
@@ -45,7 +45,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	return h, err
 }
 
-// Head implements [store.Sessions].
+// Head implements [store.Sessions]. A read may be repeated as often as needed.
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = s.head(ctx, key)
@@ -54,7 +54,8 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 	return h, err
 }
 
-// head reads a session's row. It makes one try.
+// head reads a session's row. It makes one try. The error is [store.ErrNotFound] without a row. Its caller makes it
+// part of what it tries again.
 func (s *Store) head(ctx context.Context, key store.Key) (int64, store.Head, error) {
 	id, h, err := scanHead(s.pool.QueryRow(ctx,
 		"SELECT "+headColumns+" FROM thresh_session WHERE owner = $1 AND name = $2", key.Owner, key.ID))
@@ -96,6 +97,7 @@ const (
 	selectHead = ` SELECT ` + headColumns + ` FROM head`
 )
 
+// Both are made once. The same text every time lets a connection keep its prepared statement.
 var (
 	appendRecords     = fmt.Sprintf(appendHead, "") + selectHead
 	appendWithContent = fmt.Sprintf(appendHead, newBytes) + appendContents + selectHead
@@ -114,11 +116,13 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 			snapshot = i + 1
 		}
 	}
+	// Drawn once for all tries. It is in every record of the append.
 	nonce := rand.Int64()
 	statement := appendRecords
 	args := []any{key.Owner, key.ID, int64(at.Revision), int64(at.Fence), change.Summary.Entries, change.Summary.Tokens,
 		snapshot, kinds, data, nonce, size, at.Holder}
-	// Most appends have no contents, and then a statement that is cheaper to plan and to run.
+	// Most appends have no contents, and then a statement that is cheaper to plan and to run. The parameters from 13 on
+	// are only in the longer one.
 	if len(change.Contents) > 0 {
 		statement = appendWithContent
 		hashes, contents := distinct(change.Contents)
@@ -136,6 +140,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		}
 		if maybe {
 			if mine, err := s.wrote(ctx, id, at.Revision+1, nonce); mine || err != nil {
+				// The first record has the nonce, so the append was written as a whole: a statement has no half.
 				// Others may have appended since, which the next append of this host has to find out.
 				h = now
 				h.Revision, h.Fence = at.Revision+uint64(len(kinds)), at.Fence
@@ -151,7 +156,8 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	return h, nil
 }
 
-// wrote says whether the record at seq is of the append with this nonce.
+// wrote says whether the record at seq is of the append with this nonce. An append without records leaves none, but
+// moves no revision either, so that a repeated one succeeds.
 func (s *Store) wrote(ctx context.Context, id int64, seq uint64, nonce int64) (mine bool, err error) {
 	err = s.pool.QueryRow(ctx,
 		"SELECT EXISTS (SELECT FROM thresh_record WHERE session = $1 AND seq = $2 AND nonce = $3)",
@@ -182,7 +188,8 @@ func blob(data []byte) []byte {
 }
 
 // Lease implements [store.Sessions]. Both the end of the last lease and that of the new one are by the database's
-// clock, in one statement. A lease that was got twice after a broken connection harms nobody.
+// clock, in one statement. A lease that was got twice after a broken connection harms nobody. A holder that has it
+// already extends it and keeps the fence.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `UPDATE thresh_session SET fence = fence + (holder <> $3)::int,
@@ -211,6 +218,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 }
 
 // Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
+// It is no error if the holder has no lease, and may be repeated.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.retry(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx,

@@ -13,7 +13,8 @@ import (
 )
 
 // Commits that notify take a lock of the whole database, so that an append does not. A goroutine collects what was
-// appended and tells the other hosts by a statement of its own, at most ten times a second.
+// appended and tells the other hosts by a statement of its own, at most ten times a second. A notice is late by about
+// that time, and a busy session is told once and not for every append.
 const (
 	channel  = "thresh"
 	interval = 100 * time.Millisecond
@@ -21,25 +22,29 @@ const (
 	maxPayload = 7000
 )
 
-// news is what the other hosts have not been told yet.
+// news is what the other hosts have not been told yet. One goroutine sends it; notify only adds to it.
 type news struct {
-	host    string // tells a host its own notifications
-	mu      sync.Mutex
+	host string // tells a host its own notifications
+	mu   sync.Mutex
+	// pending is the last revision of each session, 0 for one that was deleted.
 	pending map[store.Key]uint64
 	wake    chan struct{} // has room for one
 }
 
+// newNews draws a name that no other host has: a host hears its own notifications too, as PostgreSQL sends them to all
+// that listen.
 func newNews() *news {
 	return &news{host: rand.Text(), pending: map[store.Key]uint64{}, wake: make(chan struct{}, 1)}
 }
 
-// notification is the payload. No notices mean that any session may have changed.
+// notification is the payload. No notices mean that any session may have changed. The names are short because a payload
+// has 8000 bytes for all.
 type notification struct {
 	Host    string         `json:"h"`
 	Notices []store.Notice `json:"n,omitempty"`
 }
 
-// notify tells this process of a change, and the others in a moment.
+// notify tells this process of a change, and the others in a moment. It never waits, so that an append does not.
 func (s *Store) notify(n store.Notice) {
 	s.hub.Notify(n)
 	s.news.mu.Lock()
@@ -51,7 +56,8 @@ func (s *Store) notify(n store.Notice) {
 	}
 }
 
-// tell is the goroutine that notifies the other hosts. What it cannot send is lost, as notices may be.
+// tell is the goroutine that notifies the other hosts. What it cannot send is lost, as notices may be. It ends with the
+// store.
 func (s *Store) tell() {
 	for {
 		select {
@@ -94,6 +100,7 @@ func (n *news) payloads(pending map[store.Key]uint64) []string {
 	for key, revision := range pending {
 		notice := store.Notice{Key: key, Revision: revision}
 		text, err := json.Marshal(notice)
+		// Half, because a notice is put into a notification with its host, and still has to fit.
 		if err != nil || len(text) > maxPayload/2 || len(all) == most {
 			text, _ = json.Marshal(notification{Host: n.host})
 			return []string{string(text)}
@@ -107,7 +114,8 @@ func (n *news) payloads(pending map[store.Key]uint64) []string {
 	return all
 }
 
-// Watch implements [store.Store]. One connection listens for all watchers of a process.
+// Watch implements [store.Store]. One connection listens for all watchers of a process. It returns when ctx ends or the
+// store is closed, never because of a broken connection.
 func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	if s.alive.Err() != nil {
 		return store.ErrClosed
@@ -117,6 +125,7 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 }
 
 // hear is the goroutine that listens. After a broken connection it listens on a new one; what was said between is lost.
+// Pauses grow only as long as the database cannot be reached.
 func (s *Store) hear() {
 	for pause := firstPause; s.alive.Err() == nil; pause = min(2*pause, longestPause) {
 		if s.hearUntilBroken() {
@@ -129,7 +138,8 @@ func (s *Store) hear() {
 	}
 }
 
-// hearUntilBroken listens on one connection, and says whether it got as far as listening.
+// hearUntilBroken listens on one connection, and says whether it got as far as listening. Any error ends it; the next
+// connection begins with a zero notice.
 func (s *Store) hearUntilBroken() (listening bool) {
 	conn, err := pgx.ConnectConfig(s.alive, s.pool.Config().ConnConfig)
 	if err != nil {

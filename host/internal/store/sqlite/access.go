@@ -17,14 +17,17 @@ func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	})
 }
 
-// RevokeAccess implements [store.Accesses].
+// RevokeAccess implements [store.Accesses]. The row stays, so that the sessions and the spending of the name are kept
+// for a token that replaces it.
 func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 	return s.write(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrNotFound, st.revoke, name, time.Now().UnixMicro())
 	})
 }
 
-// changeAccess runs a statement that changes one token, or none if the token is not as the statement wants it.
+// changeAccess runs a statement that changes one token, or none if the token is not as the statement wants it. Whether
+// it is as wanted is the statement's own condition: a look before the change could be out of date, as other processes
+// write too.
 func changeAccess(otherwise error, statement *sql.Stmt, name string, args ...any) error {
 	result, err := statement.ExecContext(background, append([]any{name}, args...)...)
 	if err != nil {
@@ -36,7 +39,7 @@ func changeAccess(otherwise error, statement *sql.Stmt, name string, args ...any
 	return fmt.Errorf("access token %q: %w", name, otherwise)
 }
 
-// Accesses implements [store.Accesses].
+// Accesses implements [store.Accesses]. The list is small and read at once.
 func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	if s.closed() {
 		return nil, store.ErrClosed
@@ -59,7 +62,8 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	return all, s.fault(ctx, rows.Err())
 }
 
-// Spend implements [store.Accesses]. The sum is made by the statement, so that no host overwrites another's.
+// Spend implements [store.Accesses]. The sum is made by the statement, so that no host overwrites another's. A context
+// that ends after the writer has taken the job does not withdraw it: the sum is the one that was committed.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
 	err = s.write(ctx, func(st *statements, _ *job) error {
 		return st.spend.QueryRowContext(background, name, day, amount).Scan(&sum)

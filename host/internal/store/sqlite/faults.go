@@ -14,7 +14,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are.
+// fault says what an error means. Errors that are one of ours already, or the context's, stay as they are. The context
+// goes before the driver's error, because a query that was interrupted fails with a code of SQLite.
 func (s *Store) fault(ctx context.Context, err error) error {
 	var (
 		ours     *store.Fault
@@ -35,11 +36,13 @@ func (s *Store) fault(ctx context.Context, err error) error {
 }
 
 // cause is why a call failed: by SQLite's result code, or by that of the system where the file was opened without it.
+// The order matters only for an error of the driver, whose code is more exact than anything it wraps.
 func (s *Store) cause(err error) store.Cause {
 	var failed *driver.Error
 	switch {
 	case errors.As(err, &failed):
 		return s.causeOf(failed.Code())
+	// A content that a record refers to is gone, which SQLite does not notice.
 	case errors.Is(err, store.ErrMissing):
 		return store.Corrupt
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EISDIR),
@@ -63,6 +66,8 @@ func (s *Store) causeOf(code int) store.Cause {
 		return store.Locked
 	case codes.SQLITE_PERM, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
 		return store.Denied
+	// ENOSPC is SQLITE_FULL by itself. What is left under this code are errors of the disk, and the limit of the
+	// process.
 	case codes.SQLITE_IOERR:
 		if s.atLimit() {
 			return store.Full

@@ -16,7 +16,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// patience is how long a statement waits for the lock of another process. A variable for tests, which have none.
+// patience is how long a statement waits for the lock of another process. A variable for tests, which have none. It is
+// passed to SQLite in milliseconds. While the writer waits, all writing calls of the process wait with it.
 var patience = 5 * time.Second
 
 //go:embed migrations/*.sql
@@ -25,17 +26,20 @@ var migrations embed.FS
 const (
 	// applicationID marks our files in their header, so that the file of another program is not taken for one.
 	applicationID = 0x74687273 // "thrs"
-	// readers is how many connections read at once.
+	// readers is how many connections read at once. A reader never blocks the writer in WAL mode; more connections cost
+	// memory and files, and sessions are read when they are opened, not in every turn.
 	readers = 4
 )
 
 // Open opens the store in the file path, and creates the file and its directory if they are missing. Only their owner
-// can read them.
+// can read them. The error is a [*store.Fault]: for example, of cause Foreign if the file is another program's, and
+// Denied if it cannot be opened.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s := &Store{path: path, jobs: make(chan *job, maxBatch), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.create(); err != nil {
 		return nil, s.fault(ctx, err)
 	}
+	// One connection for all writes, opened before those of readers: they cannot read a schema that is not there.
 	w := &writer{Store: s}
 	if err := w.connect(ctx); err != nil {
 		return nil, s.fault(ctx, err)
@@ -63,6 +67,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		}
 		return nil, s.fault(ctx, err)
 	}
+	// From here on the connection belongs to the writer's goroutine.
 	go w.run()
 	return s, nil
 }
@@ -72,6 +77,7 @@ func (s *Store) create() error {
 	// The log and the index that SQLite puts next to the file get the same permissions as the file.
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
+		// An existing file is opened without being changed, and keeps its permissions.
 	}
 	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -92,7 +98,8 @@ func dsn(path string, more ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
 }
 
-// migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same.
+// migrate brings the schema up to date. The lock of the transaction keeps other processes from doing the same. A
+// process that waits for it finds nothing left to do.
 func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -107,6 +114,8 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) error {
 
 // migrateTo takes the steps as an argument, so that tests can make a store of an earlier version.
 func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.Migration) (err error) {
+	// IMMEDIATE takes the lock at once. A transaction that read the version first could find it outdated when it wants
+	// to write.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -135,6 +144,7 @@ func migrateTo(ctx context.Context, conn *sql.Conn, path string, steps []store.M
 		if _, err := conn.ExecContext(ctx, step.SQL); err != nil {
 			return fmt.Errorf("migration to schema %d: %w", step.Version, err)
 		}
+		// Both are in the header of the file, and so are part of the transaction.
 		mark := fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", step.Version, applicationID)
 		if _, err := conn.ExecContext(ctx, mark); err != nil {
 			return err

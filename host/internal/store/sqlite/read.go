@@ -19,6 +19,8 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 			yield(store.Record{}, err)
 			return
 		}
+		// Pages are separate statements: a loop that takes long holds no snapshot open, which would keep the log from
+		// being moved into the file.
 		read := func(p store.Page) ([]store.Record, error) { return s.page(ctx, id, p) }
 		exists := func() error { return s.exists(ctx, id, key) }
 		for r, err := range store.ReadRecords(h, choice, read, exists) {
@@ -43,7 +45,8 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 	return scanRecords(s.queries.chosen.QueryContext(ctx, id, kinds, string(list)))
 }
 
-// exists returns an error if the session is gone.
+// exists returns an error if the session is gone. A page that comes back empty may be one of a session that was deleted
+// meanwhile, which must not look like a short log.
 func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
 	var n int
 	if err := s.queries.exists.QueryRowContext(ctx, id).Scan(&n); err != nil {
@@ -55,7 +58,7 @@ func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
 	return nil
 }
 
-// scanRecords reads rows of seq, kind and data.
+// scanRecords reads rows of seq, kind and data. It takes the results of a query as they are, and closes the rows.
 func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 	if err != nil {
 		return nil, err
@@ -85,7 +88,8 @@ func kindMask(kinds []store.Kind) int64 {
 	return mask
 }
 
-// Contents implements [store.Sessions]. A lookup takes microseconds in the process: they need not be read together.
+// Contents implements [store.Sessions]. A lookup takes microseconds in the process: they need not be read together. The
+// error is that of the first one that is missing, of cause [store.Corrupt].
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (map[store.Hash][]byte, error) {
 	if s.closed() {
 		return nil, store.ErrClosed
@@ -104,7 +108,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	return found, nil
 }
 
-// List implements [store.Sessions].
+// List implements [store.Sessions]. The order is by bytes, SQLite's default for text.
 func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.Head, error] {
 	return store.ReadHeads(filter, func(after store.Key, limit int) ([]store.Head, error) {
 		heads, err := s.list(ctx, filter, after, limit)

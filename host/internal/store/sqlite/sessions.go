@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// background is the context of statements in the writer's transactions: see [writer.run].
+// background is the context of statements in the writer's transactions: see [writer.run]. A batch has jobs of several
+// callers, whose contexts must not end it.
 var background = context.Background()
 
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
@@ -30,7 +31,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) 
 	return h, err
 }
 
-// Head implements [store.Sessions].
+// Head implements [store.Sessions]. It is read outside of the writer, and sees what was committed before.
 func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	_, h, err := s.find(ctx, key)
 	return h, err
@@ -54,6 +55,8 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	h store.Head, err error) {
 	var size, snapshot int
 	for i, r := range change.Records {
+		// The last snapshot of the change counts; its number is relative to the revision, which only the statement
+		// knows for certain.
 		size += len(r.Data)
 		if r.Kind == store.Snapshot {
 			snapshot = i + 1
@@ -74,6 +77,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		if err != nil {
 			return err
 		}
+		// The condition of the update has made sure that the session is at this revision.
 		seq := int64(at.Revision)
 		for _, r := range change.Records {
 			seq++
@@ -95,7 +99,8 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 	return h, nil
 }
 
-// refuse says why an append changed nothing.
+// refuse says why an append changed nothing. It reads in the same transaction: what it reports is where the session was
+// when the append was refused.
 func (st *statements) refuse(key store.Key, at store.Position) error {
 	_, now, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
 	switch {
@@ -107,7 +112,8 @@ func (st *statements) refuse(key store.Key, at store.Position) error {
 	return &store.ConflictError{Key: key, At: at, Now: now}
 }
 
-// keep makes a session refer to a content, and adds the content if its owner has not got it.
+// keep makes a session refer to a content, and adds the content if its owner has not got it. The head is kept in step
+// with the row, because it was read before its contents were counted.
 func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []byte) error {
 	if _, err := st.content.ExecContext(background, h.Owner, hash[:], blob(content)); err != nil {
 		return err
@@ -143,6 +149,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		case err != nil:
 			return err
 		}
+		// Time is taken in the writer, after any wait for it: a caller's own would be out of date.
 		now := time.Now().UnixMicro()
 		if last != holder && until > now {
 			return &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
@@ -161,12 +168,13 @@ func (s *Store) Release(ctx context.Context, key store.Key, holder string) error
 	})
 }
 
-// Delete implements [store.Sessions].
+// Delete implements [store.Sessions]. A point in time far ahead makes the condition on its use hold always.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
 	return s.delete(ctx, key, time.Now().AddDate(1000, 0, 0))
 }
 
-// delete deletes a session unless it was used at or after a time.
+// delete deletes a session unless it was used at or after a time. The steps are one transaction, so that no reader sees
+// a session without its records. References go before contents and before the session, as foreign keys are enforced.
 func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time) error {
 	return s.write(ctx, func(st *statements, j *job) error {
 		id, h, err := scanHead(st.head.QueryRowContext(background, key.Owner, key.ID))
@@ -200,6 +208,8 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 }
 
 // Expire implements [store.Sessions]. Each session is a call of its own, so that those of others come in between.
+// Sessions that were used or deleted since the list was made are skipped. n counts those that were deleted before an
+// error too.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
 	if s.closed() {
 		return 0, store.ErrClosed

@@ -26,8 +26,10 @@ import (
 
 // Store is a file with sessions.
 type Store struct {
+	// path is also what errors call the store.
 	path string
-	hub  store.Hub
+	// hub passes notices on to the watchers of this process.
+	hub store.Hub
 
 	// read is a pool of connections that cannot write.
 	read    *sql.DB
@@ -37,7 +39,8 @@ type Store struct {
 	jobs    chan *job
 	stop    chan struct{} // closed when the store is
 	stopped chan struct{} // closed when the writer has ended
-	once    sync.Once
+	// once makes a second Close wait for the first and return nil.
+	once sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
@@ -52,7 +55,8 @@ func (s *Store) closed() bool {
 	}
 }
 
-// Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed].
+// Close waits for the transaction in progress. Calls that still wait for the writer get [store.ErrClosed]. What was
+// acknowledged is in the file.
 func (s *Store) Close() error {
 	// The writer first: its connection is the last that may write, and moves the log into the file when it closes.
 	var err error
@@ -65,7 +69,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Watch implements [store.Store]. What other processes write is seen by polling, and told as a zero notice.
+// Watch implements [store.Store]. What other processes write is seen by polling, and told as a zero notice. A notice of
+// the process's own changes names the session.
 func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 	if s.closed() {
 		return store.ErrClosed
@@ -74,7 +79,8 @@ func (s *Store) Watch(ctx context.Context, changed func(store.Notice)) error {
 }
 
 // Vacuum implements [store.Store]. It rewrites the file without its gaps, which takes as much space once more, and
-// moves the write-ahead log into it.
+// moves the write-ahead log into it. It waits for its turn in the writer, as no transaction may be open; all writing
+// calls wait meanwhile.
 func (s *Store) Vacuum(ctx context.Context) error {
 	return s.outside(ctx, func(c *sql.Conn) error {
 		for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
@@ -87,7 +93,7 @@ func (s *Store) Vacuum(ctx context.Context) error {
 }
 
 // Check implements [store.Store]. After SQLite has found its trees and indexes sound, the logs are looked at: a record
-// that is missing is no damage to SQLite.
+// that is missing is no damage to SQLite. It reads through the pool, so that writing goes on.
 func (s *Store) Check(ctx context.Context) error {
 	if s.closed() {
 		return store.ErrClosed
@@ -104,7 +110,7 @@ func (s *Store) Check(ctx context.Context) error {
 	return s.fault(ctx, err)
 }
 
-// lines reads rows of one text.
+// lines reads rows of one text. It is for statements that are used rarely, and not prepared.
 func (s *Store) lines(ctx context.Context, query string) (lines []string, err error) {
 	rows, err := s.read.QueryContext(ctx, query)
 	if err != nil {
@@ -140,7 +146,7 @@ func (s *Store) Size(ctx context.Context) (size store.Size, err error) {
 	return size, nil
 }
 
-// fromMicros reads a time; 0 is the zero time.
+// fromMicros reads a time; 0 is the zero time. Times are stored in microseconds since 1970, UTC.
 func fromMicros(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

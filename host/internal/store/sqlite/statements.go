@@ -7,7 +7,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// headColumns are what scanHead reads.
+// headColumns are what scanHead reads. Each statement that returns a head ends with them.
 const headColumns = `id, owner, name, revision, snapshot, fence, parent_owner, parent_name, forked_at, created, used,
 	entries, tokens, bytes`
 
@@ -22,6 +22,7 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, h store.Head, err 
 
 // statements are those of the writer, on its one connection.
 type statements struct {
+	// all is what close has to give up.
 	all []*sql.Stmt
 
 	// Transactions are begun with the lock for writing: one that begins by reading, and finds another process writing
@@ -48,7 +49,8 @@ type preparer interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-// prepareAll prepares statements, and returns those that it has prepared also with an error.
+// prepareAll prepares statements, and returns those that it has prepared also with an error. The caller closes what was
+// prepared if there is an error. The map has no order: no statement may depend on another.
 func prepareAll(ctx context.Context, p preparer, texts map[**sql.Stmt]string) (done []*sql.Stmt, err error) {
 	for statement, text := range texts {
 		if *statement, err = p.PrepareContext(ctx, text); err != nil {
@@ -67,6 +69,7 @@ func (st *statements) close() {
 	*st = statements{}
 }
 
+// prepare prepares all statements of the writer. Parameters have numbers, because most of them are used more than once.
 func (st *statements) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	st.all, err = prepareAll(ctx, conn, map[**sql.Stmt]string{
 		&st.begin:    "BEGIN IMMEDIATE",
@@ -126,6 +129,7 @@ type queries struct {
 	head, exists, records, chosen, content, list, unused, accesses, usage *sql.Stmt
 }
 
+// prepare prepares the readers' statements. Each reads a page at most or what is small as a whole.
 func (q *queries) prepare(ctx context.Context, read *sql.DB) error {
 	_, err := prepareAll(ctx, read, map[**sql.Stmt]string{
 		&q.head:   "SELECT " + headColumns + " FROM session WHERE owner = ?1 AND name = ?2",

@@ -45,6 +45,8 @@ func (s *Store) outside(ctx context.Context, f func(*sql.Conn) error) error {
 	return s.submit(ctx, &job{alone: f, done: make(chan struct{})})
 }
 
+// submit hands a job to the writer and waits for it. The error is the job's, [store.ErrClosed] if the store was closed
+// before the writer took it, or the cause of ctx if the caller withdrew it.
 func (s *Store) submit(ctx context.Context, j *job) error {
 	// Checked first, because a select takes any of its cases that is ready.
 	if ctx.Err() != nil {
@@ -66,6 +68,7 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 	case <-ctx.Done():
 		if j.owned.CompareAndSwap(false, true) {
 			return context.Cause(ctx)
+			// The writer has taken it, and will finish it in any case: only the answer tells whether it had an effect.
 		}
 		<-j.done
 		return j.err
@@ -99,7 +102,7 @@ func (w *writer) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare prepares the writer's statements.
+// prepare prepares the writer's statements. The present version is the one that later ones are compared with.
 func (w *writer) prepare(ctx context.Context) error {
 	if err := w.st.prepare(ctx, w.conn); err != nil {
 		return err
@@ -108,7 +111,8 @@ func (w *writer) prepare(ctx context.Context) error {
 	return err
 }
 
-// disconnect gives the connection up, with any transaction that is open on it.
+// disconnect gives the connection up, with any transaction that is open on it. SQLite rolls that back. It may be called
+// on a writer that has failed to connect.
 func (w *writer) disconnect() {
 	w.st.close()
 	if w.conn != nil {
@@ -142,9 +146,12 @@ func (w *writer) run() {
 	}
 }
 
-// take collects the jobs that wait. A job outside of transactions ends the batch, or is one by itself.
+// take collects the jobs that wait. A job outside of transactions ends the batch, or is one by itself. It does not wait
+// for more: under load a batch fills while the last one is being committed, and without load a call should not be
+// delayed.
 func (w *writer) take(batch []*job, first *job) []*job {
 	for j := first; ; {
+		// A job that its caller has withdrawn is dropped here.
 		if j.owned.CompareAndSwap(false, true) {
 			batch = append(batch, j)
 		}
@@ -183,7 +190,8 @@ func (w *writer) perform(batch []*job) {
 	}
 }
 
-// commit does jobs in one transaction. Its error is the transaction's; a job that was refused has its own.
+// commit does jobs in one transaction. Its error is the transaction's; a job that was refused has its own. A failure
+// rolls back all of them: none has had an effect.
 func (w *writer) commit(batch []*job) error {
 	return w.connected(func(ctx context.Context) error {
 		if _, err := w.st.begin.ExecContext(ctx); err != nil {
@@ -208,7 +216,8 @@ func (w *writer) commit(batch []*job) error {
 	})
 }
 
-// isRefusal says whether err is the answer to a call and not a failure of the store.
+// isRefusal says whether err is the answer to a call and not a failure of the store. Refused jobs have changed nothing,
+// so the transaction goes on without them.
 func isRefusal(err error) bool {
 	var conflict *store.ConflictError
 	var leased *store.LeasedError
@@ -217,7 +226,7 @@ func isRefusal(err error) bool {
 }
 
 // connected calls f with a connection. After a failure the connection is given up, and the next call opens another: so
-// the store works again when the cause is gone, whatever state SQLite was left in.
+// the store works again when the cause is gone, whatever state SQLite was left in. f runs at most once.
 func (w *writer) connected(f func(context.Context) error) error {
 	ctx := context.Background()
 	if w.conn == nil { // the last batch failed
@@ -240,7 +249,8 @@ func (w *writer) connected(f func(context.Context) error) error {
 	return err
 }
 
-// finish wakes the callers of jobs.
+// finish wakes the callers of jobs. Watchers are told before the caller goes on; err is the transaction's, for all of
+// them.
 func (w *writer) finish(jobs []*job, err error) {
 	for _, j := range jobs {
 		if err != nil {
@@ -252,7 +262,8 @@ func (w *writer) finish(jobs []*job, err error) {
 	}
 }
 
-// poll tells watchers if another process has written.
+// poll tells watchers if another process has written. An error is told as a change: watchers look at their sessions,
+// and get the error from the store itself.
 func (w *writer) poll() {
 	if w.conn == nil || !w.hub.Watched() {
 		return
@@ -262,7 +273,8 @@ func (w *writer) poll() {
 	}
 }
 
-// others says whether other connections have committed anything since the last call.
+// others says whether other connections have committed anything since the last call. It compares a number that SQLite
+// changes for commits of other connections only, not for those of this one.
 func (w *writer) others(ctx context.Context) (changed bool, err error) {
 	var version int64
 	if err := w.st.version.QueryRowContext(ctx).Scan(&version); err != nil {

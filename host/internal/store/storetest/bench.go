@@ -14,13 +14,15 @@ import (
 // Entry is as long as an entry of a session often is, 2 kB.
 var Entry = bytes.Repeat([]byte("0123456789abcde\n"), 125)
 
-// threeEntries is what a turn appends: one record, as a host writes it, or a record for each.
+// threeEntries is what a turn appends: one record, as a host writes it, or a record for each. The difference between
+// the two is what a record costs beyond its bytes.
 var threeEntries = map[string][]store.Record{
 	"one-record":    {{Kind: store.Added, Data: slices.Concat(Entry, Entry, Entry)}},
 	"three-records": slices.Repeat([]store.Record{{Kind: store.Added, Data: Entry}}, 3),
 }
 
-// Benchmark measures appends of one and of many sessions at once, and the load of a long session.
+// Benchmark measures appends of one and of many sessions at once, and the load of a long session. open is called for
+// each case, because a store that already holds much would make the next case slower.
 func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
 	for _, c := range []struct {
 		records  string
@@ -29,6 +31,8 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
 		sessions := c.sessions
 		b.Run(fmt.Sprintf("append/%s/sessions=%d", c.records, sessions), func(b *testing.B) {
 			s := open(b)
+			// Each worker has a session of its own, so that no append conflicts: what is measured is how they share
+			// commits.
 			heads := make([]store.Head, sessions)
 			for i := range heads {
 				heads[i] = newHead(b, s, fmt.Sprint("s", i))
@@ -45,6 +49,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
 			s := open(b)
 			h := newHead(b, s, "s")
 			var err error
+			// three entries for each append, rounded up to whole appends
 			const appends = 5001 / 3
 			for range appends {
 				if h, err = s.Append(b.Context(), h.Key, h.Position(), store.Change{Records: records}); err != nil {
@@ -59,6 +64,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
 					}
 					n++
 				}
+				// Records must be read to the end: a store that stops early would seem fast.
 				if n != appends*len(records) {
 					return fmt.Errorf("%d records", n)
 				}
@@ -68,6 +74,7 @@ func Benchmark(b *testing.B, open func(b *testing.B) store.Store) {
 	}
 }
 
+// newHead creates a session of the local user.
 func newHead(b *testing.B, s store.Store, id string) store.Head {
 	b.Helper()
 	h, err := s.Create(b.Context(), store.Key{ID: id}, store.Origin{})
@@ -78,7 +85,8 @@ func newHead(b *testing.B, s store.Store, id string) store.Head {
 }
 
 // Measure calls do b.N times from as many goroutines as there are workers, each with its number, and reports the
-// calls per second, and how long half and all but one in a hundred of them took at most.
+// calls per second, and how long half and all but one in a hundred of them took at most. The first error ends a worker,
+// not the others.
 func Measure(b *testing.B, workers int, do func(worker int) error) {
 	b.Helper()
 	took := make([][]time.Duration, workers)
@@ -87,6 +95,7 @@ func Measure(b *testing.B, workers int, do func(worker int) error) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
+			// b.N is divided so that the workers together do exactly b.N calls.
 			for range (b.N + workers - 1 - w) / workers {
 				start := time.Now()
 				if err := do(w); err != nil {
@@ -101,6 +110,7 @@ func Measure(b *testing.B, workers int, do func(worker int) error) {
 	elapsed := time.Since(begin)
 	b.StopTimer()
 	all := slices.Concat(took...)
+	// Every worker has failed at its first call, which b.Error has reported.
 	if len(all) == 0 {
 		return
 	}
@@ -109,5 +119,7 @@ func Measure(b *testing.B, workers int, do func(worker int) error) {
 	b.ReportMetric(float64(len(all))/elapsed.Seconds(), "calls/s")
 	b.ReportMetric(ms(all[len(all)/2]), "p50-ms")
 	b.ReportMetric(ms(all[len(all)*99/100]), "p99-ms")
+	// Go divides the elapsed time by all calls, which is not how long one takes when several workers overlap. A value
+	// of 0 hides it.
 	b.ReportMetric(0, "ns/op")
 }

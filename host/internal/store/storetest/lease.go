@@ -8,9 +8,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// soon is a lease that ends while the test waits for it.
+// soon is a lease that ends while the test waits for it. It is short enough for many rounds, and long enough for a call
+// to be made within it on a slow disk.
 const soon = 20 * time.Millisecond
 
+// lease takes or extends the lease of the session [local]. It must succeed.
 func lease(t *testing.T, s store.Store, holder string, ttl time.Duration) store.Head {
 	t.Helper()
 	h, err := s.Lease(t.Context(), local, holder, ttl)
@@ -20,16 +22,21 @@ func lease(t *testing.T, s store.Store, holder string, ttl time.Duration) store.
 	return h
 }
 
-// held is the position of an append that its writer makes only as long as it has the lease.
+// held is the position of an append that its writer makes only as long as it has the lease. A store checks it by its
+// own clock at the time of the append.
 func held(h store.Head, holder string) store.Position {
 	return store.Position{Revision: h.Revision, Fence: h.Fence, Holder: holder}
 }
 
+// oneRecord is a change that moves the revision by one.
 var oneRecord = store.Change{Records: []store.Record{record(store.Rewritten, "x")}}
 
+// leased covers the life of a lease that does not end by itself: it is refused to others, extended, released and then
+// taken by another.
 func leased(t *testing.T, a, b store.Store) {
 	create(t, a, local)
 	h := lease(t, a, "a", time.Hour)
+	// The refusal has to say who holds the lease and for how long, as that is what the other host waits for.
 	_, err := b.Lease(t.Context(), local, "b", time.Hour)
 	var refused *store.LeasedError
 	if !errors.As(err, &refused) || refused.Holder != "a" || refused.Left <= 0 || refused.Left > time.Hour {
@@ -43,16 +50,20 @@ func leased(t *testing.T, a, b store.Store) {
 	if h, err = a.Append(t.Context(), local, held(h, "a"), oneRecord); err != nil {
 		t.Fatal(err)
 	}
+	// Releasing what one does not hold is no error, and must not end the holder's lease.
 	wantError(t, b.Release(t.Context(), local, "b"), nil)
 	if _, err = b.Lease(t.Context(), local, "b", time.Hour); !errors.As(err, &refused) {
 		t.Fatalf("b released a's lease: %v", err)
 	}
 	wantError(t, a.Release(t.Context(), local, "a"), nil)
+	// A new holder needs a new fence: it is what refuses the writes of the last one.
 	if next := lease(t, b, "b", time.Hour); next.Fence == h.Fence {
 		t.Errorf("the lease changed hands, but not the fence")
 	}
 }
 
+// fenced is the case that fences are for: a host pauses beyond its lease, another one takes over, and the first wakes
+// up and writes.
 func fenced(t *testing.T, a, b store.Store) {
 	create(t, a, local)
 	before := lease(t, a, "a", soon)
@@ -60,6 +71,7 @@ func fenced(t *testing.T, a, b store.Store) {
 		_, err := b.Lease(t.Context(), local, "b", time.Hour)
 		return err
 	})
+	// Neither an old fence, nor the claim to hold the lease, nor the new fence with the wrong holder may write.
 	now := head(t, b, local)
 	for _, at := range []store.Position{before.Position(), held(before, "a"), held(now, "a")} {
 		_, err := a.Append(t.Context(), local, at, oneRecord)
@@ -70,6 +82,8 @@ func fenced(t *testing.T, a, b store.Store) {
 	}
 }
 
+// outlived tests the end of a lease without another host taking it. The fence is the same then, so only the store's
+// clock can refuse the append.
 func outlived(t *testing.T, a, _ store.Store) {
 	create(t, a, local)
 	h := lease(t, a, "a", soon)
@@ -89,6 +103,8 @@ func outlived(t *testing.T, a, _ store.Store) {
 	}
 }
 
+// recreated deletes a session and creates another of the same key. Revision 0 is right for both, so that only the
+// random fence tells the writer of the first that its session is gone.
 func recreated(t *testing.T, a, b store.Store) {
 	old := create(t, a, local)
 	if err := b.Delete(t.Context(), local); err != nil {

@@ -28,8 +28,11 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 	var history []porcupine.Operation
 	begin := time.Now()
 	var wg sync.WaitGroup
+	// Three clients of each host: enough for conflicts inside of a host and between hosts. The time that the check
+	// takes grows exponentially with the calls that overlap.
 	const clientsPerHost = 3
 	for i := range clientsPerHost * len(hosts) {
+		// Clients of a host share its name as a holder, as the sessions of a process do.
 		c := client{store: hosts[i%len(hosts)], holder: fmt.Sprint("host", i%len(hosts)), name: fmt.Sprint("c", i),
 			seen: first}
 		wg.Go(func() {
@@ -40,6 +43,7 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 				op := porcupine.Operation{ClientId: i, Input: in, Call: int64(call), Output: out,
 					Return: int64(time.Since(begin))}
 				if out.unknown {
+					// An interval without an end lets the checker place the call anywhere after its start.
 					op.Return = math.MaxInt64
 				}
 				if out.failed != nil {
@@ -59,6 +63,7 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 		})
 	}
 	wg.Wait()
+	// The checker accepts a history of nothing but failures, so that the outcomes are counted too.
 	outcomes := map[string]int{}
 	for _, op := range history {
 		outcomes[op.Input.(request).kind+" "+op.Output.(response).answer]++
@@ -70,6 +75,7 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 		}
 	}
 	model := logModel(first)
+	// The search may take exponential time. A timeout is not Ok, and fails the test as well.
 	if porcupine.CheckOperationsTimeout(model, history, 2*time.Minute) != porcupine.Ok {
 		slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 		for _, op := range history {
@@ -79,7 +85,8 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 	}
 }
 
-// request and response are a call and its answer, as the model understands them.
+// request and response are a call and its answer, as the model understands them. They are values that can be compared
+// and printed; porcupine passes them as any.
 type (
 	request struct {
 		kind   string // append, head, read, lease
@@ -88,16 +95,20 @@ type (
 		holder string
 	}
 	response struct {
-		answer   string // ok, conflict, leased
+		answer string // ok, conflict, leased
+		// revision and fence are of the head that the call returned, or of the one in the conflict.
 		revision uint64
 		fence    uint64
-		log      string
-		unknown  bool
-		failed   error
+		// log is what a read returned, all records in order.
+		log     string
+		unknown bool
+		// failed is an error that is known to have had no effect.
+		failed error
 	}
 )
 
-// client is one of several that use a session through a host.
+// client is one of several that use a session through a host. It is used by one goroutine. Each value that it appends
+// is different, so that a log tells which appends took place.
 type client struct {
 	store        store.Store
 	name, holder string
@@ -105,6 +116,8 @@ type client struct {
 	n            int
 }
 
+// next draws a call at random. At least five of eight calls are appends, at the position that the client has seen last;
+// as others append meanwhile, many of them conflict.
 func (c *client) next(leases bool) request {
 	c.n++
 	switch rand.N(8) {
@@ -132,12 +145,14 @@ func (c *client) perform(in request) (out response) {
 	case "head":
 		h, err = c.store.Head(ctx, local)
 	case "lease":
+		// A millisecond, so that leases end often and change hands.
 		h, err = c.store.Lease(ctx, local, in.holder, time.Millisecond)
 	case "read":
 		for r, readErr := range c.store.Records(ctx, local, store.Choice{}) {
 			out.log += string(r.Data)
 			err = errors.Join(err, readErr)
 		}
+		// A read answers with the records alone, not with a revision.
 		h.Revision = c.seen.Revision
 	}
 	out.answer = "ok"
@@ -146,6 +161,8 @@ func (c *client) perform(in request) (out response) {
 		leased   *store.LeasedError
 		fault    *store.Fault
 	)
+	// A conflict and a refused lease are answers, as good as success. An unknown outcome ends the client, and any other
+	// error must have had no effect.
 	switch {
 	case errors.As(err, &conflict):
 		out.answer, h = "conflict", conflict.Now
@@ -159,6 +176,7 @@ func (c *client) perform(in request) (out response) {
 		out.failed = err
 		return out
 	}
+	// A conflict, too, tells where the session is: the next append of this client goes on from there.
 	if in.kind != "read" {
 		c.seen = h
 		out.revision, out.fence = h.Revision, h.Fence
@@ -166,7 +184,7 @@ func (c *client) perform(in request) (out response) {
 	return out
 }
 
-// logState is a session in the model.
+// logState is a session in the model. It has what the answers depend on, and nothing else.
 type logState struct {
 	log      string
 	revision uint64
@@ -175,7 +193,8 @@ type logState struct {
 }
 
 // logModel is a session's log without concurrency. When a lease ends is not in the model: it may be refused to another
-// than its last holder, and given to anyone.
+// than its last holder, and given to anyone. It is nondeterministic, because a call whose outcome is unknown has two
+// states after it: with its effect and without.
 func logModel(first store.Head) porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{logState{fence: first.Fence}} },
@@ -184,17 +203,22 @@ func logModel(first store.Head) porcupine.Model {
 			next := s
 			switch in.kind {
 			case "append":
+				// An append takes place exactly if both parts of its position are those of the session.
 				if in.at.Revision == s.revision && in.at.Fence == s.fence {
 					next.log += in.value
 					next.revision++
 					if out.unknown {
+						// Unknown: the records were written, or not.
 						return []any{s, next}
 					}
 					return when(out.answer == "ok" && out.revision == next.revision && out.fence == s.fence, next)
 				}
+				// A conflict must report the present state. An old one would send the client to a position that
+				// conflicts again.
 				told := out.answer == "conflict" && out.revision == s.revision && out.fence == s.fence
 				return when(out.unknown || told, s)
 			case "lease":
+				// A new holder raises the fence; an extension leaves it.
 				if in.holder != s.holder {
 					next.fence++
 				}
@@ -203,6 +227,7 @@ func logModel(first store.Head) porcupine.Model {
 				case out.unknown:
 					return []any{s, next}
 				case out.answer == "leased":
+					// The lease can be refused only to another than its holder.
 					return when(in.holder != s.holder, s)
 				}
 				return when(out.revision == s.revision && out.fence == next.fence, next)
@@ -215,7 +240,7 @@ func logModel(first store.Head) porcupine.Model {
 	return model.ToModel()
 }
 
-// when is a state if a condition holds, otherwise none.
+// when is a state if a condition holds, otherwise none. No state means that the model does not allow the answer.
 func when(holds bool, s logState) []any {
 	if !holds {
 		return nil

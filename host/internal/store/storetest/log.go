@@ -12,8 +12,11 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// appended tests what a log is: records in order and numbered from 1, with any bytes, the same at both hosts. Bytes and
+// the summary of the head come with the append that changes them.
 func appended(t *testing.T, a, b store.Store) {
 	h := create(t, a, local)
+	// A zero byte, bytes that are no UTF-8, and an empty record: data is opaque.
 	h = add(t, a, h, "one", "two\x00\xff", "")
 	other := head(t, b, local)
 	if other.Position() != h.Position() || other.Revision != 3 {
@@ -38,6 +41,7 @@ func appended(t *testing.T, a, b store.Store) {
 	}
 }
 
+// chosen tests the ways to choose records, alone and together: a range, numbers and kinds. All of them have to match.
 func chosen(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	kinds := []store.Kind{store.Added, store.Rewritten, store.State, store.Added}
@@ -62,14 +66,17 @@ func chosen(t *testing.T, a, _ store.Store) {
 	check(store.Choice{From: 1400}, want[1399:])
 	check(store.Choice{To: 3}, want[:3])
 	check(store.Choice{From: 2, To: 1200}, want[1:1200])
+	// A range beyond the end is empty, not an error: readers ask for the tail from where they are.
 	check(store.Choice{From: 1501}, nil)
 	check(store.Choice{Seqs: []uint64{1, 2, 1000, 1500, 1501}}, []string{want[0], want[1], want[999], want[1499]})
+	// No numbers are not the same as any number.
 	check(store.Choice{Seqs: []uint64{}}, nil)
 	check(store.Choice{Seqs: []uint64{1, 2, 5, 9}, From: 2, To: 8}, []string{want[1], want[4]})
 	check(store.Choice{From: 1, To: 8, Kinds: []store.Kind{store.Rewritten, store.State}},
 		[]string{want[0], want[1], want[4], want[5]})
 	check(store.Choice{Seqs: []uint64{1, 3}, Kinds: []store.Kind{store.Added}}, want[2:3])
 
+	// More numbers than one page has.
 	var every []uint64
 	for seq := uint64(1); seq <= 1500; seq++ {
 		every = append(every, seq)
@@ -77,6 +84,7 @@ func chosen(t *testing.T, a, _ store.Store) {
 	check(store.Choice{Seqs: every}, want)
 }
 
+// createdTwice tests that the second of two hosts that create a session learns of the first, and changes nothing.
 func createdTwice(t *testing.T, a, b store.Store) {
 	h := add(t, a, create(t, a, local), "kept")
 	_, err := b.Create(t.Context(), local, store.Origin{})
@@ -86,6 +94,8 @@ func createdTwice(t *testing.T, a, b store.Store) {
 	}
 }
 
+// notFound tests calls for a session that was never created. Release is the exception, because a host also releases
+// what was deleted meanwhile.
 func notFound(t *testing.T, a, _ store.Store) {
 	ctx := t.Context()
 	_, err := a.Head(ctx, local)
@@ -102,9 +112,11 @@ func notFound(t *testing.T, a, _ store.Store) {
 	wantError(t, a.RevokeAccess(ctx, "x"), store.ErrNotFound)
 }
 
+// conflict tests all that a refused append must not leave behind: records, a snapshot, contents, a summary.
 func conflict(t *testing.T, a, b store.Store) {
 	first := create(t, a, local)
 	now := add(t, a, first, "a's")
+	// Behind, ahead, and of another fence.
 	for _, at := range []store.Position{
 		first.Position(),
 		{Revision: now.Revision + 1, Fence: now.Fence},
@@ -142,6 +154,8 @@ func concurrent(t *testing.T, a, b store.Store) {
 				change := store.Change{Records: []store.Record{record(store.Added, fmt.Sprintf("%d:%d", w, n))}}
 				var next store.Head
 				next, err = s.Append(t.Context(), local, h.Position(), change)
+				// A writer that lost goes on from where the conflict says that the session is. That must be enough: no
+				// second read.
 				var conflict *store.ConflictError
 				switch {
 				case errors.As(err, &conflict):
@@ -170,6 +184,7 @@ func concurrent(t *testing.T, a, b store.Store) {
 	}
 }
 
+// manySessions tests that sessions do not disturb each other when a store puts their appends into one transaction.
 func manySessions(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
 	for n := range 32 {
@@ -196,6 +211,7 @@ func manySessions(t *testing.T, a, b store.Store) {
 	}
 }
 
+// emptyChange is what a host writes when only the summary is new. Readers have nothing to read, so the revision stays.
 func emptyChange(t *testing.T, a, _ store.Store) {
 	h := add(t, a, create(t, a, local), "x")
 	now := appendChange(t, a, h, store.Change{Summary: store.Summary{Tokens: 5}})
@@ -204,6 +220,8 @@ func emptyChange(t *testing.T, a, _ store.Store) {
 	}
 }
 
+// snapshots tests that the head knows the last snapshot, also if one append has several and records after them. A
+// reader that begins there needs nothing before it.
 func snapshots(t *testing.T, a, b store.Store) {
 	h := add(t, a, create(t, a, local), "x")
 	h = appendChange(t, a, h, store.Change{Records: []store.Record{
@@ -218,6 +236,8 @@ func snapshots(t *testing.T, a, b store.Store) {
 	}
 }
 
+// contents tests that a large content is stored once for an owner, counted once for each session that refers to it, and
+// deleted with the last reference. Hashes are no secret: a content is read only by its owner.
 func contents(t *testing.T, a, b store.Store) {
 	ctx := t.Context()
 	change := func(contents ...[]byte) store.Change {
@@ -225,6 +245,7 @@ func contents(t *testing.T, a, b store.Store) {
 	}
 	one := store.Key{Owner: "o", ID: "one"}
 	two := store.Key{Owner: "o", ID: "two"}
+	// The same content twice in one append, and then in another one of the same session.
 	h1 := appendChange(t, a, create(t, a, one), change(large(1), large(2), large(1)))
 	if want := int64(1 + 200_000); h1.Bytes != want {
 		t.Errorf("%d bytes, want %d", h1.Bytes, want)
@@ -251,6 +272,7 @@ func contents(t *testing.T, a, b store.Store) {
 			}
 		}
 	}
+	// gone checks that a content cannot be read. A reference that leads nowhere means that the store is damaged.
 	gone := func(owner string, content []byte) {
 		t.Helper()
 		if _, err := b.Contents(ctx, owner, []store.Hash{store.HashOf(content)}); !store.IsCause(err, store.Corrupt) {
@@ -270,6 +292,7 @@ func contents(t *testing.T, a, b store.Store) {
 	gone("o", large(1))
 }
 
+// forked tests that a fork does not need its parent: it only names it, also when that is deleted.
 func forked(t *testing.T, a, b store.Store) {
 	parent := add(t, a, create(t, a, local), "x", "y")
 	origin := store.Origin{Parent: parent.Key, ForkedAt: parent.Revision}
@@ -284,6 +307,7 @@ func forked(t *testing.T, a, b store.Store) {
 	}
 }
 
+// canceled tests a call whose context ended before it began. The caller may rely on it that nothing was written.
 func canceled(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -297,6 +321,7 @@ func canceled(t *testing.T, a, _ store.Store) {
 	}
 }
 
+// nested tests that a loop over records holds no lock and no connection that other calls of its body need.
 func nested(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	for range 40 {

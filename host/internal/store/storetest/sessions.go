@@ -13,6 +13,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
+// listed tests order and pages. The order is by bytes, owner first: a page ends with a key, and the next one begins
+// after it, which needs the same order in every store and whatever the locale of the database.
 func listed(t *testing.T, a, b store.Store) {
 	for _, key := range []store.Key{
 		{Owner: "o", ID: "b"}, {Owner: "", ID: "z"}, {Owner: "o", ID: "a"}, {Owner: "p", ID: "a"},
@@ -33,6 +35,7 @@ func listed(t *testing.T, a, b store.Store) {
 	check(store.Filter{Owner: "o", After: store.Key{Owner: "o", ID: "a"}}, "o/b")
 	check(store.Filter{Owner: "nobody"})
 
+	// A list is read in pages behind the caller's back. An error at their border loses or repeats a session.
 	var want []string
 	for n := range store.PageSize + 100 { // more than a store reads at once
 		create(t, a, store.Key{Owner: "many", ID: fmt.Sprintf("%04d", n)})
@@ -41,6 +44,7 @@ func listed(t *testing.T, a, b store.Store) {
 	check(store.Filter{Owner: "many"}, want...)
 }
 
+// owners uses the same id twice: the owner is part of a session's name everywhere.
 func owners(t *testing.T, a, b store.Store) {
 	mine, theirs := store.Key{Owner: "me", ID: "s"}, store.Key{Owner: "them", ID: "s"}
 	add(t, a, create(t, a, mine), "mine")
@@ -56,13 +60,16 @@ func owners(t *testing.T, a, b store.Store) {
 	}
 }
 
+// expired tests that the time of the last append counts, not that of the creation.
 func expired(t *testing.T, a, b store.Store) {
 	h := add(t, a, create(t, a, local), "x")
+	// A content too, so that the deletion has references to remove.
 	appendChange(t, a, create(t, a, store.Key{ID: "t"}), store.Change{Contents: [][]byte{large(1)}})
 	if n, err := b.Expire(t.Context(), time.Hour); n != 0 || err != nil {
 		t.Errorf("%d sessions expired, %v", n, err)
 	}
-	// Whichever session is written to last stays: only the order of two times is certain.
+	// Whichever session is written to last stays: only the order of two times is certain. The clock is the store's and
+	// cannot be set.
 	eventually(t, "the other session expires", func() error {
 		h = add(t, a, h, "y")
 		n, err := b.Expire(t.Context(), 50*time.Millisecond)
@@ -78,12 +85,15 @@ func expired(t *testing.T, a, b store.Store) {
 	}
 }
 
+// accesses covers the life of a token: created, found by the other host, revoked, and created again under its name.
 func accesses(t *testing.T, a, b store.Store) {
 	ctx := t.Context()
+	// A hash may contain any byte, also zero.
 	token := store.Access{Name: "ci", Hash: []byte{1, 2, 0}, Limits: []byte(`{"sessions":3}`)}
 	if err := a.CreateAccess(ctx, token); err != nil {
 		t.Fatal(err)
 	}
+	// A second token of the same name would take over the sessions of the first.
 	wantError(t, b.CreateAccess(ctx, token), store.ErrExists)
 	wantError(t, b.CreateAccess(ctx, store.Access{Name: "agent", Hash: []byte{3}}), nil)
 	read := func() []store.Access {
@@ -100,10 +110,12 @@ func accesses(t *testing.T, a, b store.Store) {
 		t.Errorf("the token came back as %+v", got)
 	}
 	wantError(t, b.RevokeAccess(ctx, "ci"), nil)
+	// Revoked already: a caller that names the wrong token should hear of it.
 	wantError(t, a.RevokeAccess(ctx, "ci"), store.ErrNotFound)
 	if got := read(); got[1].Revoked.IsZero() || !got[0].Revoked.IsZero() {
 		t.Errorf("after revoking ci: %+v", got)
 	}
+	// After that the name is free, and the new token is valid at once.
 	token.Hash = []byte{9}
 	wantError(t, a.CreateAccess(ctx, token), nil)
 	if got := read()[1]; !bytes.Equal(got.Hash, token.Hash) || !got.Revoked.IsZero() {
@@ -111,6 +123,7 @@ func accesses(t *testing.T, a, b store.Store) {
 	}
 }
 
+// spent adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
 func spent(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
 	for n := range 10 {
@@ -126,12 +139,14 @@ func spent(t *testing.T, a, b store.Store) {
 		name, day string
 		want      int64
 	}{{"ci", "2031-01-02", 70}, {"ci", "2031-01-03", 0}, {"other", "2031-01-02", 0}} {
+		// Adding 0 reads the sum.
 		if sum, err := a.Spend(t.Context(), c.name, c.day, 0); sum != c.want || err != nil {
 			t.Errorf("%s on %s: %d, want %d (%v)", c.name, c.day, sum, c.want, err)
 		}
 	}
 }
 
+// sized tests that usage is per owner, and counts the bytes of contents that are kept apart from the records.
 func sized(t *testing.T, a, b store.Store) {
 	ctx := t.Context()
 	add(t, a, create(t, a, store.Key{Owner: "o", ID: "1"}), "12345", "6")
@@ -141,10 +156,12 @@ func sized(t *testing.T, a, b store.Store) {
 	if want := (store.Usage{Sessions: 2, Bytes: 100_006}); usage != want || err != nil {
 		t.Errorf("usage %+v, want %+v (%v)", usage, want, err)
 	}
+	// An owner without sessions is no error: a token that was just created has none.
 	if usage, err = b.Usage(ctx, "nobody"); usage != (store.Usage{}) || err != nil {
 		t.Errorf("usage of nobody: %+v, %v", usage, err)
 	}
 	size, err := b.Size(ctx)
+	// Size may count more than the data, such as pages of a file, but never less.
 	if err != nil || size.Sessions != 3 || size.Records != 3 || size.Bytes < 100_007 {
 		t.Errorf("size %+v, %v", size, err)
 	}
@@ -152,6 +169,8 @@ func sized(t *testing.T, a, b store.Store) {
 	wantError(t, a.Vacuum(ctx), nil)
 }
 
+// watched tests that hosts hear of their own changes and of those of other hosts. Notices may be lost, repeated or
+// replaced by one that names no session, so the test waits for the right one instead of counting.
 func watched(t *testing.T, a, b store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	notices := make(chan store.Notice, 1000)
@@ -188,6 +207,8 @@ func watched(t *testing.T, a, b store.Store) {
 	wantError(t, <-ended, context.Canceled)
 }
 
+// closed tests that calls after Close, and those that wait at the time, end with [store.ErrClosed]; closing twice is no
+// error, as a host may close its store on several ways out.
 func closed(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	ended := make(chan error, 1)

@@ -14,10 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// Open opens an empty store as two hosts see it. Both may be the same value. It closes them when the test ends.
+// Open opens an empty store as two hosts see it. Both may be the same value. It closes them when the test ends. Two
+// hosts are two values where the store can be shared between processes: behaviour that depends on memory of one value
+// is found by the other.
 type Open func(t *testing.T) (a, b store.Store)
 
-// behaviours is what [Run] tests. Hosts a and b have the same store.
+// behaviours is what [Run] tests. Hosts a and b have the same store. The names are sentences, as they are what a
+// failing test prints.
 var behaviours = []struct {
 	name string
 	test func(t *testing.T, a, b store.Store)
@@ -49,7 +52,7 @@ var behaviours = []struct {
 	{"a closed store says so", closed},
 }
 
-// Run tests a store.
+// Run tests a store. Each behaviour has a store of its own, so that none depends on what another has left.
 func Run(t *testing.T, open Open) {
 	for _, b := range behaviours {
 		t.Run(b.name, func(t *testing.T) {
@@ -59,12 +62,14 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// Timeout is how long a test waits for what must happen.
+// Timeout is how long a test waits for what must happen. It is long: only a store that is wrong waits that long, and a
+// loaded machine must not fail the test.
 const Timeout = 30 * time.Second
 
+// local is the session of most tests, of the local user.
 var local = store.Key{ID: "s"}
 
-// create makes a session.
+// create makes a session. It is no fork.
 func create(t *testing.T, s store.Store, key store.Key) store.Head {
 	t.Helper()
 	h, err := s.Create(t.Context(), key, store.Origin{})
@@ -74,7 +79,7 @@ func create(t *testing.T, s store.Store, key store.Key) store.Head {
 	return h
 }
 
-// add appends one record for each text.
+// add appends one record for each text. The result is the head to append to next.
 func add(t *testing.T, s store.Store, h store.Head, texts ...string) store.Head {
 	t.Helper()
 	var change store.Change
@@ -84,6 +89,7 @@ func add(t *testing.T, s store.Store, h store.Head, texts ...string) store.Head 
 	return appendChange(t, s, h, change)
 }
 
+// appendChange appends where h says that the session is. It must succeed.
 func appendChange(t *testing.T, s store.Store, h store.Head, change store.Change) store.Head {
 	t.Helper()
 	h, err := s.Append(t.Context(), h.Key, h.Position(), change)
@@ -93,6 +99,7 @@ func appendChange(t *testing.T, s store.Store, h store.Head, change store.Change
 	return h
 }
 
+// record makes a record whose bytes are the text. To a store records are opaque.
 func record(kind store.Kind, text string) store.Record {
 	return store.Record{Kind: kind, Data: []byte(text)}
 }
@@ -107,7 +114,7 @@ func head(t *testing.T, s store.Store, key store.Key) store.Head {
 	return h
 }
 
-// texts reads records as "seq text".
+// texts reads records as "seq text". The numbers show that there are no gaps.
 func texts(t *testing.T, s store.Store, key store.Key, choice store.Choice) (got []string) {
 	t.Helper()
 	for r, err := range s.Records(t.Context(), key, choice) {
@@ -119,7 +126,7 @@ func texts(t *testing.T, s store.Store, key store.Key, choice store.Choice) (got
 	return got
 }
 
-// list reads the ids of sessions.
+// list reads the ids of sessions. Each is "owner/id".
 func list(t *testing.T, s store.Store, filter store.Filter) (got []string) {
 	t.Helper()
 	for h, err := range s.List(t.Context(), filter) {
@@ -131,7 +138,8 @@ func list(t *testing.T, s store.Store, filter store.Filter) (got []string) {
 	return got
 }
 
-// wantConflict checks that err says where the session is now.
+// wantConflict checks that err says where the session is now. A conflict that reports another place than the present
+// one would make the writer read the wrong tail.
 func wantConflict(t *testing.T, err error, now store.Head) {
 	t.Helper()
 	var conflict *store.ConflictError
@@ -143,6 +151,8 @@ func wantConflict(t *testing.T, err error, now store.Head) {
 	}
 }
 
+// wantError uses errors.Is, because errors of a store are wrapped with the name of the session. A nil want means no
+// error.
 func wantError(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -150,7 +160,8 @@ func wantError(t *testing.T, err, want error) {
 	}
 }
 
-// eventually calls try until it succeeds.
+// eventually calls try until it succeeds. It is for what depends on the store's clock or on another goroutine. The test
+// fails with the last error.
 func eventually(t *testing.T, what string, try func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
@@ -168,5 +179,6 @@ func eventually(t *testing.T, what string, try func() error) {
 	}
 }
 
-// large is a content of 100 kB, the same for the same seed.
+// large is a content of 100 kB, the same for the same seed. It is larger than what a log keeps inside of records, and
+// has bytes that are no text.
 func large(seed byte) []byte { return bytes.Repeat([]byte{seed, 0, 255, '\n'}, 25_000) }
