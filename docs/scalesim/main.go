@@ -16,7 +16,8 @@ import (
 )
 
 // Model is the size of an installation and what things cost. The costs are measured on two shared cores (see
-// docs/scale.md); that a database of 16 cores does 8 times as much is an assumption.
+// docs/scale.md); that a database of 16 cores does 8 times as much is an assumption. All sessions are alike, on
+// average.
 type Model struct {
 	Sessions  int
 	Hosts     int
@@ -24,6 +25,7 @@ type Model struct {
 	Seconds   int
 	Seed      uint64
 
+	// What a session does.
 	TurnEvery      float64 // seconds between the turns of a session
 	AppendsPerTurn int     // the entries, and the outcome of the turn
 	TurnKB         float64 // written by these appends
@@ -33,6 +35,7 @@ type Model struct {
 	EntryKB        float64 // of one of them
 	HostSessions   int     // that fit into the memory of a host (sessions.maxMemory)
 
+	// What the databases and hosts can do, and what fails when.
 	Cores        int     // of a database
 	AppendCost   float64 // core seconds
 	LoadCost     float64 // core seconds for one entry
@@ -44,6 +47,8 @@ type Model struct {
 	HostRestarts int // seconds until a host that failed is back, empty
 }
 
+// defaults is the largest installation of the table. The seconds leave time for the caches to settle before the first
+// failure, and for the queues after the second.
 func defaults() Model {
 	return Model{
 		Sessions: 1_000_000, Hosts: 300, Databases: 16, Seconds: 150, Seed: 1,
@@ -54,7 +59,8 @@ func defaults() Model {
 	}
 }
 
-// scenarios are the rows of the table in docs/scale.md.
+// scenarios are the rows of the table in docs/scale.md. They grow in sessions and hosts first, until one database is
+// not enough, and then in databases.
 func scenarios() []Model {
 	var all []Model
 	for _, c := range []struct{ sessions, hosts, databases int }{
@@ -64,6 +70,7 @@ func scenarios() []Model {
 		{1_000_000, 300, 1},
 		{1_000_000, 300, 4},
 		{1_000_000, 300, 16},
+		// fewer hosts than the sessions fit into
 		{1_000_000, 120, 16},
 	} {
 		m := defaults()
@@ -73,14 +80,17 @@ func scenarios() []Model {
 	return all
 }
 
+// The header and the rows are Markdown, because the page holds them as they are printed.
 const header = "| sessions | hosts | databases | appends/s | MB/s written | MB/s read | loads/s " +
 	"| loads/s, host fails | busy | busy, host fails | wait p99 | wait, database fails | given up | connections |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 
-// row is one line of the table. Busy is the share of a database's cores; over 100 % its queue grows without end.
+// row is one line of the table. Busy is the share of a database's cores; over 100 % its queue grows without end. Read
+// traffic follows from the loads, as each reads all entries of a session.
 func (r Result) row() string {
 	wait := func(s float64) string {
 		switch {
+		// The queue grew for so long that the number says only when the simulation ended.
 		case s > 60:
 			return "grows"
 		case s < 0.1:
@@ -95,6 +105,7 @@ func (r Result) row() string {
 		wait(r.Wait), wait(r.FailWait), 100*r.GivenUp, r.Hosts*r.Connections)
 }
 
+// table runs each model, one after the other: the order of the rows is that of the models.
 func table(w io.Writer, models []Model) {
 	_, _ = io.WriteString(w, header)
 	for _, m := range models {
@@ -103,6 +114,7 @@ func table(w io.Writer, models []Model) {
 }
 
 func main() {
+	// The flags change one model; -table prints the fixed ones.
 	m := defaults()
 	all := flag.Bool("table", false, "print the table of docs/scale.md")
 	flag.IntVar(&m.Sessions, "sessions", m.Sessions, "sessions that are in use")

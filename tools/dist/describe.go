@@ -21,12 +21,13 @@ import (
 )
 
 // describe writes what the programs in dir are made of: THIRD-PARTY-LICENSES.txt and sbom.cdx.json. The programs
-// themselves say which modules they contain.
+// themselves say which modules they contain. What they say is what was linked, not what go.mod asks for.
 func (r release) describe(dir string) error {
 	programs, err := filepath.Glob(filepath.Join(dir, "plugins", "*"))
 	if err != nil {
 		return err
 	}
+	// By path: most modules are in several programs.
 	modules := map[string]*debug.Module{}
 	goVersion := ""
 	for _, program := range append(programs, filepath.Join(dir, "thresh")) {
@@ -36,9 +37,11 @@ func (r release) describe(dir string) error {
 		}
 		goVersion = info.GoVersion
 		for _, m := range info.Deps {
+			// A module that was replaced is shipped as its replacement, under that one's licence.
 			for m.Replace != nil {
 				m = m.Replace
 			}
+			// All programs are built from one go.mod, so a module has one version.
 			modules[m.Path] = m
 		}
 	}
@@ -47,10 +50,12 @@ func (r release) describe(dir string) error {
 		sorted = append(sorted, m)
 	}
 	slices.SortFunc(sorted, func(a, b *debug.Module) int { return cmp.Compare(a.Path, b.Path) })
+	// Sorted, because maps have no order and the files must be the same each time.
 	return errors.Join(r.licences(dir, sorted), r.sbom(dir, goVersion, sorted))
 }
 
-// licenceFile matches the names of files with licences and notices.
+// licenceFile matches the names of files with licences and notices. It covers the spellings that modules of ours use,
+// with extensions or suffixes such as LICENSE-MIT.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright)(\..*|-.*)?$`)
 
 // licences writes the licences of all modules into one file. A module without any is an error: what ships must be known
@@ -62,6 +67,7 @@ func (r release) licences(dir string, modules []*debug.Module) error {
 	if err != nil {
 		return err
 	}
+	// It is linked into every program, but is no module.
 	if err := appendLicences(&out, "the Go standard library and runtime", root); err != nil {
 		return err
 	}
@@ -77,13 +83,17 @@ func (r release) licences(dir string, modules []*debug.Module) error {
 	return os.WriteFile(filepath.Join(dir, "THIRD-PARTY-LICENSES.txt"), out.Bytes(), 0o644)
 }
 
-// appendLicences appends the files with licences in a directory.
+// appendLicences appends the files with licences in a directory. Only the top directory counts: licences below it are
+// of code that is vendored or of test data.
 func appendLicences(out *bytes.Buffer, what, dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return f.IsDir() || !licenceFile.MatchString(f.Name()) })
+	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool {
+		return f.IsDir() || !licenceFile.MatchString(f.Name())
+	})
+	// Found when a release is made, not by its users.
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no licence in %s", what, dir)
 	}
@@ -97,8 +107,10 @@ func appendLicences(out *bytes.Buffer, what, dir string) error {
 	return nil
 }
 
-// moduleDirectory returns where the source of a module is.
+// moduleDirectory returns where the source of a module is. It must be in the module cache or vendored, as it is after a
+// build; nothing is downloaded for it.
 func moduleDirectory(path string) (string, error) {
+	// The go command knows where modules are, whatever GOFLAGS and GOMODCACHE say.
 	text, err := exec.Command("go", "list", "-m", "-json", path).Output()
 	if err != nil {
 		return "", fmt.Errorf("go list -m %s: %w", path, err)
@@ -116,10 +128,12 @@ func goDirectory() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// sbom writes a bill of materials in the form of CycloneDX.
+// sbom writes a bill of materials in the form of CycloneDX. The standard library is a component too: scanners look for
+// its vulnerabilities by this name. No serial number is set, which would be random.
 func (r release) sbom(dir, goVersion string, modules []*debug.Module) error {
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{
+		// The commit's time, not the present: the same release gives the same bytes.
 		Timestamp: r.at.Format(time.RFC3339),
 		Component: &cyclonedx.Component{Type: cyclonedx.ComponentTypeApplication, Name: "thresh", Version: r.version},
 	}

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// release is what all files of a release have in common.
+// release is what all files of a release have in common. All fields are required.
 type release struct {
 	version string    // as it was tagged, with its "v"
 	at      time.Time // of the commit; the time of all files
@@ -35,6 +35,7 @@ func main() {
 	flag.StringVar(&r.stage, "stage", "", "a directory with one per platform, each with the programs")
 	flag.StringVar(&r.out, "out", "", "where the release goes")
 	flag.Parse()
+	// UTC, because some formats write the zone.
 	r.at = time.Unix(seconds, 0).UTC()
 	if err := r.make(); err != nil {
 		fmt.Fprintf(os.Stderr, "dist: %v\n", err)
@@ -42,11 +43,13 @@ func main() {
 	}
 }
 
-// make makes all files of the release. The out directory has nothing else afterwards.
+// make makes all files of the release. The out directory has nothing else afterwards. It ends at the first error, and
+// may leave some files behind then.
 func (r release) make() error {
 	if r.version == "" || r.stage == "" || r.out == "" {
 		return errors.New("-version, -stage and -out are needed")
 	}
+	// A file of an earlier version would otherwise get into the checksums.
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
@@ -57,6 +60,7 @@ func (r release) make() error {
 	if err != nil {
 		return err
 	}
+	// A directory's name is GOOS_GOARCH.
 	for _, p := range platforms {
 		system, arch, _ := strings.Cut(p.Name(), "_")
 		if err := r.platform(system, arch); err != nil {
@@ -66,7 +70,8 @@ func (r release) make() error {
 	return r.checksums()
 }
 
-// platform makes what a release has for one platform.
+// platform makes what a release has for one platform. Programs are described first, so that the archive and the
+// packages contain the description.
 func (r release) platform(system, arch string) error {
 	dir := filepath.Join(r.stage, system+"_"+arch)
 	if err := r.describe(dir); err != nil {
@@ -76,6 +81,7 @@ func (r release) platform(system, arch string) error {
 	if err := r.archive(dir, name); err != nil {
 		return err
 	}
+	// Packages are for Linux; other systems have the archive.
 	if system != "linux" {
 		return nil
 	}
@@ -87,7 +93,8 @@ func (r release) platform(system, arch string) error {
 	return nil
 }
 
-// checksums writes SHA256SUMS, in the form of sha256sum -c.
+// checksums writes SHA256SUMS, in the form of sha256sum -c. Its own file is not listed: it is written after the
+// directory was read.
 func (r release) checksums() error {
 	files, err := os.ReadDir(r.out)
 	if err != nil {

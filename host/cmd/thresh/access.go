@@ -36,7 +36,8 @@ func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
 	return backends.Open(ctx, c.Settings().Sessions.Store)
 }
 
-// withAccesses calls f with the store that 'thresh serve' uses under the same configuration.
+// withAccesses calls f with the store that 'thresh serve' uses under the same configuration. A store in memory is
+// refused: a token created there would be gone at once.
 func (a *app) withAccesses(cmd *cobra.Command, f func(context.Context, store.Accesses) error) (err error) {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
@@ -61,6 +62,7 @@ func accessCreateCommand(a *app) *cobra.Command {
   thresh access create ci --sessions 50 --usd-per-day 2.50`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
+			// Before the store is opened: what was typed wrong should not need a database.
 			if err := limits.Check(); err != nil {
 				return usage(cmd, err)
 			}
@@ -72,6 +74,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				// The token alone goes to standard output, so that a script can read it.
 				_, err = fmt.Fprintln(a.out, token)
 				return err
 			})
@@ -104,6 +107,7 @@ func accessListCommand(a *app) *cobra.Command {
 					return err
 				}
 				shown := make([]shownAccess, len(all))
+				// Revoked tokens are listed too: their sessions are still there.
 				for i, t := range all {
 					shown[i] = shownAccess{Name: t.Name, Created: t.Created}
 					if !t.Revoked.IsZero() {
@@ -131,7 +135,8 @@ func accessRevokeCommand(a *app) *cobra.Command {
 			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them", given[0])
+					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them",
+						given[0])
 				}
 				return err
 			})
@@ -147,6 +152,7 @@ var accessColumns = []table.Column{
 	{Name: "usd-per-day", Right: true, Rank: 2},
 }
 
+// printAccesses prints a row for each token; an empty column is left out.
 func (a *app) printAccesses(all []shownAccess) error {
 	t := table.New(accessColumns...)
 	limit := func(n int64) string { // no limit is an empty cell
@@ -164,8 +170,8 @@ func (a *app) printAccesses(all []shownAccess) error {
 			usd = fmt.Sprintf("%.2f", one.Limits.USDPerDay)
 		}
 		l := one.Limits
-		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)), limit(int64(l.Requests)),
-			limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
+		t.Row(one.Name, one.Created.UTC().Format(time.DateOnly), state, limit(int64(l.Sessions)),
+			limit(int64(l.Requests)), limit(int64(l.RequestBytes)), limit(l.StoreBytes), usd)
 	}
 	return a.printSmallTable(t)
 }

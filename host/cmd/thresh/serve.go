@@ -51,7 +51,8 @@ func serveCommand(a *app) *cobra.Command {
 }
 
 // serveConfig loads the configuration of a service. Where nothing was set, it keeps sessions, and logs a line per
-// request.
+// request. The commands about sessions and access use it too, so that they find the store of a service that runs with
+// the defaults. What a user has set is never changed.
 func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	c, err := a.loadConfig(cmd)
 	if err != nil {
@@ -62,6 +63,7 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Only the default of the program is replaced: a file, the environment or a flag goes first.
 		if e[0].Origin.Layer != config.LayerDefault {
 			continue
 		}
@@ -72,7 +74,8 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// serveNetwork runs a host behind the network door until a signal arrives.
+// serveNetwork runs a host behind the network door until a signal arrives. What is opened is closed in the opposite
+// order: the host before the store and the metrics that it writes to.
 func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	c, err := a.serveConfig(cmd)
 	if err != nil {
@@ -83,6 +86,7 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 		return err
 	}
 	set := c.Settings()
+	// A socket of systemd goes before serve.listen, as it is open already.
 	l, err := inheritedListener(os.Getenv, os.Unsetenv)
 	if err == nil && l == nil {
 		l, err = network.Listen(set.Serve.Listen)
@@ -131,7 +135,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 }
 
 // admission decides how clients of a listener prove who they are: with which certificate the service does, and which
-// token is the local user's.
+// token is the local user's. A Unix socket has neither: its permissions let only the user in. An address that other
+// machines reach needs a certificate or --insecure, and no local token is accepted there.
 func (a *app) admission(
 	l net.Listener, set config.Serve, insecure bool,
 ) (certificate *tls.Certificate, localToken string, err error) {
@@ -153,15 +158,16 @@ func (a *app) admission(
 	case local || certificate != nil:
 		return certificate, "", nil
 	case insecure:
-		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the way "+
-			"to %s\n", l.Addr())
+		fmt.Fprintf(a.err, "thresh: warning: --insecure: conversations and tokens are unencrypted for everyone on the "+
+			"way to %s\n", l.Addr())
 		return nil, "", nil
 	}
 	return nil, "", fmt.Errorf("serve.listen: %s can be reached from other machines: set serve.tls.cert and "+
 		"serve.tls.key, or say --insecure", l.Addr())
 }
 
-// reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was.
+// reload reads the configuration again. What is wrong with it is logged, and the host goes on as it was. It runs on
+// SIGHUP. systemd waits for READY=1 after RELOADING=1, whether the reload succeeded or not.
 func (a *app) reload(cmd *cobra.Command, h *host.Host, log hclog.Logger) {
 	notify("RELOADING=1\n" + monotonic())
 	defer notify("READY=1")

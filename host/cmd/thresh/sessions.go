@@ -19,7 +19,7 @@ import (
 const sessionsHelp = `Shows and manages the sessions that the setting sessions.store keeps. Without that setting it is
 the file that 'thresh serve' uses. Hosts may use the store at the same time.`
 
-// sessions are the flags of the commands about stored sessions.
+// sessions are the flags of the commands about stored sessions. An owner of "" is the local user.
 type sessions struct {
 	*app
 	owner string
@@ -42,7 +42,8 @@ func sessionsCommand(a *app) *cobra.Command {
 // key names a session of the chosen owner.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
 
-// with calls f with the store. A file that is not there is not created: nothing is in it.
+// with calls f with the store. A file that is not there is not created: nothing is in it. create is for commands that
+// write; c is the configuration of 'thresh serve', so both use the same store by default.
 func (s *sessions) with(
 	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
 ) (err error) {
@@ -66,7 +67,7 @@ func (s *sessions) with(
 	return f(cmd.Context(), c, kept)
 }
 
-// missing says what to do about a session that is not there.
+// missing says what to do about a session that is not there. Other errors stay as they are.
 func missing(err error, id string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("there is no session %q; 'thresh sessions list' lists them", id)
@@ -88,12 +89,14 @@ type shownSession struct {
 	ForkedAt uint64    `json:"forkedAt,omitempty"`
 }
 
+// shown converts times to UTC, so that the JSON form does not depend on the machine.
 func shown(h store.Head) shownSession {
 	return shownSession{ID: h.ID, Owner: h.Owner, Entries: h.Entries, Tokens: h.Tokens, Bytes: h.Bytes,
 		Records: h.Revision, Created: h.Created.UTC(), Used: h.Used.UTC(), Parent: h.Parent.ID, ForkedAt: h.ForkedAt}
 }
 
-// shownStore is all that is stored.
+// shownStore is all that is stored. Its JSON form is stable. Bytes and Free are of the file or database, not the sum of
+// the sessions.
 type shownStore struct {
 	Store    string         `json:"store"`
 	Bytes    int64          `json:"bytes"`
@@ -101,6 +104,7 @@ type shownStore struct {
 	Sessions []shownSession `json:"sessions"`
 }
 
+// Columns of a higher rank are the first to go when the terminal is narrow.
 var sessionColumns = []table.Column{
 	{Name: "session", Min: 12}, {Name: "owner", Rank: 1, Min: 6}, {Name: "entries", Right: true},
 	{Name: "tokens", Right: true}, {Name: "size", Right: true}, {Name: "used"}, {Name: "created", Rank: 2},
@@ -122,6 +126,7 @@ func (s *sessions) listCommand() *cobra.Command {
 				}
 				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
 					Sessions: []shownSession{}}
+				// Without --owner all sessions are listed; --owner "" asks for those of the local user.
 				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
 				for h, err := range kept.List(ctx, filter) {
 					if err != nil {
@@ -141,7 +146,7 @@ func (s *sessions) listCommand() *cobra.Command {
 	return cmd
 }
 
-// printSessions prints a table, and what the store takes.
+// printSessions prints a table, and what the store takes. Times are local, as in the output of ls.
 func (s *sessions) printSessions(all shownStore) error {
 	const day = "2006-01-02 15:04"
 	t := table.New(sessionColumns...)
@@ -162,7 +167,7 @@ func (s *sessions) printSessions(all shownStore) error {
 	return err
 }
 
-// sizeText returns a size with a unit in which it has at most four digits.
+// sizeText returns a size with a unit in which it has at most four digits. Units are decimal, as those of disks are.
 func sizeText(bytes int64) string {
 	size, unit := float64(bytes), "B"
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {

@@ -14,7 +14,9 @@ import (
 // firstFD is the first descriptor that systemd passes.
 const firstFD = 3
 
-// inheritedListener returns the socket that systemd opened for this process; nil if it passed none.
+// inheritedListener returns the socket that systemd opened for this process; nil if it passed none. The variables are
+// meant for the process with the id in LISTEN_PID: a child of it inherits them, but not the sockets. The error is that
+// of more than one socket, or of a descriptor that is no socket that can be listened on.
 func inheritedListener(getenv func(string) string, unsetenv func(string) error) (net.Listener, error) {
 	count, _ := strconv.Atoi(getenv("LISTEN_FDS"))
 	if pid, err := strconv.Atoi(getenv("LISTEN_PID")); err != nil || pid != os.Getpid() || count == 0 {
@@ -27,6 +29,7 @@ func inheritedListener(getenv func(string) string, unsetenv func(string) error) 
 	if count > 1 {
 		return nil, fmt.Errorf("systemd passed %d sockets; the socket unit must have one", count)
 	}
+	// systemd passes it without the flag, and plugins must not inherit it.
 	unix.CloseOnExec(firstFD)
 	f := os.NewFile(firstFD, "systemd's socket")
 	defer f.Close()
@@ -37,7 +40,8 @@ func inheritedListener(getenv func(string) string, unsetenv func(string) error) 
 	return l, nil
 }
 
-// notify tells systemd of a change of state. Without systemd it does nothing; an error has no one to tell.
+// notify tells systemd of a change of state. Without systemd it does nothing; an error has no one to tell. It is a
+// datagram to the socket that NOTIFY_SOCKET names; a leading @ is an abstract one, which package net understands.
 func notify(state string) {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {

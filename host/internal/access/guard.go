@@ -15,7 +15,7 @@ import (
 var ErrRefused = errors.New("access refused: the request needs a valid token, as \"authorization: Bearer TOKEN\"")
 
 // reread is how old what is known of the store's tokens may be. A new token is accepted, and a
-// revoked one refused, after this time at the latest.
+// revoked one refused, after this time at the latest. It also bounds how often a busy host reads them.
 const reread = time.Second
 
 // Grant says whom a request is from.
@@ -31,9 +31,10 @@ type Guard struct {
 	local []byte // hash of the local user's token; nil if there is none
 	now   func() time.Time
 
-	mu     sync.Mutex
-	read   time.Time // when known was read
-	known  map[string]store.Access
+	mu    sync.Mutex
+	read  time.Time // when known was read
+	known map[string]store.Access
+	// The maps are by name. An entry stays when its token is revoked: names are few.
 	uses   map[string]*use
 	spends map[string]spending
 }
@@ -48,7 +49,7 @@ func NewGuard(in store.Accesses, localToken string) *Guard {
 	return g
 }
 
-// Who returns whom a token belongs to. The error is [ErrRefused], or that of the store.
+// Who returns whom a token belongs to. The error is [ErrRefused], or that of the store. The local user has no limits.
 func (g *Guard) Who(ctx context.Context, token string) (Grant, error) {
 	// Compared as hashes, in a time that tells nothing of how much was right.
 	sum := hash(token)
@@ -72,7 +73,8 @@ func (g *Guard) Who(ctx context.Context, token string) (Grant, error) {
 	return Grant{Name: name, Limits: limits}, err
 }
 
-// tokens returns the store's tokens by name. The map must not be changed.
+// tokens returns the store's tokens by name. The map must not be changed. It is replaced as a whole by a later read, so
+// a caller may go on using the one that it has.
 func (g *Guard) tokens(ctx context.Context) (map[string]store.Access, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,6 +83,7 @@ func (g *Guard) tokens(ctx context.Context) (map[string]store.Access, error) {
 	}
 	// With the lock: requests that come meanwhile would ask the same.
 	all, err := g.store.Accesses(ctx)
+	// What was known before is not used any longer: a token may have been revoked.
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return e.message }
 
+// limitError makes a [*LimitError]. It names the token, as one host serves many.
 func limitError(g Grant, limit string, retryable bool, format string, values ...any) error {
 	return &LimitError{Limit: limit, Retryable: retryable,
 		message: fmt.Sprintf("limit %q of access token %q: ", limit, g.Name) + fmt.Sprintf(format, values...)}
@@ -97,7 +98,8 @@ func (g *Guard) use(name string) *use {
 	return u
 }
 
-// CheckSessions refuses another session. open is how many the name has open, which may not be in the store yet.
+// CheckSessions refuses another session. open is how many the name has open, which may not be in the store yet. Two
+// hosts that open sessions at the same time may exceed the limit by one each.
 func (g *Guard) CheckSessions(ctx context.Context, of Grant, open int) error {
 	most := of.Limits.Sessions
 	if most == 0 {
@@ -114,7 +116,8 @@ func (g *Guard) CheckSessions(ctx context.Context, of Grant, open int) error {
 	return nil
 }
 
-// CheckStore refuses to add more to a full store.
+// CheckStore refuses to add more to a full store. What is known may be some seconds old, so a name may exceed its limit
+// by what it writes in that time.
 func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	most := of.Limits.StoreBytes
 	if most == 0 {
@@ -140,7 +143,8 @@ func (g *Guard) CheckStore(ctx context.Context, of Grant) error {
 	return nil
 }
 
-// Spend adds what a request cost, in US dollars.
+// Spend adds what a request cost, in US dollars. It is rounded up to a millionth: many small costs must not add up to
+// nothing.
 func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
 	day := g.now().UTC().Format(time.DateOnly)
 	sum, err := g.store.Spend(ctx, of.Name, day, int64(math.Ceil(usd*1e6)))
@@ -153,7 +157,8 @@ func (g *Guard) Spend(ctx context.Context, of Grant, usd float64) error {
 	return nil
 }
 
-// CheckSpending refuses a request that may call a model when the day's money is spent.
+// CheckSpending refuses a request that may call a model when the day's money is spent. A request that began before may
+// exceed the limit: costs are known only at its end.
 func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 	most := of.Limits.USDPerDay
 	if most == 0 {
@@ -172,8 +177,8 @@ func (g *Guard) CheckSpending(ctx context.Context, of Grant) error {
 		g.mu.Unlock()
 	}
 	if spent := float64(s.micros) / 1e6; spent >= most {
-		return limitError(of, "usdPerDay", false, "%.2f of %.2f US dollars are spent; the next day begins at midnight UTC",
-			spent, most)
+		return limitError(of, "usdPerDay", false,
+			"%.2f of %.2f US dollars are spent; the next day begins at midnight UTC", spent, most)
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ func LocalToken(path string) (string, error) {
 		return "", fmt.Errorf("token file: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", fmt.Errorf("token file %s: others may use it (mode %04o): delete it, and a new one is made", path, mode)
+		return "", fmt.Errorf("token file %s: others may use it (mode %04o): delete it, and a new one is made",
+			path, mode)
 	}
 	token := strings.TrimSpace(string(text))
 	if _, ok := nameIn(token); !ok {

@@ -23,6 +23,7 @@ func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) 
 	if err != nil {
 		return nil, 0, err
 	}
+	// The caller is the only one to add, so the last entries are its own.
 	all := s.history.Snapshot().Entries
 	for _, e := range all[len(all)-len(entries):] {
 		ids = append(ids, e.ID)
@@ -31,7 +32,7 @@ func (s *Session) AddIdentified(ctx context.Context, entries []content.Content) 
 }
 
 // PrepareIdentified is [Session.Prepare] that also returns the ids of the entries of the history, in their order. An
-// entry that was made for the view alone has none.
+// entry that was made for the view alone has none. Without a history ids is nil.
 func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (ready Prepared, ids []string, err error) {
 	leave, err := s.enter()
 	defer leave()
@@ -39,6 +40,7 @@ func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (read
 		return Prepared{}, nil, err
 	}
 	ready, err = s.Prepare(ctx, o)
+	// The last view is the one that Prepare has just returned.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ready.History != nil {
@@ -50,7 +52,8 @@ func (s *Session) PrepareIdentified(ctx context.Context, o PrepareOptions) (read
 	return ready, ids, err
 }
 
-// Added is an entry as it was added to a session, before any strategy saw it.
+// Added is an entry as it was added to a session, before any strategy saw it. Its content is what the agent sent, so it
+// can be compared with what the agent sends again.
 type Added struct {
 	ID      string
 	Content content.Content
@@ -58,7 +61,8 @@ type Added struct {
 }
 
 // Added returns every entry that was ever added to a session of a store, in order. A session without a store has none
-// to return. Contents must not be changed.
+// to return. Contents must not be changed. It reads the log, not the history: entries that a rewrite removed are among
+// them. A session that was never written to has none.
 func (s *Session) Added(ctx context.Context) (all []Added, err error) {
 	leave, err := s.enter()
 	defer leave()
@@ -66,6 +70,7 @@ func (s *Session) Added(ctx context.Context) (all []Added, err error) {
 		return nil, err
 	}
 	r := logReader{in: s.stored.store, key: s.stored.key}
+	// Rewritten entries are in records of another kind, and are left out.
 	for step, err := range r.read(ctx, store.Choice{Kinds: []store.Kind{store.Added}}) {
 		if err != nil {
 			return nil, s.storeError(err)

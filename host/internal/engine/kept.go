@@ -10,7 +10,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-// openStore opens the store that the options ask for; it is nil if sessions end with the host.
+// openStore opens the store that the options ask for; it is nil if sessions end with the host. A store that the options
+// bring belongs to the caller: closeStore leaves it open. Opening is bounded by storeTimeout.
 func openStore(o Options, set config.Settings) (kept store.Store, closeStore func() error, err error) {
 	none := func() error { return nil }
 	if o.Store != nil || !o.Keep {
@@ -33,6 +34,7 @@ func (h *Host) Store() store.Store { return h.store }
 // the store.
 func (h *Host) Delete(ctx context.Context, owner, id string) error {
 	key := store.Key{Owner: owner, ID: id}
+	// Closed without h.mu: Close takes it to remove the session from the host.
 	h.mu.Lock()
 	s := h.sessions[key]
 	h.mu.Unlock()
@@ -50,6 +52,7 @@ func (h *Host) Delete(ctx context.Context, owner, id string) error {
 		}
 	}
 	if s == nil {
+		// Not even in memory: the caller should hear of a name that is wrong.
 		return fmt.Errorf("delete session %q: %w", id, ErrNoSession)
 	}
 	return nil

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it.
+	// leaseTime is how long a lease lasts unless it is extended, which happens at a third of it. A host that dies in
+	// the middle of a Compress keeps others from it for that long at most.
 	leaseTime = 30 * time.Second
-	// leasePoll is how often to look whether another host's lease has ended.
+	// leasePoll is how often to look whether another host's lease has ended. The lease may be released early, so its
+	// end is not simply waited for.
 	leasePoll = 200 * time.Millisecond
 )
 
@@ -25,7 +27,8 @@ func (s *Session) compressing() func(context.Context) (func(), error) {
 }
 
 // lease waits until no other host has the lease, and takes it. The error is errMoved if another host has changed the
-// session since the turn began: its Compress may have made this one unnecessary.
+// session since the turn began: its Compress may have made this one unnecessary. The lease is a saving and not a
+// protection: an append is safe without it. Callers must not hold s.adding, as other calls would wait with them.
 func (s *Session) lease(ctx context.Context) (done func(), err error) {
 	p, holder := s.stored, s.host.name
 	for {
@@ -47,7 +50,8 @@ func (s *Session) lease(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// leased keeps a lease that was taken until done is called.
+// leased keeps a lease that was taken until done is called. The lease outlives the context of the turn, because the
+// rewrite is written under it even if the caller has gone. Rewrites name the holder as long as p.holder is set.
 func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err error) {
 	p, holder := s.stored, s.host.name
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,6 +71,7 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 		}
 	}()
 	done = func() {
+		// The goroutine has to end first: an extension after the release would take the lease again.
 		cancel()
 		<-ended
 		s.adding.Lock()
@@ -76,6 +81,7 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 		defer cancel()
 		_ = p.store.Release(ctx, p.key, holder) // otherwise it ends by itself
 	}
+	// Looking at the log under s.adding, so that no append of this host comes between the check and the turn's work.
 	s.adding.Lock()
 	p.holder = holder
 	var n news
@@ -83,6 +89,7 @@ func (s *Session) leased(ctx context.Context, head store.Head) (done func(), err
 		n, err = s.catchUp(ctx, 0)
 	}
 	s.adding.Unlock()
+	// Entries that another host added do no harm: a Compress covers the history up to where it began.
 	if err == nil && (n.rewritten || n.state) {
 		err = errMoved
 	}

@@ -7,10 +7,13 @@ import (
 )
 
 // Ledger tells what the requests of a session cost, and what they would have cost if nothing had been removed, with a
-// prompt cache in both cases. It knows no more of the provider than its price list. It belongs to one goroutine.
+// prompt cache in both cases. It knows no more of the provider than its price list. It belongs to one goroutine. A nil
+// Ledger counts nothing, so callers need no check for a price list.
+// sent is what was sent, whole what would have been. Each has a prompt cache of its own.
 type Ledger struct{ sent, whole *pricing.Meter }
 
-// Prompt is the size of a request, in tokens, and how much of its beginning is that of the one before.
+// Prompt is the size of a request, in tokens, and how much of its beginning is that of the one before. Stable is at
+// most Tokens.
 type Prompt struct{ Tokens, Stable int }
 
 // Ledger returns an empty ledger at the session's prices; nil if no price list is known for its model.

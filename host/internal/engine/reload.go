@@ -11,9 +11,11 @@ import (
 
 // Reload makes c the configuration of the sessions that are opened from now on, and looks at the plugin directories
 // again. Open sessions keep the settings they have. Settings that concern the whole host are read when it is opened: if
-// one of them differs, nothing is changed, and the error wraps [ErrFixed] and names the keys.
+// one of them differs, nothing is changed, and the error wraps [ErrFixed] and names the keys. It is all or nothing: a
+// configuration that is refused leaves the one before in force.
 func (h *Host) Reload(c *config.Config) error {
 	set := c.Settings()
+	// A price list that is wrong is reported now, not by each session that is opened later.
 	if _, err := h.prices.choose(set); err != nil {
 		return err
 	}
@@ -29,7 +31,8 @@ func (h *Host) Reload(c *config.Config) error {
 	return nil
 }
 
-// fixed returns the settings of the whole host that differ in two configurations.
+// fixed returns the settings of the whole host that differ in two configurations. A setting is compared by its value in
+// force, wherever that comes from.
 func fixed(before, after *config.Config) ([]string, error) {
 	var changed []string
 	for _, s := range config.Specs() {

@@ -14,7 +14,9 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// load reads the session from the store, if it is there. found is false for a new session. Callers hold s.adding.
+// load reads the session from the store, if it is there. found is false for a new session. Callers hold s.adding. It
+// begins at the last snapshot, so the time it takes depends on the history as it is and not on all that was ever
+// written.
 func (s *Session) load(ctx context.Context) (found bool, err error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
@@ -24,6 +26,7 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, s.storeError(err)
 	}
+	// The position is that of the snapshot; the tail moves it on record by record.
 	p.exists, p.at = true, store.Position{Revision: head.Snapshot, Fence: head.Fence}
 	r := replay{Session: s, logReader: logReader{in: p.store, key: p.key}}
 	if head.Snapshot > 0 {
@@ -38,13 +41,15 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 }
 
 // catchUp takes in what other hosts have written since this one last looked. A record with the tag is this host's own;
-// 0 is none. Callers hold s.adding.
+// 0 is none. Callers hold s.adding. What is true of s.stored.at then is true of memory too: a record is counted only
+// after it was taken in.
 func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && p.exists:
 		return news{}, s.deleted()
+	// There is no session, so nothing was written.
 	case errors.Is(err, store.ErrNotFound):
 		p.unsure = false
 		return news{}, nil
@@ -52,6 +57,7 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 		return news{}, s.storeError(err)
 	}
 	p.exists = true
+	// Nothing was written since, also not by a write whose outcome was unknown.
 	if head.Position() == p.at {
 		p.unsure = false
 		return news{}, nil
@@ -64,13 +70,15 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 		return n, s.storeError(err)
 	}
 	p.unsure, n.moved = false, true
+	// The state is installed if it is not the one in memory. After its own write, the host had not taken it in either.
 	if n.state || n.own {
 		return n, s.install()
 	}
 	return n, nil
 }
 
-// replay takes records of the log into a session, through the code that made the history which they describe.
+// replay takes records of the log into a session, through the code that made the history which they describe. The live
+// session and a replayed one must be the same, and a second implementation would drift from the first.
 type replay struct {
 	*Session
 	logReader
@@ -79,7 +87,8 @@ type replay struct {
 	sent, last bool
 }
 
-// begin takes in a snapshot, with the entries that it lists.
+// begin takes in a snapshot, with the entries that it lists. The error wraps [sessionlog.ErrDamaged] if the snapshot
+// names an entry that its record has not got.
 func (r *replay) begin(ctx context.Context, seq uint64) error {
 	var snapshot sessionlog.Snapshot
 	for rec, err := range r.stored.store.Records(ctx, r.stored.key, store.Choice{Seqs: []uint64{seq}}) {
@@ -90,6 +99,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 			return err
 		}
 	}
+	// Records are read once, in order, however many entries of each are in use.
 	var seqs []uint64
 	for _, p := range snapshot.Places {
 		seqs = append(seqs, p.Record)
@@ -123,11 +133,13 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 		return err
 	}
 	r.stored.groups.Take(snapshot.Groups)
+	// The views are made when the tail is known: it may replace them.
 	r.sent, r.last = snapshot.Groups.Views()
 	return nil
 }
 
-// tail takes in the records after the session's position.
+// tail takes in the records after the session's position. The records are read as a whole before the first one is taken
+// in, so that an error of the store changes nothing. The result says what they were, apart from this host's own.
 func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 	p := r.stored
 	var steps []step
@@ -144,6 +156,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 		if err := r.step(step); err != nil {
 			return n, fmt.Errorf("record %d: %w", step.seq, err)
 		}
+		// After each record: an error in the next one leaves memory at what was taken in.
 		p.at.Revision = step.seq
 		p.since++
 		switch step.kind {
@@ -174,7 +187,7 @@ func (r *replay) skipViews(steps []step) {
 	r.sent, r.last = r.sent && sentHolds, r.last && lastHolds
 }
 
-// step takes in one record.
+// step takes in one record. Contents that were kept apart are in the entries already.
 func (r *replay) step(step step) error {
 	switch step.kind {
 	case store.Added:
@@ -187,6 +200,7 @@ func (r *replay) step(step step) error {
 			contents[i] = e.Content
 		}
 		r.followTasks(contents)
+	// The views before the rewrite cannot be made after it.
 	case store.Rewritten:
 		if err := r.views(); err != nil {
 			return err
@@ -199,7 +213,8 @@ func (r *replay) step(step step) error {
 	return nil
 }
 
-// views makes the views that the state names, of the history as it is now.
+// views makes the views that the state names, of the history as it is now. They are not stored: a view is a part of the
+// history, up to a mark.
 func (r *replay) views() error {
 	if !r.sent && !r.last {
 		return nil
@@ -227,7 +242,8 @@ func (r *replay) views() error {
 	return nil
 }
 
-// countIn makes the session count in the encoding of its entries, whatever the settings say by now.
+// countIn makes the session count in the encoding of its entries, whatever the settings say by now. Counts of two
+// encodings in one history could not be added up.
 func (r *replay) countIn(encoding string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/todos"
 )
 
-// memory is a session's state, and the views in it.
+// memory is a session's state, and the views in it. The state names the views by their place; the views themselves are
+// kept with it, so that a change can be undone.
 type memory struct {
 	sessionlog.State
 	sent, last history.View
@@ -33,6 +34,7 @@ func (s *Session) state() memory {
 	if s.told {
 		m.Todos = s.todos
 	}
+	// A view may be empty and sent all the same, so the time tells whether there is one.
 	if !m.Turns.Sent.At.IsZero() {
 		m.Sent = sessionlog.PlaceOf(m.sent)
 	}
@@ -42,7 +44,8 @@ func (s *Session) state() memory {
 	return m
 }
 
-// digest tells whether two configurations give the same turns. What turns have learned holds for one only.
+// digest tells whether two configurations give the same turns. What turns have learned holds for one only. The model's
+// name is in it, so that a change of model is a change of turns. Eight bytes tell configurations of one session apart.
 func digest(c *config.Config) []byte {
 	set := c.Settings()
 	raw, err := json.Marshal([]any{set.Compression, set.Model, set.Strategies})
@@ -59,7 +62,8 @@ type update struct {
 	memory
 }
 
-// changed returns what the log does not have yet of the session's state. Callers hold s.adding.
+// changed returns what the log does not have yet of the session's state. Callers hold s.adding. It compares with what
+// was last written or read, so a turn that learned nothing writes nothing.
 func (s *Session) changed() (update, error) {
 	m := s.state()
 	groups, err := m.Groups()
@@ -69,7 +73,7 @@ func (s *Session) changed() (update, error) {
 	return update{groups.Changed(s.stored.groups), m}, nil
 }
 
-// wrote takes in that an update is in the log.
+// wrote takes in that an update is in the log. It must be called only after the store has acknowledged the write.
 func (p *stored) wrote(u update) {
 	p.groups.Take(u.groups)
 	p.sentView, p.lastView = u.sent, u.last
@@ -84,7 +88,8 @@ func (u update) records(tag uint64) []store.Record {
 }
 
 // snapshot returns the record of a snapshot that follows an update; none if the views in the state are of a history
-// before the last rewrite: they could not be made of it again.
+// before the last rewrite: they could not be made of it again. It has all groups, also those that this version does not
+// know, which would be lost otherwise.
 func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	now, entries := s.history.State()
 	for _, v := range []sessionlog.Place{u.Sent, u.Last} {
@@ -108,7 +113,8 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }
 
-// install makes the session's state what the log says. Callers hold s.adding.
+// install makes the session's state what the log says. Callers hold s.adding. The views have to be those of the groups:
+// see [replay.views].
 func (s *Session) install() error {
 	if s.stored == nil {
 		return nil
@@ -121,7 +127,8 @@ func (s *Session) install() error {
 	return s.adopt(state, s.stored.lastView)
 }
 
-// adopt takes over a state with its views: what was sent, and what the last Prepare returned.
+// adopt takes over a state with its views: what was sent, and what the last Prepare returned. If a setting does not
+// hold under the host's configuration any more, nothing is taken over and the error says so.
 func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	values := map[string]any{}
 	for key, raw := range state.Overrides {
@@ -141,12 +148,14 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 		return s.storeError(err)
 	}
 	s.config, s.overrides = c, state.Overrides
+	// Counted again, as the counter may be another one than when it was written.
 	s.system, s.systemTokens = state.System, 0
 	if len(s.system) > 0 {
 		s.systemTokens = s.counter.Entry(systemEntry(s.system))
 	}
 	s.told = state.Told
 	s.todos = state.Todos
+	// Without a list of its own, the agent's calls say what its tasks are.
 	if !s.told {
 		s.todos = todos.Active(s.tasks.Todos())
 	}
@@ -156,7 +165,8 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 }
 
 // reconfigured drops what turns learned under other settings than those in force, as Set does: the host's configuration
-// may have changed since the state was written.
+// may have changed since the state was written. What was learned about another model's count is replaced by what the
+// host knows of the new one.
 func (s *Session) reconfigured(was sessionlog.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +179,8 @@ func (s *Session) reconfigured(was sessionlog.State) {
 	}
 }
 
-// overrideValue returns the value of a setting as JSON: that of a duration is its text.
+// overrideValue returns the value of a setting as JSON: that of a duration is its text. The configuration reads a
+// duration as text; as JSON it would be a number of nanoseconds.
 func overrideValue(value any) (json.RawMessage, error) {
 	if d, ok := value.(time.Duration); ok {
 		value = d.String()

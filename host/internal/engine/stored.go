@@ -27,7 +27,9 @@ const (
 // stored is a session's place in the store. It is guarded by [Session.adding], and nil in a host without a store.
 //
 // Everything is written before it takes effect in memory, and an append takes place only if this host has seen the
-// whole log. So memory is what the log says up to at, always.
+// whole log. So memory is what the log says up to at, always. Lock order: adding before [Session.mu]; never the other
+// way round.
+// store and key do not change; all else does.
 type stored struct {
 	store store.Store
 	key   store.Key
@@ -43,7 +45,7 @@ type stored struct {
 	holder             string // while this host has the lease: rewrites must be written under it
 }
 
-// news is what a look at the log brought, apart from what was known.
+// news is what a look at the log brought, apart from what was known. The zero value says that nothing was new.
 type news struct {
 	moved     bool // another host has written, or has taken the lease
 	own       bool // the write that failed had taken place
@@ -51,26 +53,31 @@ type news struct {
 	state     bool // another host has changed the state: settings, system prompt, what turns remember
 }
 
-// busyError is for a session that other hosts write to all the time.
+// busyError is for a session that other hosts write to all the time. The caller may try again.
 func (s *Session) busyError(what string) error {
 	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrBusy)
 }
 
-// storeError adds the session to an error of the store.
+// storeError adds the session to an error of the store. The cause stays visible for errors.As.
 func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.id, err) }
 
 // write appends a change behind what this host has seen of the log. If another host has written more, nothing is
-// written, and the session is brought up to date. Callers hold s.adding.
+// written, and the session is brought up to date. Callers hold s.adding. It returns nil and the zero news if the change
+// was written. If news.moved is set, it was not, unless news.own is set as well: the caller looks at what is new and
+// decides again.
 func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.Change) (news, error) {
 	p := s.stored
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
+	// After a write of unknown outcome the position is not known, and an append would conflict with this host's own
+	// record.
 	if p.unsure {
 		if n, err := s.catchUp(ctx, 0); err != nil || n.moved {
 			return n, err
 		}
 	}
 	if !p.exists {
+		// A session is created with its first write.
 		head, err := p.store.Create(ctx, p.key, store.Origin{})
 		switch {
 		case errors.Is(err, store.ErrExists): // another host was faster
@@ -104,6 +111,7 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.
 		n, err := s.catchUp(ctx, tag)
 		n.moved = true
 		return n, err
+	// The store is certain that nothing was written.
 	case errors.As(err, &fault) && !fault.Unknown:
 		return news{}, s.storeError(err)
 	}
@@ -120,14 +128,16 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.
 	return news{}, s.storeError(err)
 }
 
-// deleted ends a session that another host, or a command, has deleted.
+// deleted ends a session that another host, or a command, has deleted. Its memory no longer belongs to anything: the
+// next open of this name makes a new session.
 func (s *Session) deleted() error {
 	s.end()
 	s.host.forget(s)
 	return fmt.Errorf("session %q: %w", s.id, ErrDeleted)
 }
 
-// storeAdded writes entries that are about to be added.
+// storeAdded writes entries that are about to be added. Entries get their place in the log here, before they are in the
+// history. A refused write leaves a place that is wrong, and the next try sets it again.
 func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (news, error) {
 	p := s.stored
 	if p == nil {
@@ -150,6 +160,7 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (new
 	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries}
 	records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
 	n, err := s.write(ctx, tag, "", store.Change{Records: records, Contents: w.Contents, Summary: sum})
+	// After a write that was found in the log, catchUp has taken in the state.
 	if err == nil && !n.moved && !n.own {
 		p.wrote(state)
 	}
@@ -157,7 +168,8 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (new
 }
 
 // apply returns the function that carries out a plan of a turn: it writes the rewrite, then changes the history. It is
-// the [prepare.Request.Apply] of a turn with a strategy.
+// the [prepare.Request.Apply] of a turn with a strategy. Between the look at the history and its change no entry may be
+// added, so it holds s.adding throughout.
 func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 	return func(plan *history.Plan, step string) error {
 		s.adding.Lock()
@@ -165,11 +177,13 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 		if err := s.flush(); err != nil { // a removed entry that is in no log would be lost
 			return err
 		}
+		// Without a store there is nothing to write, and the loop is not entered.
 		for try := 0; s.stored != nil; try++ {
 			n, err := s.storeRewritten(plan, step, strategy)
 			switch {
 			case err != nil:
 				return err
+			// The replay of the record has changed the history already.
 			case n.own:
 				return nil
 			case n.rewritten || n.state || n.moved && try == mostTries:
@@ -185,7 +199,7 @@ func (s *Session) apply(strategy string) func(*history.Plan, string) error {
 }
 
 // storeRewritten writes a rewrite that is about to be applied, and what the turn has learned so far. Callers hold
-// s.adding.
+// s.adding. The summary is that of the history after it.
 func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (news, error) {
 	p := s.stored
 	rewrite, err := s.history.Ready(plan)
@@ -222,7 +236,8 @@ func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (new
 	return n, err
 }
 
-// storeState writes what changed in the session's state, and a snapshot if one is due. Callers hold s.adding.
+// storeState writes what changed in the session's state, and a snapshot if one is due. Callers hold s.adding. A
+// snapshot and the state that it contains are one append.
 func (s *Session) storeState(ctx context.Context) (news, error) {
 	p := s.stored
 	if p == nil {
@@ -235,6 +250,7 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 	tag := rand.Uint64()
 	c := store.Change{Records: state.records(tag)}
 	now := s.history.Snapshot()
+	// A snapshot of a long history names many entries, so it is due after more records.
 	if every := max(s.host.snapshotEvery, len(now.Entries)/snapshotShare); p.since >= every {
 		snapshot, err := s.snapshot(tag, state)
 		if err != nil {
@@ -254,7 +270,8 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 }
 
 // change makes a change of the session's state, and writes it. It is made again if another host has changed the state
-// meanwhile, and undone if it cannot be written.
+// meanwhile, and undone if it cannot be written. The error wraps [ErrBusy] if other hosts wrote each time. what names
+// the operation in errors.
 func (s *Session) change(ctx context.Context, what string, change func() error) error {
 	leave, err := s.enter()
 	defer leave()
@@ -284,6 +301,7 @@ func (s *Session) change(ctx context.Context, what string, change func() error) 
 			return errors.Join(err, s.undo(before, counter))
 		case n.own || !n.moved:
 			return nil
+		// What was changed is overwritten by the state that was read.
 		case n.state:
 			made = false
 			before = s.state()
@@ -292,7 +310,7 @@ func (s *Session) change(ctx context.Context, what string, change func() error) 
 	return errors.Join(s.busyError(what), s.undo(before, counter))
 }
 
-// undo makes the session's state what it was.
+// undo makes the session's state what it was. It works on memory alone: nothing of the change was written.
 func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	s.mu.Lock()
 	if s.counter != counter {
@@ -303,7 +321,8 @@ func (s *Session) undo(before memory, counter *tokens.Counter) error {
 	return s.adopt(before.State, before.last)
 }
 
-// Refresh takes in what other hosts have written. Everything that changes a session does so by itself.
+// Refresh takes in what other hosts have written. Everything that changes a session does so by itself. It does nothing
+// without a store, or in a session that is closed.
 func (s *Session) Refresh(ctx context.Context) error {
 	if s.stored == nil || s.done.Err() != nil {
 		return nil
@@ -337,7 +356,8 @@ func (s *Session) refreshUpTo(ctx context.Context, upTo *history.Mark) (*history
 }
 
 // settle writes what a turn has learned. The error is errMoved if another host has rewritten the history, or has run a
-// turn: what this one returns is then not what is sent.
+// turn: what this one returns is then not what is sent. A turn that was overtaken by entries alone writes again behind
+// them.
 func (s *Session) settle(ctx context.Context) error {
 	s.adding.Lock()
 	defer s.adding.Unlock()
@@ -355,7 +375,8 @@ func (s *Session) settle(ctx context.Context) error {
 	return s.busyError("prepare")
 }
 
-// restart forgets what a turn learned that has to be run again, and what it returned to no one.
+// restart forgets what a turn learned that has to be run again, and what it returned to no one. The state in the log is
+// the one before the turn, as it had not settled.
 func (s *Session) restart() error {
 	s.adding.Lock()
 	defer s.adding.Unlock()

@@ -53,9 +53,11 @@ const (
 // after a restart: plugins refer to the id, and counting a long history again would take seconds.
 func (w *Writer) entry(e *history.Entry) []byte {
 	var m message
+	// The id and the tokens are small, and are never kept apart.
 	m.string(entryID, e.ID)
 	w.content(&m, e.Content)
 	m.int(entryTokens, int64(e.Tokens))
+	// One number for each block, in their order.
 	m.counts(entryCounts, e.Blocks)
 	return m
 }
@@ -67,7 +69,9 @@ func (w *Writer) content(m *message, c content.Content) {
 	for _, b := range c.Blocks {
 		m.bytes(entryBlock, w.block(b))
 	}
+	// A repeated field cannot tell the two apart.
 	m.bool(entryNoBlocks, c.Blocks != nil && len(c.Blocks) == 0)
+	// Metadata may be as large as the agent likes.
 	w.value(m, entryMetadata, string(c.Metadata))
 	w.extra(m, entryExtra, c.Extra)
 }
@@ -99,6 +103,7 @@ func (w *Writer) block(b content.Block) []byte {
 		fill(kindThinking, b.Thought, b.Signature, "", "", "", b.Extra)
 	case content.Code:
 		fill(kindCode, b.Code, b.Language, "", "", "", b.Extra)
+	// JSON that is no block of a known form is kept as it came; it has no extra fields of its own.
 	case content.Opaque:
 		fill(kindOpaque, string(b.JSON), "", "", "", "", nil)
 	}
@@ -109,6 +114,7 @@ func (w *Writer) block(b content.Block) []byte {
 func (w *Writer) extra(m *message, number protowire.Number, list content.Fields) {
 	for _, f := range list {
 		var one message
+		// A field is written even if name and value are empty.
 		one.string(extraName, f.Name)
 		w.value(&one, extraValue, string(f.Value))
 		m.bytes(number, one)
@@ -134,6 +140,7 @@ func (r *Reader) entry(data []byte) (*history.Entry, error) {
 		case entryCounts:
 			e.Blocks, err = f.counts()
 		default:
+			// What the entry does not know is its content's.
 			err = r.content(&e.Content, f)
 		}
 		return err
@@ -169,11 +176,13 @@ func (r *Reader) content(c *content.Content, f field) error {
 // speaker saves a copy for the speakers that there are. A history of thousands of entries has three speakers, and would
 // otherwise have a string for each entry.
 func speaker(f field) content.Speaker {
+	// The comparison makes no copy of the bytes.
 	for _, s := range []content.Speaker{content.Human, content.AI, content.Tool} {
 		if string(f.bytes) == string(s) {
 			return s
 		}
 	}
+	// A speaker of another version is kept.
 	return content.Speaker(f.string())
 }
 
@@ -181,6 +190,7 @@ func speaker(f field) content.Speaker {
 // collected and the block is made at the end.
 func (r *Reader) block(data []byte) (content.Block, error) {
 	var kind uint64
+	// A field that is missing is the zero field, whose string is "".
 	var text, id, name, wrong, label field
 	var extra content.Fields
 	err := fields(data, func(f field) error {

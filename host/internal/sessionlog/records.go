@@ -104,11 +104,13 @@ func (w *Writer) Rewritten(seq uint64, rw Rewritten) []byte {
 	m.string(recordEncoding, rw.Encoding)
 	m.string(rewrittenStep, rw.Step)
 	m.string(rewrittenStrategy, rw.Strategy)
+	// The base is the mark up to which the strategy saw the history: entries added since stay behind the rewrite.
 	added, appends := rw.Base.Counts()
 	m.uint(rewrittenAdded, added)
 	// index counts the entries that the record holds, which is the second half of their place.
 	m.uint(rewrittenAppends, appends)
 	index := 0
+	// The pieces are the new history, from its beginning to the base.
 	for _, p := range rw.Pieces {
 		var piece message
 		piece.uint(pieceFrom, uint64(p.From+1))
@@ -162,6 +164,7 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 				return err
 			}
 			if p.Entry != nil {
+				// The same numbers that the writer gave.
 				p.Entry.Place = history.Place{Record: seq, Index: made}
 				made++
 			}
@@ -171,6 +174,7 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 		}
 		return nil
 	})
+	// A mark is made of both its numbers.
 	rw.Base = history.MarkOf(added, appends)
 	return rw, err
 }
@@ -179,6 +183,7 @@ func (r *Reader) Rewritten(seq uint64, data []byte) (rw Rewritten, err error) {
 // piece with an entry and no position is new, one with both is an edit of the entry there, and one without an entry
 // keeps a range. The error is [ErrDamaged] for a piece that is none of these.
 func (r *Reader) piece(data []byte) (history.Piece, error) {
+	// 0 is a position, so none is -1.
 	p := history.Piece{From: -1, To: -1}
 	err := fields(data, func(f field) (err error) {
 		n := 0
@@ -209,6 +214,7 @@ func (r *Reader) piece(data []byte) (history.Piece, error) {
 // reason decodes why an entry was changed. A superseding entry at position 0 and none at all are told apart: the
 // position is stored increased by one.
 func (rw *Rewritten) reason(data []byte) error {
+	// Position 0 is not written, so it is the default.
 	at, reason := 0, contract.Reason{}
 	err := fields(data, func(f field) error {
 		n, err := 0, error(nil)
@@ -234,6 +240,7 @@ func (rw *Rewritten) reason(data []byte) error {
 // Tag returns the tag of a record of any kind, 0 if it has none. Records are not checked otherwise: a damaged one has
 // tag 0, which no writer uses to look for its own.
 func Tag(data []byte) (tag uint64) {
+	// Any error ends the decoding after the first field.
 	found := errors.New("the tag is the first field")
 	data, err := body(data)
 	if err != nil {

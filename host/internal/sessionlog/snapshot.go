@@ -53,6 +53,7 @@ func AppendSnapshot(tag uint64, s Snapshot) []byte {
 	m.uint(snapshotRewroteAppends, appends)
 	m.uint(snapshotLastID, s.History.LastID)
 	m.bytes(snapshotPlaces, appendPlaces(nil, s.Places))
+	// Tasks, places and groups are written also if they are empty.
 	m.bytes(snapshotTasks, s.Tasks)
 	var groups message
 	groups.groups(s.Groups)
@@ -77,6 +78,7 @@ func appendPlaces(dst []byte, places []history.Place) []byte {
 		dst = protowire.AppendVarint(dst, protowire.EncodeZigZag(int64(places[i].Record-record)))
 		dst = protowire.AppendVarint(dst, uint64(places[i].Index))
 		dst = protowire.AppendVarint(dst, uint64(n))
+		// The next difference is to this record.
 		record = places[i].Record
 		i += n
 	}
@@ -92,6 +94,7 @@ func readPlaces(data []byte) (places []history.Place, err error) {
 	next := func() (v uint64) {
 		v, n := protowire.ConsumeVarint(data)
 		if n < 0 {
+			// The loop ends, as there is nothing left to read.
 			err, data = damaged("the list of entries is cut off"), nil
 			return 0
 		}
@@ -119,6 +122,7 @@ func ReadSnapshot(data []byte) (s Snapshot, err error) {
 	if err != nil {
 		return s, err
 	}
+	// Marks are made at the end, as both numbers of each are needed.
 	var now, rewrote [2]uint64
 	err = fields(data, func(f field) (err error) {
 		switch f.number {

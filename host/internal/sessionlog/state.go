@@ -24,9 +24,11 @@ type State struct {
 	Overrides map[string]json.RawMessage
 	// Model is the model's name, and Settings a hash of the settings that turns depend on, when the state was written.
 	// They tell whether the configuration is another one than then.
-	Model    string
+	Model string
+	// Settings is compared, never decoded.
 	Settings []byte
-	System   []content.Block
+	// System is the system prompt, nil if the agent has set none.
+	System []content.Block
 	// Told says that the agent set its task list itself, and Todos is the list then.
 	Told  bool
 	Todos []sdk.Todo
@@ -136,6 +138,7 @@ func (s State) turnGroups(g Groups) {
 		last.uint(4, uint64(s.LastTokens))
 	}
 	g[groupTurn], g[groupNoOp], g[groupFailure], g[groupSent], g[groupLast] = turn, noop, failure, sent, last
+	// Every group of turns is there, empty or not, so that one that became empty is written.
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
@@ -240,6 +243,7 @@ func (s *State) noop(f field) error {
 	if s.Turns.NoOp == nil {
 		s.Turns.NoOp = &prepare.NoOp{}
 	}
+	// NoOp is what the strategy last answered when it had nothing to do.
 	switch n := s.Turns.NoOp; f.number {
 	case 1:
 		n.Strategy = f.string()
@@ -281,6 +285,7 @@ func (s *State) last(f field) (err error) {
 	if f.number == 4 {
 		s.LastTokens, err = f.count()
 	}
+	// Field 4 is skipped by take.
 	s.Last.take(f)
 	return err
 }

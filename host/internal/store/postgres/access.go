@@ -49,6 +49,7 @@ func (s *Store) RevokeAccess(ctx context.Context, name string) error {
 // Accesses implements [store.Accesses]. NULL marks a token that was not revoked, which is the zero time here.
 func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
+		// Revoked tokens too: their sessions still belong to their names.
 		rows, err := s.pool.Query(ctx, "SELECT name, hash, created, revoked, limits FROM thresh_access ORDER BY name")
 		if err != nil {
 			return err
@@ -68,6 +69,7 @@ func (s *Store) Accesses(ctx context.Context) (all []store.Access, err error) {
 // Spend implements [store.Accesses]. Whether a sum that was cut off was added cannot be found out; the caller is told.
 // The statement adds by itself: two hosts that spend at once do not overwrite each other.
 func (s *Store) Spend(ctx context.Context, name, day string, amount int64) (sum int64, err error) {
+	// Once: an addition that is repeated would be counted twice.
 	err = s.once(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, `INSERT INTO thresh_spent (name, day, amount) VALUES ($1, $2, $3)
 			ON CONFLICT (name, day) DO UPDATE SET amount = thresh_spent.amount + $3 RETURNING amount`,

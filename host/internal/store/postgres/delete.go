@@ -12,6 +12,7 @@ import (
 
 // Delete implements [store.Sessions]. It may be repeated: a session that an earlier try may have deleted is no error.
 func (s *Store) Delete(ctx context.Context, key store.Key) error {
+	// -1: however recently the session was used
 	return s.delete(ctx, key, -1)
 }
 
@@ -63,6 +64,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, unused time.Duration)
 // Expire implements [store.Sessions]. Each session is deleted by itself: none waits for the others. n counts what was
 // deleted before an error too.
 func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err error) {
+	// Only names are collected: there may be very many sessions.
 	var keys []store.Key
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT owner, name FROM thresh_session

@@ -46,6 +46,7 @@ func broken(err error) (again, maybe bool) {
 		return true, false
 	}
 	// Something was sent, and no answer came: a commit may have been made.
+	// maybe is true also for an error that is no network error, as it is not known what it was.
 	return isNetwork(err), true
 }
 
@@ -90,6 +91,7 @@ func cause(err error) store.Cause {
 			return store.Corrupt
 		}
 		var connect *pgconn.ConnectError
+		// The connection failed, so nothing is known of the database itself.
 		if errors.As(err, &connect) || isNetwork(err) {
 			return store.Gone
 		}
@@ -106,6 +108,7 @@ func cause(err error) store.Cause {
 		return store.Gone
 	}
 	switch answer.Code[:2] {
+	// operator intervention, connection exception
 	case "57", "08":
 		return store.Gone
 	case "28": // authentication

@@ -10,9 +10,11 @@ import (
 )
 
 // Records implements [store.Sessions]. Each page is a statement of its own, so that a connection that breaks in the
-// middle of a long session costs a page, and no reader keeps others from a connection.
+// middle of a long session costs a page, and no reader keeps others from a connection. What was appended after the
+// first look is not read: the head then decides how far the log goes.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
+		// Pages are read by the id: a session of the same name that is created meanwhile has another one.
 		var id int64
 		var h store.Head
 		err := s.retry(ctx, func(ctx context.Context, _ bool) (err error) {
@@ -33,6 +35,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 		}
 		exists := func() error {
 			return s.retry(ctx, func(ctx context.Context, _ bool) error {
+				// The error of a session that is gone is that of the head.
 				if now, _, err := s.head(ctx, key); err != nil || now == id {
 					return err
 				}
@@ -80,6 +83,7 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 // content that is missing makes the error one of cause [store.Corrupt].
 func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash) (
 	found map[store.Hash][]byte, err error) {
+	// The driver sends them as one array.
 	names := make([][]byte, len(hashes))
 	for i := range hashes {
 		names[i] = hashes[i][:]
@@ -92,6 +96,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		if err != nil {
 			return err
 		}
+		// Both are reused for each row by ForEachRow.
 		var hash, data []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &data}, func() error {
 			found[store.Hash(hash)], data = data, nil // the next row must not be written into this one's bytes
@@ -104,6 +109,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 	}
 	for _, hash := range hashes {
 		// blob never stores NULL, so an empty content is not nil.
+		// The record that names the content exists, so the database is damaged.
 		if found[hash] == nil {
 			return nil, s.fault(ctx, store.MissingContent(hash))
 		}
@@ -118,6 +124,7 @@ func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.H
 		err = s.retry(ctx, func(ctx context.Context, _ bool) error {
 			rows, err := s.pool.Query(ctx, "SELECT "+headColumns+` FROM thresh_session
 				WHERE (owner, name) > ($1, $2) AND ($3 OR owner = $4) ORDER BY owner, name LIMIT $5`,
+				// The order of the columns is that of bytes (COLLATE "C"), as all stores have it.
 				after.Owner, after.ID, filter.AllOwners, filter.Owner, limit)
 			if err != nil {
 				return err

@@ -26,6 +26,7 @@ func scanHead(row pgx.Row) (id int64, h store.Head, err error) {
 // Create implements [store.Sessions]. The fence, which is drawn here, tells a session that an earlier try has created
 // from one that was there.
 func (s *Store) Create(ctx context.Context, key store.Key, origin store.Origin) (h store.Head, err error) {
+	// Before the tries, so that all have the same one.
 	fence := store.NewFence()
 	err = s.retry(ctx, func(ctx context.Context, maybe bool) error {
 		_, h, err = scanHead(s.pool.QueryRow(ctx, `INSERT INTO thresh_session
@@ -113,6 +114,7 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		kinds[i], data[i] = int16(r.Kind), blob(r.Data)
 		size += len(r.Data)
 		if r.Kind == store.Snapshot {
+			// Relative to the revision, which the statement adds; the last one counts.
 			snapshot = i + 1
 		}
 	}
@@ -150,8 +152,10 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 		return &store.ConflictError{Key: key, At: at, Now: now}
 	})
 	if err != nil {
+		// A try that failed may have left a head in h.
 		return store.Head{}, err
 	}
+	// Also of an append that was found to have been made by an earlier try.
 	s.notify(store.Notice{Key: key, Revision: h.Revision})
 	return h, nil
 }
@@ -200,6 +204,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 			return err
 		}
 		// Another holder has it, or had it a moment ago: the caller tries again in either case.
+		// Who has it is read by a second statement, so it may have ended by now: Left is 0 then.
 		refused := &store.LeasedError{Key: key}
 		var left int64
 		err := s.pool.QueryRow(ctx, `SELECT holder,
@@ -211,6 +216,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		case err != nil:
 			return err
 		}
+		// The database counts in microseconds.
 		refused.Left = time.Duration(left) * time.Microsecond
 		return refused
 	})

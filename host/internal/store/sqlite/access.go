@@ -13,6 +13,7 @@ import (
 func (s *Store) CreateAccess(ctx context.Context, access store.Access) error {
 	return s.write(ctx, func(st *statements, _ *job) error {
 		return changeAccess(store.ErrExists, st.createAccess, access.Name, blob(access.Hash),
+			// The time of creation is that of the host, which is the only clock there is on the machine.
 			time.Now().UnixMicro(), blob(access.Limits))
 	})
 }
@@ -50,6 +51,7 @@ func (s *Store) Accesses(ctx context.Context) ([]store.Access, error) {
 	}
 	defer rows.Close()
 	var all []store.Access
+	// Revoked tokens are returned too: their sessions still belong to their names.
 	for rows.Next() {
 		var a store.Access
 		var created, revoked int64

@@ -32,6 +32,7 @@ func (s *Store) fault(ctx context.Context, err error) error {
 	case s.closed() && (errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed"):
 		return store.ErrClosed
 	}
+	// Unknown is never set: a caller waits until the writer knows whether the commit was made.
 	return &store.Fault{Cause: s.cause(err), Store: s.path, Err: err}
 }
 
@@ -80,6 +81,7 @@ func (s *Store) causeOf(code int) store.Cause {
 // SQLite reports a write beyond it as any other failed one.
 func (s *Store) atLimit() bool {
 	var limit syscall.Rlimit
+	// Without a known limit the file is not at it, and the error stays what it was.
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return false
 	}

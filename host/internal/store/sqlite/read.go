@@ -11,7 +11,8 @@ import (
 )
 
 // Records implements [store.Sessions]. Readers have connections of their own, and see what was committed before each
-// page, also while the writer is in the middle of a batch.
+// page, also while the writer is in the middle of a batch. The session is looked up once, at the first record that the
+// loop asks for.
 func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		id, h, err := s.find(ctx, key)
@@ -23,6 +24,7 @@ func (s *Store) Records(ctx context.Context, key store.Key, choice store.Choice)
 		// being moved into the file.
 		read := func(p store.Page) ([]store.Record, error) { return s.page(ctx, id, p) }
 		exists := func() error { return s.exists(ctx, id, key) }
+		// Errors of the pages pass through fault here, once, whichever statement they come from.
 		for r, err := range store.ReadRecords(h, choice, read, exists) {
 			if !yield(r, s.fault(ctx, err)) {
 				return
@@ -48,6 +50,7 @@ func (s *Store) page(ctx context.Context, id int64, p store.Page) ([]store.Recor
 // exists returns an error if the session is gone. A page that comes back empty may be one of a session that was deleted
 // meanwhile, which must not look like a short log.
 func (s *Store) exists(ctx context.Context, id int64, key store.Key) error {
+	// By the id, which is never used again: a session of the same name that was created meanwhile is another one.
 	var n int
 	if err := s.queries.exists.QueryRowContext(ctx, id).Scan(&n); err != nil {
 		return err
@@ -76,9 +79,10 @@ func scanRecords(rows *sql.Rows, err error) ([]store.Record, error) {
 }
 
 // kindMask has a bit for each kind that is wanted, all of them if there is no choice. So a statement that was prepared
-// once can choose any of them.
+// once can choose any of them. Kinds are small numbers, of which 63 fit.
 func kindMask(kinds []store.Kind) int64 {
 	if len(kinds) == 0 {
+		// All bits, also those of kinds of later versions.
 		return -1
 	}
 	var mask int64
@@ -99,6 +103,7 @@ func (s *Store) Contents(ctx context.Context, owner string, hashes []store.Hash)
 		var data []byte
 		switch err := s.queries.content.QueryRowContext(ctx, owner, hash[:]).Scan(&data); {
 		case errors.Is(err, sql.ErrNoRows):
+			// The record that names the content exists, so the file is damaged.
 			return nil, s.fault(ctx, store.MissingContent(hash))
 		case err != nil:
 			return nil, s.fault(ctx, err)
@@ -116,7 +121,7 @@ func (s *Store) List(ctx context.Context, filter store.Filter) iter.Seq2[store.H
 	})
 }
 
-// list reads a page of sessions.
+// list reads a page of sessions. The filter is in the statement, so a page is full unless it is the last.
 func (s *Store) list(ctx context.Context, filter store.Filter, after store.Key, limit int) ([]store.Head, error) {
 	if s.closed() {
 		return nil, store.ErrClosed

@@ -14,6 +14,7 @@ import (
 // callers, whose contexts must not end it.
 var background = context.Background()
 
+// notFound returns an error for errors.Is. It names the id, not the owner, who is the one that asks.
 func notFound(key store.Key) error { return fmt.Errorf("session %q: %w", key.ID, store.ErrNotFound) }
 
 // Create implements [store.Sessions].
@@ -90,10 +91,12 @@ func (s *Store) Append(ctx context.Context, key store.Key, at store.Position, ch
 				return err
 			}
 		}
+		// Sent only after the commit.
 		j.notice = store.Notice{Key: key, Revision: h.Revision}
 		return nil
 	})
 	if err != nil {
+		// h may hold the head of a transaction that was rolled back.
 		return store.Head{}, err
 	}
 	return h, nil
@@ -113,7 +116,8 @@ func (st *statements) refuse(key store.Key, at store.Position) error {
 }
 
 // keep makes a session refer to a content, and adds the content if its owner has not got it. The head is kept in step
-// with the row, because it was read before its contents were counted.
+// with the row, because it was read before its contents were counted. A content that the session refers to already does
+// not make it larger.
 func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []byte) error {
 	if _, err := st.content.ExecContext(background, h.Owner, hash[:], blob(content)); err != nil {
 		return err
@@ -133,6 +137,7 @@ func (st *statements) keep(id int64, h *store.Head, hash store.Hash, content []b
 // blob is data as a value that is never NULL.
 func blob(data []byte) []byte {
 	if data == nil {
+		// The columns are NOT NULL, and an empty record is allowed.
 		return []byte{}
 	}
 	return data
@@ -151,6 +156,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 		}
 		// Time is taken in the writer, after any wait for it: a caller's own would be out of date.
 		now := time.Now().UnixMicro()
+		// The last holder may always extend. Another one needs a lease that has ended.
 		if last != holder && until > now {
 			return &store.LeasedError{Key: key, Holder: last, Left: time.Duration(until-now) * time.Microsecond}
 		}
@@ -163,6 +169,7 @@ func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl tim
 // Release implements [store.Sessions]. The holder stays in the row, so that it keeps its fence if it is the next one.
 func (s *Store) Release(ctx context.Context, key store.Key, holder string) error {
 	return s.write(ctx, func(st *statements, _ *job) error {
+		// No row is changed if another has the lease, which is no error.
 		_, err := st.release.ExecContext(background, key.Owner, key.ID, holder)
 		return err
 	})
@@ -202,6 +209,7 @@ func (s *Store) delete(ctx context.Context, key store.Key, usedBefore time.Time)
 				return err
 			}
 		}
+		// Revision 0 tells watchers of the deletion.
 		j.notice = store.Notice{Key: key}
 		return nil
 	})
@@ -220,6 +228,7 @@ func (s *Store) Expire(ctx context.Context, unused time.Duration) (n int, err er
 		return 0, s.fault(ctx, err)
 	}
 	for _, key := range keys {
+		// The time is checked again in the transaction: the session may have been used since the list was made.
 		err := s.delete(ctx, key, before)
 		switch {
 		case err == nil:

@@ -59,6 +59,7 @@ func (s *Store) submit(ctx context.Context, j *job) error {
 	case s.jobs <- j:
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	// The queue is bounded, so that a call may wait here too while the writer is busy.
 	case <-s.stop:
 		return store.ErrClosed
 	}
@@ -230,6 +231,7 @@ func isRefusal(err error) bool {
 func (w *writer) connected(f func(context.Context) error) error {
 	ctx := context.Background()
 	if w.conn == nil { // the last batch failed
+		// connect and prepare are apart, because a new store needs its tables in between. Here they are there.
 		err := w.connect(ctx)
 		if err == nil {
 			err = w.prepare(ctx)

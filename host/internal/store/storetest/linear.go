@@ -22,6 +22,7 @@ import (
 //
 // With leases, no call may fail. Without, connections may break meanwhile: a lease that is asked for again after that
 // may be taken twice, which harms nobody, but is not in the model.
+// The model starts from the fence that the store has drawn.
 func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store.Store) {
 	first := create(t, hosts[0], local)
 	var mu sync.Mutex
@@ -69,6 +70,7 @@ func Linearizable(ctx context.Context, t *testing.T, leases bool, hosts ...store
 		outcomes[op.Input.(request).kind+" "+op.Output.(response).answer]++
 	}
 	t.Logf("%d calls: %v", len(history), outcomes)
+	// A run in which nothing conflicted would prove nothing.
 	for _, needed := range []string{"append ok", "append conflict", "read ok"} {
 		if outcomes[needed] == 0 {
 			t.Errorf("no call with outcome %q: the history says too little", needed)

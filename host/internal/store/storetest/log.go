@@ -19,6 +19,7 @@ func appended(t *testing.T, a, b store.Store) {
 	// A zero byte, bytes that are no UTF-8, and an empty record: data is opaque.
 	h = add(t, a, h, "one", "two\x00\xff", "")
 	other := head(t, b, local)
+	// Host b has never seen the session before: what it knows comes from the store.
 	if other.Position() != h.Position() || other.Revision != 3 {
 		t.Errorf("one host is at %+v, the other at %+v", h.Position(), other.Position())
 	}
@@ -36,6 +37,7 @@ func appended(t *testing.T, a, b store.Store) {
 	if got.Summary != (store.Summary{Entries: 7, Tokens: 1234}) || got.Bytes != h.Bytes || got.Bytes != 12 {
 		t.Errorf("the head is %+v", got)
 	}
+	// Both times are of one clock. They may be equal.
 	if got.Used.Before(got.Created) || got.Created.IsZero() {
 		t.Errorf("created at %v, used at %v", got.Created, got.Used)
 	}
@@ -46,6 +48,7 @@ func chosen(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	kinds := []store.Kind{store.Added, store.Rewritten, store.State, store.Added}
 	var want []string
+	// Kinds take turns, so that each choice of them leaves gaps.
 	for seq := 1; seq <= 1500; { // more than a store reads at once
 		var change store.Change
 		for range 100 {
@@ -68,6 +71,7 @@ func chosen(t *testing.T, a, _ store.Store) {
 	check(store.Choice{From: 2, To: 1200}, want[1:1200])
 	// A range beyond the end is empty, not an error: readers ask for the tail from where they are.
 	check(store.Choice{From: 1501}, nil)
+	// Numbers beyond the end are left out without an error.
 	check(store.Choice{Seqs: []uint64{1, 2, 1000, 1500, 1501}}, []string{want[0], want[1], want[999], want[1499]})
 	// No numbers are not the same as any number.
 	check(store.Choice{Seqs: []uint64{}}, nil)
@@ -87,6 +91,7 @@ func chosen(t *testing.T, a, _ store.Store) {
 // createdTwice tests that the second of two hosts that create a session learns of the first, and changes nothing.
 func createdTwice(t *testing.T, a, b store.Store) {
 	h := add(t, a, create(t, a, local), "kept")
+	// By the other host: the store decides, not the memory of one.
 	_, err := b.Create(t.Context(), local, store.Origin{})
 	wantError(t, err, store.ErrExists)
 	if got := head(t, b, local); got.Position() != h.Position() {
@@ -129,9 +134,11 @@ func conflict(t *testing.T, a, b store.Store) {
 		})
 		wantConflict(t, err, now)
 	}
+	// All or nothing: not even the first record may be there.
 	if got := texts(t, b, local, store.Choice{}); !slices.Equal(got, []string{"1 a's"}) {
 		t.Errorf("the log is %q", got)
 	}
+	// The summary and the time of use are those of the last append that was written.
 	if got := head(t, b, local); got != now {
 		t.Errorf("the head is %+v, want %+v", got, now)
 	}
@@ -144,6 +151,7 @@ func conflict(t *testing.T, a, b store.Store) {
 // all of them, and those of one writer in its order.
 func concurrent(t *testing.T, a, b store.Store) {
 	create(t, a, local)
+	// Enough to conflict, few enough for a slow disk.
 	const writers, each = 4, 10
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -174,6 +182,7 @@ func concurrent(t *testing.T, a, b store.Store) {
 	if len(got) != writers*each {
 		t.Fatalf("%d records, want %d: %q", len(got), writers*each, got)
 	}
+	// What each writer appends next, if none of its records was lost or written twice.
 	var next [writers]int
 	for _, text := range got {
 		var seq, w, n int
@@ -215,6 +224,7 @@ func manySessions(t *testing.T, a, b store.Store) {
 func emptyChange(t *testing.T, a, _ store.Store) {
 	h := add(t, a, create(t, a, local), "x")
 	now := appendChange(t, a, h, store.Change{Summary: store.Summary{Tokens: 5}})
+	// The byte is the record from before.
 	if now.Position() != h.Position() || now.Tokens != 5 || now.Bytes != 1 {
 		t.Errorf("the head is %+v, was %+v", now, h)
 	}
@@ -228,6 +238,7 @@ func snapshots(t *testing.T, a, b store.Store) {
 		record(store.Snapshot, "first"), record(store.Snapshot, "second"), record(store.Added, "y"),
 	}})
 	h = add(t, a, h, "z")
+	// The last append had no snapshot, and must not have reset the number.
 	if got := head(t, b, local); got.Snapshot != 3 || h.Snapshot != 3 {
 		t.Errorf("the last snapshot is %d at one host and %d at the other, want 3", h.Snapshot, got.Snapshot)
 	}
@@ -247,13 +258,16 @@ func contents(t *testing.T, a, b store.Store) {
 	two := store.Key{Owner: "o", ID: "two"}
 	// The same content twice in one append, and then in another one of the same session.
 	h1 := appendChange(t, a, create(t, a, one), change(large(1), large(2), large(1)))
+	// One byte of record, and two contents of 100 kB: the third is the first again.
 	if want := int64(1 + 200_000); h1.Bytes != want {
 		t.Errorf("%d bytes, want %d", h1.Bytes, want)
 	}
 	h1 = appendChange(t, a, h1, change(large(1)))
+	// The session refers to that content already, so only the record is added.
 	if want := int64(2 + 200_000); h1.Bytes != want {
 		t.Errorf("%d bytes after the same content once more, want %d", h1.Bytes, want)
 	}
+	// The second session shares a content with the first, and has an empty one of its own.
 	appendChange(t, b, create(t, b, two), change(large(1), nil))
 
 	read := func(want ...[]byte) {
@@ -280,12 +294,14 @@ func contents(t *testing.T, a, b store.Store) {
 		}
 	}
 	read(large(1), large(2), nil)
+	// The hash is right, but the owner has no session with this content.
 	gone("another", large(1))
 	if err := a.Delete(ctx, one); err != nil {
 		t.Fatal(err)
 	}
 	read(large(1), nil)
 	gone("o", large(2))
+	// Deleted by the other host than the one that wrote the first reference.
 	if err := b.Delete(ctx, two); err != nil {
 		t.Fatal(err)
 	}
@@ -311,6 +327,7 @@ func forked(t *testing.T, a, b store.Store) {
 func canceled(t *testing.T, a, _ store.Store) {
 	h := create(t, a, local)
 	ctx, cancel := context.WithCancel(t.Context())
+	// Before the calls, not during them: what happens then depends on how far a call has come.
 	cancel()
 	_, err := a.Append(ctx, local, h.Position(), store.Change{Records: []store.Record{record(store.Added, "x")}})
 	wantError(t, err, context.Canceled)
@@ -333,6 +350,7 @@ func nested(t *testing.T, a, _ store.Store) {
 			t.Fatal(err)
 		}
 		h = add(t, a, h, "z")
+		// The store has one session, so each list adds one.
 		for range a.List(t.Context(), store.Filter{}) {
 			n++
 		}

@@ -28,11 +28,14 @@ func listed(t *testing.T, a, b store.Store) {
 		}
 	}
 	check(store.Filter{AllOwners: true}, "/z", "o/a", "o/b", "p/a")
+	// The zero value is the local user, not all owners.
 	check(store.Filter{}, "/z")
 	check(store.Filter{Owner: "o"}, "o/a", "o/b")
 	check(store.Filter{AllOwners: true, Limit: 2}, "/z", "o/a")
+	// After is a key and need not exist; with all owners it continues with the next one.
 	check(store.Filter{AllOwners: true, After: store.Key{Owner: "o", ID: "a"}}, "o/b", "p/a")
 	check(store.Filter{Owner: "o", After: store.Key{Owner: "o", ID: "a"}}, "o/b")
+	// An owner without sessions is an empty list, not an error.
 	check(store.Filter{Owner: "nobody"})
 
 	// A list is read in pages behind the caller's back. An error at their border loses or repeats a session.
@@ -52,6 +55,7 @@ func owners(t *testing.T, a, b store.Store) {
 	if got := texts(t, b, mine, store.Choice{}); !slices.Equal(got, []string{"1 mine"}) {
 		t.Errorf("my session has %q", got)
 	}
+	// The deletion names one owner, and must leave the other's session of the same id.
 	if err := a.Delete(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +69,7 @@ func expired(t *testing.T, a, b store.Store) {
 	h := add(t, a, create(t, a, local), "x")
 	// A content too, so that the deletion has references to remove.
 	appendChange(t, a, create(t, a, store.Key{ID: "t"}), store.Change{Contents: [][]byte{large(1)}})
+	// Both sessions are new, so none has been unused for an hour.
 	if n, err := b.Expire(t.Context(), time.Hour); n != 0 || err != nil {
 		t.Errorf("%d sessions expired, %v", n, err)
 	}
@@ -72,6 +77,7 @@ func expired(t *testing.T, a, b store.Store) {
 	// cannot be set.
 	eventually(t, "the other session expires", func() error {
 		h = add(t, a, h, "y")
+		// The first session is written to in each round, so it should be the other one that goes.
 		n, err := b.Expire(t.Context(), 50*time.Millisecond)
 		if err == nil && n == 0 {
 			err = errors.New("no session expired")
@@ -79,6 +85,7 @@ func expired(t *testing.T, a, b store.Store) {
 		return err
 	})
 	for _, id := range list(t, b, store.Filter{}) {
+		// The first may have gone too, if the machine was slow between the append and the expiry.
 		if id == "/t" {
 			t.Error("the session that was not used is still there")
 		}
@@ -111,6 +118,7 @@ func accesses(t *testing.T, a, b store.Store) {
 	}
 	wantError(t, b.RevokeAccess(ctx, "ci"), nil)
 	// Revoked already: a caller that names the wrong token should hear of it.
+	// By the other host, which must know of the first revocation.
 	wantError(t, a.RevokeAccess(ctx, "ci"), store.ErrNotFound)
 	if got := read(); got[1].Revoked.IsZero() || !got[0].Revoked.IsZero() {
 		t.Errorf("after revoking ci: %+v", got)
@@ -126,6 +134,7 @@ func accesses(t *testing.T, a, b store.Store) {
 // spent adds from two hosts at the same time: a store that reads, adds and writes in separate steps loses some of it.
 func spent(t *testing.T, a, b store.Store) {
 	var wg sync.WaitGroup
+	// All amounts are the same, so that the sum does not depend on the order.
 	for n := range 10 {
 		s := []store.Store{a, b}[n%2]
 		wg.Go(func() {
@@ -173,9 +182,11 @@ func sized(t *testing.T, a, b store.Store) {
 // replaced by one that names no session, so the test waits for the right one instead of counting.
 func watched(t *testing.T, a, b store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
+	// Watch must not be held up, so there is room for all notices of the test.
 	notices := make(chan store.Notice, 1000)
 	ended := make(chan error, 1)
 	go func() {
+		// The cause is checked at the end: a watcher must be able to tell why it ended.
 		ended <- a.Watch(ctx, func(n store.Notice) { notices <- n })
 	}()
 	// A store may also say that anything may have changed.
@@ -186,6 +197,8 @@ func watched(t *testing.T, a, b store.Store) {
 				if n == want || n == (store.Notice{}) {
 					return nil
 				}
+			// Longer than the interval at which a store polls or sends; a notice that is late is waited for in the next
+			// try.
 			case <-time.After(200 * time.Millisecond):
 				return fmt.Errorf("no notice of %+v", want)
 			}
@@ -220,6 +233,7 @@ func closed(t *testing.T, a, _ store.Store) {
 	wantError(t, err, store.ErrClosed)
 	_, err = a.Head(t.Context(), local)
 	wantError(t, err, store.ErrClosed)
+	// Watch ends too, although its context has not.
 	wantError(t, <-ended, store.ErrClosed)
 	wantError(t, a.Close(), nil)
 }

@@ -25,6 +25,7 @@ var behaviours = []struct {
 	name string
 	test func(t *testing.T, a, b store.Store)
 }{
+	// log.go
 	{"records come back as appended, in order, at both hosts", appended},
 	{"readers choose records", chosen},
 	{"a session that exists is not created again", createdTwice},
@@ -36,10 +37,12 @@ var behaviours = []struct {
 	{"the last snapshot is known", snapshots},
 	{"a large content is kept once, and until no session refers to it", contents},
 	{"a fork knows its parent", forked},
+	// lease.go
 	{"a lease keeps others out until it is released", leased},
 	{"a lease that ended is taken by another, and its last holder cannot write", fenced},
 	{"a lease that ended refuses its holder's write although nobody took it", outlived},
 	{"the writer of a deleted session cannot write to its successor", recreated},
+	// sessions.go, and log.go again near the end
 	{"sessions are listed by owner, in order and in pages", listed},
 	{"owners do not see each other's sessions", owners},
 	{"unused sessions expire", expired},
