@@ -36,6 +36,7 @@ func (r release) archive(dir, name string) (err error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+		// As a whole: the size has to be in the header, before the bytes.
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -63,6 +64,7 @@ func (r release) archive(dir, name string) (err error) {
 // name that the format's tools expect.
 func (r release) pack(dir, arch, format string) error {
 	// Only these names are replaced: the environment of the build must not change the package.
+	// What nfpm.yaml names as variables.
 	values := map[string]string{"STAGE": dir, "ARCH": arch, "VERSION": r.version}
 	config, err := nfpm.ParseFileWithEnvMapping("packaging/nfpm.yaml", func(name string) string { return values[name] })
 	if err != nil {

@@ -35,6 +35,7 @@ func (r release) describe(dir string) error {
 		if err != nil {
 			return err
 		}
+		// The same for all programs: one toolchain builds them.
 		goVersion = info.GoVersion
 		for _, m := range info.Deps {
 			// A module that was replaced is shipped as its replacement, under that one's licence.
@@ -115,6 +116,7 @@ func moduleDirectory(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go list -m %s: %w", path, err)
 	}
+	// Empty if the source was never downloaded.
 	var m struct{ Dir string }
 	if err := json.Unmarshal(text, &m); err != nil || m.Dir == "" {
 		return "", fmt.Errorf("go list -m %s: its source is not here (%v)", path, err)
@@ -132,11 +134,13 @@ func goDirectory() (string, error) {
 // its vulnerabilities by this name. No serial number is set, which would be random.
 func (r release) sbom(dir, goVersion string, modules []*debug.Module) error {
 	bom := cyclonedx.NewBOM()
+	// The release as a whole is one application, with all its plugins.
 	bom.Metadata = &cyclonedx.Metadata{
 		// The commit's time, not the present: the same release gives the same bytes.
 		Timestamp: r.at.Format(time.RFC3339),
 		Component: &cyclonedx.Component{Type: cyclonedx.ComponentTypeApplication, Name: "thresh", Version: r.version},
 	}
+	// Package URLs (purl) are how scanners find a component in their databases.
 	components := []cyclonedx.Component{{Type: cyclonedx.ComponentTypeLibrary, Name: "std",
 		Version: goVersion, PackageURL: "pkg:golang/std@" + strings.TrimPrefix(goVersion, "go")}}
 	for _, m := range modules {

@@ -108,6 +108,7 @@ func (r release) checksums() error {
 		}
 		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(data), f.Name()))
 	}
+	// By checksum, as that comes first in a line.
 	slices.Sort(lines)
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(strings.Join(lines, "")), 0o644)
 }

@@ -68,6 +68,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 			}
 			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
 				token, err := access.Create(ctx, in, given[0], limits)
+				// A token is never replaced in place: clients that use it would be shut out without a warning.
 				if errors.Is(err, store.ErrExists) {
 					return fmt.Errorf("%s has a token: 'thresh access revoke %[1]s' first", given[0])
 				}
@@ -80,6 +81,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 			})
 		},
 	}
+	// 0 is no limit in all of them.
 	f := cmd.Flags()
 	f.IntVar(&limits.Sessions, "sessions", 0, "how many sessions it may have, open or stored; 0: no limit")
 	f.IntVar(&limits.Requests, "requests", 0, "how many requests may be in progress at one time")
@@ -106,10 +108,12 @@ func accessListCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				// Not nil, so that no tokens are an empty list in JSON.
 				shown := make([]shownAccess, len(all))
 				// Revoked tokens are listed too: their sessions are still there.
 				for i, t := range all {
 					shown[i] = shownAccess{Name: t.Name, Created: t.Created}
+					// A pointer, so that the field is left out of the JSON of a valid token.
 					if !t.Revoked.IsZero() {
 						shown[i].Revoked = &t.Revoked
 					}
@@ -154,6 +158,7 @@ var accessColumns = []table.Column{
 
 // printAccesses prints a row for each token; an empty column is left out.
 func (a *app) printAccesses(all []shownAccess) error {
+	// The date of creation is in UTC, as the days of the spending limit are.
 	t := table.New(accessColumns...)
 	limit := func(n int64) string { // no limit is an empty cell
 		if n == 0 {

@@ -59,6 +59,7 @@ func (a *app) serveConfig(cmd *cobra.Command) (*config.Config, error) {
 		return nil, err
 	}
 	for _, its := range []struct{ key, value string }{{"sessions.store", "sqlite"}, {"log.level", "info"}} {
+		// The origin tells a default from the same value that a user has set.
 		e, err := c.Explain(its.key)
 		if err != nil {
 			return nil, err
@@ -144,6 +145,7 @@ func (a *app) admission(
 	if unix {
 		return nil, "", nil
 	}
+	// One without the other is an error of LoadX509KeyPair, and not served without TLS.
 	if set.TLS.Cert != "" || set.TLS.Key != "" {
 		pair, err := tls.LoadX509KeyPair(set.TLS.Cert, set.TLS.Key)
 		if err != nil {
@@ -152,6 +154,7 @@ func (a *app) admission(
 		certificate = &pair
 	}
 	switch {
+	// Anyone on the machine reaches a loopback address, so the user's own token is needed there.
 	case local && set.TokenFile != "":
 		localToken, err = access.LocalToken(set.TokenFile)
 		return certificate, localToken, err

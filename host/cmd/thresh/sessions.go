@@ -32,6 +32,7 @@ func sessionsCommand(a *app) *cobra.Command {
 		Use: "sessions", Short: "Show, export and delete stored sessions", Long: sessionsHelp, Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	// For all subcommands: an id is unique only within its owner.
 	cmd.PersistentFlags().StringVar(&s.owner, "owner", "",
 		"the sessions of the access token `NAME`; without it, those of 'thresh run' and of embedding programs")
 	cmd.AddCommand(s.listCommand(), s.showCommand(), s.exportCommand(), s.importCommand(), s.removeCommand(),
@@ -51,6 +52,7 @@ func (s *sessions) with(
 	if err != nil {
 		return err
 	}
+	// Databases are not checked here: opening them creates their tables, if they are missing.
 	if path, file := strings.CutPrefix(c.Settings().Sessions.Store, "sqlite:"); file && !create {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("no sessions are stored: there is no file %s", displayPath(path))
@@ -125,6 +127,7 @@ func (s *sessions) listCommand() *cobra.Command {
 					return err
 				}
 				all := shownStore{Store: e[0].Value.(string), Bytes: size.Bytes, Free: size.Free,
+					// An empty list in JSON, not null.
 					Sessions: []shownSession{}}
 				// Without --owner all sessions are listed; --owner "" asks for those of the local user.
 				filter := store.Filter{Owner: s.owner, AllOwners: !cmd.Flags().Changed("owner")}
@@ -176,6 +179,7 @@ func sizeText(bytes int64) string {
 		}
 		size, unit = size/1000, next
 	}
+	// Bytes have no fraction, and from 100 on it would be a fourth digit.
 	if unit == "B" || size >= 100 {
 		return fmt.Sprintf("%.0f %s", size, unit)
 	}
@@ -205,11 +209,13 @@ space of deleted sessions to the file system. A file is rewritten for that, whic
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+				// Measured before and after, as the space is what the command is run for.
 				before, err := kept.Size(ctx)
 				if err != nil {
 					return err
 				}
 				deleted := 0
+				// 0 keeps sessions for ever.
 				if keep := c.Settings().Sessions.Keep; keep > 0 {
 					if deleted, err = kept.Expire(ctx, keep); err != nil {
 						return err

@@ -47,6 +47,7 @@ func notify(state string) {
 	if name == "" {
 		return
 	}
+	// A connection for each message: there are a few in the life of a service.
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
 	if err != nil {
 		return

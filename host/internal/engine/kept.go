@@ -19,6 +19,7 @@ func openStore(o Options, set config.Settings) (kept store.Store, closeStore fun
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
+	// A nil store without an error is the setting "memory".
 	kept, err = backends.Open(ctx, set.Sessions.Store)
 	if err != nil || kept == nil {
 		return nil, none, err

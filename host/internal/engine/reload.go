@@ -19,6 +19,7 @@ func (h *Host) Reload(c *config.Config) error {
 	if _, err := h.prices.choose(set); err != nil {
 		return err
 	}
+	// Such as addresses and directories, which are in use.
 	changed, err := fixed(h.Config(), c)
 	if err != nil {
 		return err
@@ -26,6 +27,7 @@ func (h *Host) Reload(c *config.Config) error {
 	if len(changed) > 0 {
 		return fmt.Errorf("reload: %s %w while the host runs: restart it", strings.Join(changed, ", "), ErrFixed)
 	}
+	// Sessions that are opened at this moment have one of the two configurations, never a mix.
 	h.config.Store(c)
 	h.plugins.Rescan()
 	return nil

@@ -91,6 +91,7 @@ type replay struct {
 // names an entry that its record has not got.
 func (r *replay) begin(ctx context.Context, seq uint64) error {
 	var snapshot sessionlog.Snapshot
+	// The snapshot is one record, which the head has named.
 	for rec, err := range r.stored.store.Records(ctx, r.stored.key, store.Choice{Seqs: []uint64{seq}}) {
 		if err != nil {
 			return err
@@ -106,6 +107,7 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	}
 	slices.Sort(seqs)
 	seqs = slices.Compact(seqs)
+	// Records of rewrites have entries as well as those of additions.
 	made := make(map[uint64][]*history.Entry, len(seqs))
 	if len(seqs) > 0 {
 		for step, err := range r.read(ctx, store.Choice{Seqs: seqs}) {
@@ -117,12 +119,14 @@ func (r *replay) begin(ctx context.Context, seq uint64) error {
 	}
 	entries := make([]*history.Entry, len(snapshot.Places))
 	for i, p := range snapshot.Places {
+		// A record that was not found has no entries.
 		of := made[p.Record]
 		if p.Index < 0 || p.Index >= len(of) {
 			return fmt.Errorf("%w: there is no entry %d in record %d", sessionlog.ErrDamaged, p.Index, p.Record)
 		}
 		entries[i] = of[p.Index]
 	}
+	// Before the history: its views are counted with the session's counter.
 	if err := r.countIn(snapshot.Encoding); err != nil {
 		return err
 	}
@@ -149,6 +153,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 		}
 		steps = append(steps, step)
 	}
+	// Needs the whole tail, and goes through it backwards.
 	r.skipViews(steps)
 	for _, step := range steps {
 		own := tag != 0 && step.tag == tag
@@ -164,6 +169,7 @@ func (r *replay) tail(ctx context.Context, tag uint64) (n news, err error) {
 			n.rewritten = n.rewritten || !own
 		case store.State:
 			n.state = n.state || !own
+		// A snapshot in the tail repeats what the log says: only the distance to the last one changes.
 		case store.Snapshot:
 			p.since = 0
 		}
@@ -214,7 +220,7 @@ func (r *replay) step(step step) error {
 }
 
 // views makes the views that the state names, of the history as it is now. They are not stored: a view is a part of the
-// history, up to a mark.
+// history, up to a mark. It does nothing if no view is due.
 func (r *replay) views() error {
 	if !r.sent && !r.last {
 		return nil
@@ -224,6 +230,7 @@ func (r *replay) views() error {
 		return err
 	}
 	count := r.currentCounter().Entry
+	// Each rewrite begins an epoch.
 	now := r.history.Snapshot().Epoch
 	view := func(p sessionlog.Place) history.View {
 		// A view of another epoch: two turns ended at the same time. Without it, the next turn takes nothing for sent.

@@ -52,6 +52,7 @@ func digest(c *config.Config) []byte {
 	if err != nil { // all of it was read from text: it can be written
 		return nil
 	}
+	// Of the JSON form, whose map keys are sorted.
 	sum := sha256.Sum256(raw)
 	return sum[:8]
 }
@@ -97,10 +98,12 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 			return nil, nil
 		}
 	}
+	// What was read from the agent's calls comes from entries that may be gone.
 	tasks, err := json.Marshal(&s.tasks)
 	if err != nil {
 		return nil, s.storeError(fmt.Errorf("task list: %w", err))
 	}
+	// The stored groups change only when the write has succeeded.
 	groups := maps.Clone(s.stored.groups)
 	groups.Take(u.groups)
 	places := make([]history.Place, len(entries))
@@ -132,6 +135,7 @@ func (s *Session) install() error {
 func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	values := map[string]any{}
 	for key, raw := range state.Overrides {
+		// As a value of JSON, which the configuration checks like one that an agent sets.
 		var value any
 		if err := json.Unmarshal(raw, &value); err != nil {
 			return s.storeError(err)

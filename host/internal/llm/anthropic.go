@@ -19,6 +19,7 @@ const (
 	anthropicVersion = "2023-06-01"
 )
 
+// An empty key sends no header, for servers that ask for none. The error is that of a wrong baseURL.
 func newAnthropic(p Profile, key string, client *http.Client) (*anthropicMessages, error) {
 	header := http.Header{"Anthropic-Version": {anthropicVersion}}
 	if key != "" {
@@ -28,7 +29,8 @@ func newAnthropic(p Profile, key string, client *http.Client) (*anthropicMessage
 	return &anthropicMessages{model: p.Model, endpoint: e}, err
 }
 
-// messagesRequest is the part of a Messages request that is used here.
+// messagesRequest is the part of a Messages request that is used here. The API demands max_tokens, so that it is never
+// left out.
 type messagesRequest struct {
 	Model     string         `json:"model"`
 	MaxTokens int            `json:"max_tokens"`
@@ -76,6 +78,7 @@ type messagesUsage struct {
 // generate streams the answer even though only the whole text is used: without events the idle timeout could not tell a
 // slow model from a dead server.
 func (m *anthropicMessages) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
+	// Messages is not nil, because the API takes no null for it.
 	body := messagesRequest{Model: m.model, MaxTokens: maxOutput, Stream: true, Messages: []blockMessage{}}
 	if req.System != "" {
 		body.System = []textBlock{{"text", req.System}}

@@ -74,6 +74,7 @@ type chatChunk struct {
 // line, because many compatible servers accept only one string per message.
 func (o *openAI) generate(ctx context.Context, req Request, maxOutput int, x *exchange, a *answer) error {
 	body := chatRequest{Model: o.model, Stream: true}
+	// Without it a stream ends without usage, and what the call cost would not be known.
 	body.StreamOptions.IncludeUsage = true
 	if o.newLimit.Load() {
 		body.MaxCompletionTokens = maxOutput
@@ -118,7 +119,7 @@ func (o *openAI) take(chunk chatChunk, a *answer) error {
 }
 
 // adapt switches to the other name of the limit if the server's message names it as the cause. Servers have no common
-// error code for this, hence the look at the text.
+// error code for this, hence the look at the text. true asks for the call to be repeated, which happens once at most.
 func (o *openAI) adapt(e *Error) bool {
 	wrong, right := "max_tokens", "max_completion_tokens"
 	if o.newLimit.Load() {

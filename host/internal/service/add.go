@@ -9,7 +9,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// AddRequest has entries in the native form, or messages in a provider's.
+// AddRequest has entries in the native form, or messages in a provider's. Which of the two it has depends on Format; ""
+// is entries.
 type AddRequest struct {
 	// Entries stay raw until they are decoded one by one, so that an error can name the one that is wrong.
 	Entries []json.RawMessage `json:"entries"`
@@ -69,7 +70,8 @@ func (s *Session) Add(ctx context.Context, r AddRequest) (AddAnswer, error) {
 	return AddAnswer(state), err
 }
 
-// decodeEntries reads entries in the native form. The error names the first that cannot be read.
+// decodeEntries reads entries in the native form. The error names the first that cannot be read. The position is that
+// in the request, not in the history.
 func decodeEntries(list []json.RawMessage) ([]content.Content, error) {
 	entries := make([]content.Content, len(list))
 	for i, raw := range list {

@@ -17,7 +17,7 @@ import (
 type key struct{ owner, id string }
 
 // attached are the sessions that doors without connections of their own find by name: the same session for every
-// request.
+// request. Lock order: a place's, then mu. mu is held for moments only.
 type attached struct {
 	mu    sync.Mutex
 	byKey map[key]*place
@@ -31,7 +31,8 @@ type place struct {
 	gone    bool                    // the place was given up: look for the key again
 }
 
-// lock returns the place of a key, locked. Call leave when done.
+// lock returns the place of a key, locked. Call leave when done. It waits while the session is being opened or closed
+// by another request.
 func (a *attached) lock(k key) *place {
 	for {
 		a.mu.Lock()
@@ -50,6 +51,7 @@ func (a *attached) lock(k key) *place {
 }
 
 // leave unlocks a place, and gives it up if no session is in it. Without that, ids that were only asked for would stay.
+// gone tells those that already wait for the place to look for the key again.
 func (a *attached) leave(k key, p *place) {
 	if p.session.Load() == nil {
 		p.gone = true
@@ -61,7 +63,8 @@ func (a *attached) leave(k key, p *place) {
 }
 
 // Attach opens a session, or returns the one that is open already: an agent that lost its connection goes on with what
-// it had. Settings and a system prompt in the request then apply to it.
+// it had. Settings and a system prompt in the request then apply to it. If a setting is refused, those before it in the
+// order of their names stay applied.
 func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, StateAnswer, error) {
 	k := key{r.Owner, r.ID}
 	if r.ID == "" { // a new one, with a random id
@@ -114,7 +117,7 @@ func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) 
 	return session, err
 }
 
-// find returns the session of a key; nil if it is not open.
+// find returns the session of a key; nil if it is not open. It does not wait for a session that is being opened.
 func (a *attached) find(k key) *Session {
 	a.mu.Lock()
 	p := a.byKey[k]
@@ -161,7 +164,8 @@ func (s *Service) Delete(ctx context.Context, owner, id string) error {
 	return err
 }
 
-// Attached returns the states of an owner's open sessions, ordered by id.
+// Attached returns the states of an owner's open sessions, ordered by id. The states are taken without the lock, and
+// may be of slightly different times.
 func (s *Service) Attached(owner string) []StateAnswer {
 	s.attached.mu.Lock()
 	var open []*Session

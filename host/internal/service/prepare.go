@@ -98,7 +98,8 @@ func List(values []json.RawMessage) json.RawMessage {
 }
 
 // leaveOut removes from the answer what the agent has since a revision. The host remembers the last prepared history
-// only, so that of an older one nothing can be kept.
+// only, so that of an older one nothing can be kept. keep counts what the answer does not repeat: entries, or messages
+// in the form that was asked for.
 func (a *PrepareAnswer) leaveOut(ready host.Prepared, form host.Form, since uint64) error {
 	keep := 0
 	if since == ready.UnchangedSince {

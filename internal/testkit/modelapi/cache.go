@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// segment is a part of a prompt that can be the end of what is cached. mark: the client set a marker there.
+// segment is a part of a prompt that can be the end of what is cached. mark: the client set a marker there. The text is
+// only hashed and measured; it need not be the bytes that the client sent.
 type segment struct {
 	text []byte
 	mark bool
@@ -18,6 +19,8 @@ func segmentOf(v any) segment {
 		text, _ := json.Marshal(v)
 		return segment{text: text}
 	}
+	// A client moves its marker with every request. If it were part of the text, no earlier beginning would ever be
+	// found.
 	rest := object{}
 	for k, v := range o {
 		if k != "cache_control" {
@@ -28,13 +31,17 @@ func segmentOf(v any) segment {
 	return segment{text, o["cache_control"] != nil}
 }
 
-// cache knows the beginnings of prompts.
+// cache knows the beginnings of prompts. Each is known by the hash of its segments, chained, so that a change of one
+// segment makes all that follow it unknown. Entries do not expire: a test has no time to wait for that.
 type cache struct{ known map[[sha256.Size]byte]bool }
 
 // request looks a prompt up and stores its beginnings: those that end at a marker, or with auto all. It returns the
-// tokens that were not cached, those that were, and those that were stored beyond them.
+// tokens that were not cached, those that were, and those that were stored beyond them. All three are in tokens. The
+// lock of the server is held.
 func (c *cache) request(segments []segment, auto bool) (input, cached, written int) {
 	var sum [sha256.Size]byte
+	// Tokens are bytes / 4, rounded down once for the whole beginning and not per segment: a sum of roundings would
+	// depend on how the prompt is divided.
 	total, stored := 0, 0
 	type beginning struct {
 		sum    [sha256.Size]byte
@@ -54,9 +61,11 @@ func (c *cache) request(segments []segment, auto bool) (input, cached, written i
 			stored = total
 		}
 	}
+	// Stored only after the look-up, so that a prompt does not find itself.
 	for _, m := range marks {
 		c.known[m.sum] = true
 	}
+	// APIs that cache without markers charge nothing for writing, and report no such count.
 	if !auto {
 		written = max(0, stored-cached)
 	}

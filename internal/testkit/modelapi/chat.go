@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// chat is OpenAI's Chat Completions API.
+// chat is OpenAI's Chat Completions API. It has no reasoning that must come back, so that pairs of calls and results
+// are what there is to judge.
 type chat struct{}
 
 func (chat) fail(status int, message string) any {
 	return object{"error": object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}}
 }
 
+// judge demands that the results of a message's calls follow it at once, all of them, in any order.
 func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
 	for _, t := range list(body["tools"]) {
@@ -24,6 +26,7 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	if len(all) == 0 {
 		return p, badRequest("Invalid 'messages': empty array.")
 	}
+	// Calls of the last assistant message that have no result yet.
 	var open []string
 	for i, v := range all {
 		m := obj(v)
@@ -54,6 +57,7 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 			for _, c := range list(m["tool_calls"]) {
 				open = append(open, text(obj(c)["id"]))
 			}
+			// Content may be missing only where calls take its place.
 			if m["content"] == nil && len(open) == 0 {
 				return p, badRequest("Invalid value for 'content' of messages[%d]: expected a string, got null.", i)
 			}
@@ -74,7 +78,10 @@ func (chat) judge(_ *Server, _ *http.Request, body object) (prompt, error) {
 	return p, nil
 }
 
+// answer sends a call in one chunk: clients put the arguments together by the index, and one chunk is a legal division
+// of them.
 func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
+	// There is one text only: a script's turn begins with one, and its calls follow.
 	var content string
 	var calls []any
 	for _, x := range says {
@@ -107,6 +114,7 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 		c["choices"] = []any{object{"index": 0, "delta": d, "finish_reason": finish, "logprobs": nil}}
 		events = append(events, event{"", c})
 	}
+	// The role comes with the first chunk alone, as OpenAI sends it.
 	delta(object{"role": "assistant", "content": ""}, nil)
 	for _, c := range chunks(content, 12) {
 		delta(object{"content": c}, nil)
@@ -115,6 +123,8 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 		delta(object{"tool_calls": []any{c}}, nil)
 	}
 	delta(object{}, stop)
+	// Streams report usage only on request, in a last chunk without choices. Clients that index choices[0] fail on it,
+	// which is why it must be here.
 	if truth(obj(p.body["stream_options"])["include_usage"]) {
 		c := base("chat.completion.chunk")
 		c["choices"], c["usage"] = []any{}, counted

@@ -11,6 +11,9 @@ import (
 // OnlyEdits compares a request that a proxy sent with the client's. Outside of the conversation every byte must be the
 // client's, and each part of the conversation the client's bytes, a result with another text, or a part of new text. A
 // cache marker may have moved.
+//
+// Members that only the proxy's request has are not looked at. The order of the parts is not either: pairing is what
+// the judge of the API checks.
 func OnlyEdits(client, sent []byte) error {
 	was, list, err := conversation(client)
 	if err != nil {
@@ -20,11 +23,15 @@ func OnlyEdits(client, sent []byte) error {
 	if err != nil {
 		return err
 	}
+	// Bytes and not values: numbers, escapes and the order of keys must survive, because the provider's cache compares
+	// text.
 	for k, v := range was {
 		if k != list && !bytes.Equal(v, now[k]) {
 			return fmt.Errorf("%s changed", k)
 		}
 	}
+	// Each part is known twice, with and without its text, so that a shortened result is recognised as the one that it
+	// was.
 	had := map[string]bool{}
 	for _, part := range parts(was[list]) {
 		had[part], had[withoutText(part)] = true, true
@@ -37,7 +44,9 @@ func OnlyEdits(client, sent []byte) error {
 	return nil
 }
 
-// Continues reports whether a request begins with the whole conversation of another one.
+// Continues reports whether a request begins with the whole conversation of another one. That is what an append-only
+// history looks like from outside; a request after a rewrite does not continue the one before. A body without a
+// conversation continues nothing.
 func Continues(before, request []byte) bool {
 	was, list, err := conversation(before)
 	if err != nil {
@@ -48,7 +57,9 @@ func Continues(before, request []byte) bool {
 	return err == nil && len(b) >= len(a) && slices.Equal(a, b[:len(a)])
 }
 
-// conversation returns the members of a body, and which of them is the conversation.
+// conversation returns the members of a body, and which of them is the conversation. The name of the list differs
+// between the APIs: messages for Messages and Chat Completions, input for Responses, contents for Gemini. The error is
+// for a body that is no JSON object or has none of them.
 func conversation(body []byte) (members map[string]json.RawMessage, list string, err error) {
 	if err := json.Unmarshal(body, &members); err != nil {
 		return nil, "", err
@@ -61,7 +72,8 @@ func conversation(body []byte) (members map[string]json.RawMessage, list string,
 	return nil, "", fmt.Errorf("no conversation in %.80s", body)
 }
 
-// parts returns the parts of all items as they stand, without their cache markers. An item without parts is one.
+// parts returns the parts of all items as they stand, without their cache markers. An item without parts is one. Text
+// is compared, so that the bytes must be equal and not only the values.
 func parts(list json.RawMessage) (out []string) {
 	var items []json.RawMessage
 	_ = json.Unmarshal(list, &items)
@@ -84,7 +96,8 @@ func parts(list json.RawMessage) (out []string) {
 	return out
 }
 
-// unmarked takes a part's cache marker off, an object without objects in it.
+// unmarked takes a part's cache marker off, an object without objects in it. A marker that comes first in its object
+// stays, because no client writes it there.
 func unmarked(part string) string {
 	i := strings.Index(part, `,"cache_control":{`)
 	if i < 0 {
@@ -93,7 +106,8 @@ func unmarked(part string) string {
 	return part[:i] + part[i+strings.IndexByte(part[i:], '}')+1:]
 }
 
-// withoutText takes off the text of a result.
+// withoutText takes off the text of a result. Everything else of it stays, above all the id of its call. A part without
+// such a field is returned as it is.
 func withoutText(part string) string {
 	for _, field := range []string{`"content":`, `"output":`} {
 		i := strings.Index(part, field)
@@ -101,6 +115,7 @@ func withoutText(part string) string {
 			continue
 		}
 		var value json.RawMessage
+		// A decoder finds the end of the value, whether it is a string or a list of blocks.
 		d := json.NewDecoder(strings.NewReader(part[i+len(field):]))
 		if d.Decode(&value) == nil {
 			return part[:i] + part[i+len(field)+int(d.InputOffset()):]

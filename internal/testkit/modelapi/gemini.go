@@ -2,18 +2,21 @@ package modelapi
 
 import "net/http"
 
-// gemini is generateContent and streamGenerateContent.
+// gemini is generateContent and streamGenerateContent. Which of the two it is stands in the address, not in the body.
 type gemini struct{ stream bool }
 
 func (gemini) fail(status int, message string) any {
 	return object{"error": object{"code": status, "message": message, "status": "INVALID_ARGUMENT"}}
 }
 
+// judge pairs calls and results by their number, because Gemini's parts need no ids: a turn of calls must be followed
+// by as many results, and come after a user's turn or after results.
 func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: g.stream, auto: true}
 	for _, t := range list(body["tools"]) {
 		p.segments = append(p.segments, segmentOf(t))
 		for _, f := range list(obj(t)["functionDeclarations"]) {
+			// Clients send either: JSON schema, or the older subset of OpenAPI.
 			schema := obj(obj(f)["parametersJsonSchema"])
 			if schema == nil {
 				schema = obj(obj(f)["parameters"])
@@ -47,6 +50,8 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 				"number of function " +
 				"call parts of the function call turn.")
 		}
+		// A call that follows a model's turn would have no cause. A proxy that removes a user's turn alone makes such a
+		// history.
 		if calls > 0 && (i == 0 || text(obj(all[i-1])["role"]) == "model") {
 			return p, badRequest("Please ensure that function call turn comes immediately after a user turn " +
 				"or after a function " +
@@ -62,7 +67,8 @@ func (g gemini) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	return p, nil
 }
 
-// parts counts calls and results, and checks signatures: those of the first call of a turn are demanded.
+// parts counts calls and results, and checks signatures: those of the first call of a turn are demanded. A signature
+// that is present must be the one issued for the same arguments. The lock is held.
 func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err error) {
 	for j, v := range parts {
 		part := obj(v)
@@ -78,6 +84,7 @@ func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err erro
 			calls++
 		}
 		if r := obj(part["functionResponse"]); r != nil {
+			// The API takes an object only; a plain text must be wrapped, as in {"output": …}.
 			if obj(r["response"]) == nil {
 				return 0, 0, badRequest("* contents[%d].parts[%d].function_response.response: must be an object", i, j)
 			}
@@ -87,11 +94,13 @@ func (gemini) parts(s *Server, i int, parts []any) (calls, results int, err erro
 	return calls, results, nil
 }
 
+// answer signs the first call of a turn alone, as Gemini 3 does. Parallel calls have no signature.
 func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 	var parts []any
 	for _, x := range says {
 		if x.name == "" {
 			part := object{"text": x.text}
+			// A text before calls is the model's reasoning, a text alone is its answer.
 			if len(says) > 1 {
 				part["thought"] = true
 			}
@@ -99,11 +108,13 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 			continue
 		}
 		part := object{"functionCall": object{"id": x.id, "name": x.name, "args": x.args}}
+		// The first call: the thought is in front of it.
 		if len(parts) == 1 {
 			part["thoughtSignature"] = s.issue(encoded(x.args))
 		}
 		parts = append(parts, part)
 	}
+	// promptTokenCount includes what was cached, unlike Anthropic's input_tokens.
 	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
 		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
 	response := func(parts []any, last bool) object {
@@ -115,6 +126,7 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 	}
 	var events []event
 	for i, part := range parts {
+		// Each event is a whole response with one part. There is no end marker: finishReason ends the stream.
 		events = append(events, event{"", response([]any{part}, i == len(parts)-1)})
 	}
 	return answer{response(parts, true), events}

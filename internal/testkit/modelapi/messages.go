@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// messages is Anthropic's Messages API.
+// messages is Anthropic's Messages API. counting: the request is one of count_tokens, which needs no max_tokens.
 type messages struct{ counting bool }
 
+// Clients decide by the type whether they retry, so that each status needs its own.
 func (messages) fail(status int, message string) any {
 	kind := map[int]string{400: "invalid_request_error", 413: "request_too_large", 429: "rate_limit_error",
 		529: "overloaded_error"}[status]
@@ -18,6 +19,8 @@ func (messages) fail(status int, message string) any {
 	return object{"type": "error", "error": object{"type": kind, "message": message}}
 }
 
+// judge adds segments in the order in which Anthropic caches a prompt: tools, system, messages. A marker in one of them
+// covers all that is before it.
 func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"])}
 	if body["max_tokens"] == nil && !m.counting {
@@ -33,6 +36,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	}
 	for _, t := range list(body["tools"]) {
 		add(t)
+		// Tools that the provider runs have another type and no schema; the script cannot call them.
 		if kind := text(obj(t)["type"]); kind == "" || kind == "custom" {
 			p.tools = append(p.tools, tool{name: text(obj(t)["name"]), schema: obj(obj(t)["input_schema"])})
 		}
@@ -57,6 +61,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 			return p, badRequest("messages.%d: all messages must have non-empty content", i)
 		}
 		role := text(obj(v)["role"])
+		// The role too, or a message of the user would be found in the cache as one of the model.
 		p.segments = append(p.segments, segment{text: []byte(role)})
 		calls, err := m.blocks(s, i, role, blocks, open)
 		if err != nil {
@@ -69,14 +74,17 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 		for _, b := range blocks {
 			add(b)
 		}
+		// The last message decides. These words are of Claude Code's own compaction.
 		p.compacts = role == "user" && strings.Contains(encoded(blocks), "Respond with TEXT ONLY")
 	}
 	if len(open) > 0 {
 		return p, unanswered(len(all)-1, open)
 	}
+	// The limit is of a request, over tools, system and messages together. A proxy that adds a marker must move one.
 	if marks > 4 {
 		return p, badRequest("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
 	}
+	// Adaptive thinking does not demand it: the model may have decided not to think.
 	if m.thinks(body) && text(obj(body["thinking"])["type"]) == "enabled" {
 		if err := m.finalThinks(all); err != nil {
 			return p, err
@@ -85,6 +93,7 @@ func (m messages) judge(s *Server, r *http.Request, body object) (prompt, error)
 	return p, nil
 }
 
+// i is the index of the message with the calls; ids are those that have no result.
 func unanswered(i int, ids []string) error {
 	return badRequest("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: "+
 		"%s. Each "+
@@ -92,6 +101,8 @@ func unanswered(i int, ids []string) error {
 		", "))
 }
 
+// Two messages of the same role may follow each other; the API joins them. Instructions in the middle of a conversation
+// are a beta feature, and refused without its header.
 func (messages) roles(r *http.Request, all []any) error {
 	for i, v := range all {
 		switch role := text(obj(v)["role"]); {
@@ -106,7 +117,8 @@ func (messages) roles(r *http.Request, all []any) error {
 	return nil
 }
 
-// contentBlocks is a message's content as blocks.
+// contentBlocks is a message's content as blocks. A plain text is one text block; an empty one is no block at all, so
+// that the caller refuses it.
 func contentBlocks(v any) []object {
 	if s, ok := v.(string); ok {
 		if s == "" {
@@ -121,7 +133,8 @@ func contentBlocks(v any) []object {
 	return out
 }
 
-// blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before.
+// blocks judges the blocks of a message and returns the ids of its calls. open are those of the message before. The
+// error says which rule does not hold. The lock is held, because signatures are looked up.
 func (messages) blocks(s *Server, i int, role string, blocks []object, open []string) (calls []string, err error) {
 	left := map[string]bool{}
 	for _, id := range open {
@@ -148,11 +161,13 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 					"Each `tool_result` block must have a corresponding `tool_use` block in the previous "+
 					"message.", i, j, id)
 			}
+			// A text in front of a result separates it from its call, which real servers refuse.
 			if j > 0 && text(blocks[j-1]["type"]) != "tool_result" {
 				return nil, badRequest("messages.%d: `tool_result` blocks must come first in the content", i)
 			}
 			delete(left, text(b["tool_use_id"]))
 		case "thinking":
+			// Both must be as they were issued: thinking must not be edited, shortened or signed by another.
 			if s.issued[text(b["signature"])] != text(b["thinking"]) || text(b["signature"]) == "" {
 				return nil, badRequest("messages.%d.content.%d: Invalid `signature` in `thinking` block", i, j)
 			}
@@ -160,6 +175,7 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 				return nil, badRequest("messages.%d.content.%d.thinking.cache_control: Extra inputs are not "+
 					"permitted", i, j)
 			}
+			// Thinking belongs to what it led to. A proxy that removes a call must remove its thinking too.
 			if j == len(blocks)-1 {
 				return nil, badRequest("messages.%d: The final block in an assistant message cannot be `thinking`.", i)
 			}
@@ -168,6 +184,7 @@ func (messages) blocks(s *Server, i int, role string, blocks []object, open []st
 			return nil, badRequest("messages.%d.content.%d: Input tag '%s' is not known", i, j, text(b["type"]))
 		}
 	}
+	// A message of instructions leaves the calls open; the one after it may answer them.
 	if role != "system" && len(left) > 0 {
 		var ids []string
 		for id := range left {
@@ -183,7 +200,9 @@ func (messages) thinks(body object) bool {
 	return kind == "enabled" || kind == "adaptive"
 }
 
-// finalThinks: with thinking enabled, a message of the model whose tools were just run begins with its thinking.
+// finalThinks: with thinking enabled, a message of the model whose tools were just run begins with its thinking. Only
+// the last message of the model counts; in earlier ones thinking may be missing. The final message of the conversation
+// is the user's, with the results, so that the search begins before it.
 func (messages) finalThinks(all []any) error {
 	for i := len(all) - 2; i > 0; i-- {
 		if text(obj(all[i])["role"]) != "assistant" {
@@ -201,6 +220,8 @@ func (messages) finalThinks(all []any) error {
 	return nil
 }
 
+// answer thinks only before calls: blocks[0] is then the thinking with its signature, which the next request must bring
+// back unchanged.
 func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	var blocks []object
 	stop := "end_turn"
@@ -216,6 +237,7 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 		stop = "tool_use"
 		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + x.id, "name": x.name, "input": x.args})
 	}
+	// input_tokens is what was neither read from the cache nor written to it; the three together are the prompt.
 	counted := object{"input_tokens": u.input, "cache_read_input_tokens": u.cached,
 		"cache_creation_input_tokens": u.written, "output_tokens": u.output}
 	message := object{"id": s.id("msg_"), "type": "message", "role": "assistant", "model": p.body["model"],
@@ -224,8 +246,10 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	for k, v := range message {
 		begin[k] = v
 	}
+	// The stream begins with the message as it is before its content: clients fill it from the deltas.
 	begin["content"], begin["stop_reason"] = []any{}, nil
 	events := []event{{"message_start", object{"type": "message_start", "message": begin}},
+		// Real streams have pings at any place; a client or a proxy must pass over them.
 		{"ping", object{"type": "ping"}}}
 	for i, b := range blocks {
 		events = append(events, messageBlock(i, b)...)
@@ -236,7 +260,8 @@ func (m messages) answer(s *Server, p prompt, u usage, says []say) answer {
 	return answer{message, events}
 }
 
-// messageBlock is a block as events.
+// messageBlock is a block as events. Start, deltas and stop, as the API demands; a text comes in pieces of 12 bytes and
+// the parameters of a call in pieces of 40, so that clients meet values that are cut anywhere.
 func messageBlock(i int, b object) []event {
 	delta := func(d object) event {
 		return event{"content_block_delta", object{"type": "content_block_delta", "index": i, "delta": d}}

@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
-// responses is OpenAI's Responses API.
+// responses is OpenAI's Responses API. It is the one API here that can keep conversations on the server, so that a
+// request may hold only what is new.
 type responses struct{}
 
 func (responses) fail(status int, message string) any { return chat{}.fail(status, message) }
 
+// judge puts the items of a stored response in front of those of the request, and judges them together: rules of pairs
+// hold across the border. The cache needs no markers.
 func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error) {
 	p := prompt{body: body, stream: truth(body["stream"]), auto: true}
 	for _, v := range list(body["tools"]) {
@@ -19,6 +22,7 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		switch text(t["type"]) {
 		case "function":
 			p.tools = append(p.tools, tool{name: text(t["name"]), schema: obj(t["parameters"])})
+		// Such a tool takes text by a grammar, as apply_patch does, and has no schema.
 		case "custom":
 			p.tools = append(p.tools, tool{name: text(t["name"]), kind: "custom"})
 		}
@@ -46,16 +50,20 @@ func (r responses) judge(s *Server, _ *http.Request, body object) (prompt, error
 		p.segments = append(p.segments, segmentOf(item))
 	}
 	last := p.items[len(p.items)-1]
+	// Codex asks for a summary in one of two ways: with an item for the provider to compact, or in words.
 	p.compacts = text(last["type"]) == "compaction_trigger" ||
 		strings.Contains(encoded(last["content"]), "CONTEXT CHECKPOINT COMPACTION")
+	// The trigger is not part of the conversation, so that it is neither judged nor stored.
 	if text(last["type"]) == "compaction_trigger" {
 		p.items = p.items[:len(p.items)-1]
 	}
 	return p, r.items(s, p.items)
 }
 
-// items judges the items of a conversation.
+// items judges the items of a conversation. The error is the first rule that does not hold, in OpenAI's words. The lock
+// is held.
 func (responses) items(s *Server, items []object) error {
+	// Calls without a result, and all calls in their order, so that the error names the same one each time.
 	open := map[string]bool{}
 	var order []string
 	have := map[string]bool{} // ids of reasoning
@@ -77,15 +85,20 @@ func (responses) items(s *Server, items []object) error {
 			if _, ok := item["summary"].([]any); !ok {
 				return badRequest("Missing required parameter: 'input[%d].summary'.", i)
 			}
+			// Encrypted reasoning is bound to the id of its item. Without it the server would look in its store; this
+			// one lets it pass.
 			if proof := text(item["encrypted_content"]); proof != "" && s.issued[proof] != id {
 				return badRequest("The encrypted content for item %s could not be verified. Reason: Encrypted "+
 					"content could not be "+
 					"decrypted or parsed.", id)
 			}
+			// Reasoning belongs to the item that the server sent after it. A proxy that removes the one must remove the
+			// other.
 			if i+1 == len(items) || s.follows[id] != "" && text(items[i+1]["id"]) != s.follows[id] {
 				return badRequest("Item '%s' of type 'reasoning' was provided without its required following item.", id)
 			}
 		case "function_call", "custom_tool_call":
+			// The same rule from the other side: a call that came with reasoning may not come back without.
 			for reasoning, follower := range s.follows {
 				if follower == id && id != "" && !have[reasoning] {
 					return badRequest("Item '%s' of type '%s' was provided without its required 'reasoning' "+
@@ -97,6 +110,7 @@ func (responses) items(s *Server, items []object) error {
 			open[call], order = true, append(order, call)
 		case "function_call_output", "custom_tool_call_output":
 			call := text(item["call_id"])
+			// A second result for a call passes here: only a call that does not exist is refused.
 			if !slices.Contains(order, call) {
 				return badRequest("No tool call found for function call output with call_id %s.", call)
 			}
@@ -120,8 +134,10 @@ func (responses) items(s *Server, items []object) error {
 	return nil
 }
 
+// answer stores what it sends, whether the client asked for it or not. The lock is held.
 func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 	var out []object
+	// For a trigger the answer is one opaque item that stands for the conversation, and nothing else.
 	if p.compacts && text(obj(list(p.body["input"])[len(list(p.body["input"]))-1])["type"]) == "compaction_trigger" {
 		id := s.id("cmp_")
 		proof := s.issue(id)
@@ -130,12 +146,14 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 	for _, x := range says {
 		switch {
 		case x.name == "" && len(says) > 1:
+			// Without reasoning in the request the model's text before its calls is left out.
 			if p.body["reasoning"] == nil {
 				continue
 			}
 			id := s.id("rs_")
 			item := object{"id": id, "type": "reasoning", "summary": []any{object{"type": "summary_text",
 				"text": x.text}}}
+			// Clients that keep the conversation themselves ask for it; to others the server's copy suffices.
 			if strings.Contains(encoded(p.body["include"]), "reasoning.encrypted_content") {
 				item["encrypted_content"] = s.issue(id)
 			}
@@ -152,6 +170,7 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 			out = append(out, object{"id": s.id("fc_"), "type": "function_call", "status": "completed", "call_id": x.id,
 				"name": x.name, "arguments": encoded(x.args)})
 		}
+		// From now on the two belong together, and items holds the client to it.
 		if n := len(out); n > 1 && text(out[n-2]["type"]) == "reasoning" {
 			s.follows[text(out[n-2]["id"])] = text(out[n-1]["id"])
 		}
@@ -183,7 +202,8 @@ func (responses) answer(s *Server, p prompt, u usage, says []say) answer {
 	return answer{final, events}
 }
 
-// responseItem is an item as events.
+// responseItem is an item as events. Texts and parameters are cut as for the Messages API. An item of another kind,
+// such as reasoning, comes whole. Clients read sequence_number and output_index, so that both must be right.
 func responseItem(add func(string, object), i int, item object) {
 	at := func(o object) object {
 		o["output_index"], o["item_id"] = i, item["id"]

@@ -2,10 +2,12 @@ package modelapi
 
 import "crypto/sha256"
 
-// Turn is what the model does in one turn: the calls that it makes at once.
+// Turn is what the model does in one turn: the calls that it makes at once. An action that no tool of the request can
+// do is left out; a turn without any left is passed over.
 type Turn []Action
 
-// Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request.
+// Action is one call. Which tool it calls, and with which parameters, depends on the tools of the request. The same
+// script can drive any agent for that reason.
 type Action struct {
 	// Do is "read", "run" or "edit".
 	Do string
@@ -13,12 +15,14 @@ type Action struct {
 	Path, Old, New, Command string
 }
 
-// Read, Run and Edit are actions.
+// Read, Run and Edit are actions. Paths are relative to [Options.Dir].
 func Read(path string) Action           { return Action{Do: "read", Path: path} }
 func Run(command string) Action         { return Action{Do: "run", Command: command} }
 func Edit(path, old, new string) Action { return Action{Do: "edit", Path: path, Old: old, New: new} }
 
-// FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests.
+// FixIt is a script that mends the project of [Project]: it looks, runs the test, edits, looks again and tests. Every
+// kind of action is in it, a result that is large, two calls at once, and a file that is read twice, which makes the
+// first reading obsolete.
 func FixIt() []Turn {
 	return []Turn{
 		{Read("calc.py")}, {Run("python3 test_calc.py")}, {Edit("calc.py", "return a - b", "return a + b")},
@@ -27,7 +31,8 @@ func FixIt() []Turn {
 	}
 }
 
-// LongFix is FixIt with n large results in the middle.
+// LongFix is FixIt with n large results in the middle. Each result has another size, so that none is a repetition of
+// another. n is how far the history grows beyond the limit.
 func LongFix(n int) []Turn {
 	fix := FixIt()
 	out := append([]Turn(nil), fix[:5]...)
@@ -37,8 +42,10 @@ func LongFix(n int) []Turn {
 	return append(out, fix[7:]...)
 }
 
-// says returns what the model says to a prompt. A repeated body gets the same. The lock is held.
+// says returns what the model says to a prompt. A repeated body gets the same. The lock is held. A client that retries
+// after a cut or a timeout must get the same turn, or the script would lose one.
 func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
+	// Side questions, such as a title, have no tools. They must not take a turn of the script.
 	if p.compacts || len(p.tools) == 0 {
 		return []say{{text: sideAnswer}}
 	}
@@ -64,5 +71,6 @@ func (s *Server) says(p prompt, body [sha256.Size]byte) []say {
 	return []say{{text: "All done: the tests pass."}}
 }
 
-// sideAnswer is the answer to titles, topics and summaries; clients look for JSON or for tags in some of them.
+// sideAnswer is the answer to titles, topics and summaries; clients look for JSON or for tags in some of them. One text
+// serves all of them.
 const sideAnswer = `{"title":"Fix the calculator","isNewTopic":true,"summary":"The user asked to fix calc.py."}`

@@ -32,7 +32,8 @@ type Fault struct {
 	Status int
 	// CutAfter breaks the connection after so many bytes of the answer.
 	CutAfter int
-	// Stall sends half of the answer, and the rest when the channel is closed or the client is gone.
+	// Stall sends half of the answer, and the rest when the channel is closed or the client is gone. A nil channel is
+	// no stall.
 	Stall <-chan struct{}
 }
 
@@ -43,17 +44,20 @@ type Request struct {
 	Body         []byte
 	Status       int
 	// Tokens is the size of the prompt, Cached how much of it was in the cache. Model: it had tools. Compacts: the
-	// client asked for a summary of its history.
+	// client asked for a summary of its history. All four are zero for a
+	// refused request and for a question about tokens.
 	Tokens, Cached  int
 	Model, Compacts bool
 }
 
-// Server is a running server.
+// Server is a running server. All methods may be called while it runs.
 type Server struct {
 	*httptest.Server
 	options Options
 	running sync.WaitGroup // requests that are being answered
 
+	// mu guards everything below it. It is never held while something is written to a client, so that a stalled stream
+	// does not stop the others.
 	mu       sync.Mutex
 	requests []*Request
 	refused  []string
@@ -67,10 +71,11 @@ type Server struct {
 	ids      int
 }
 
-// object is a JSON object.
+// object is a JSON object. Requests are judged by their JSON and not by Go types, which would drop fields that they do
+// not know.
 type object = map[string]any
 
-// New starts a server on a free port of the loopback interface.
+// New starts a server on a free port of the loopback interface. The caller closes it.
 func New(o Options) *Server {
 	s := &Server{options: o, steps: map[[sha256.Size]byte]int{}, issued: map[string]string{},
 		follows: map[string]string{},
@@ -79,7 +84,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Requests returns what was received so far, in order.
+// Requests returns what was received so far, in order. The list is the caller's. Status is set when a request is
+// answered: read it after [Server.WaitIdle].
 func (s *Server) Requests() []*Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +102,8 @@ func (s *Server) Models() (out []*Request) {
 	return out
 }
 
-// Refused returns why requests were refused, faults and the context limit aside.
+// Refused returns why requests were refused, faults and the context limit aside. A test of a proxy ends by demanding
+// that there are none: a refusal means that an edit broke a rule of the API.
 func (s *Server) Refused() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +113,9 @@ func (s *Server) Refused() []string {
 // api is one of the APIs.
 type api interface {
 	// judge reads a request; the error is for the client. segments are the parts of the prompt in order, for the cache.
+	// The lock is held.
 	judge(s *Server, r *http.Request, body object) (prompt, error)
-	// answer writes what the model says.
+	// answer writes what the model says. It is made whole and as events, whichever is sent. The lock is held.
 	answer(s *Server, p prompt, u usage, says []say) answer
 	// fail is the form of an error.
 	fail(status int, message string) any
@@ -139,11 +147,15 @@ type answer struct {
 	events []event
 }
 
+// input is what was not cached; the prompt is the sum of input, cached and written. All are tokens.
 type usage struct{ input, cached, written, output int }
 
-// WaitIdle waits until no request is being answered.
+// WaitIdle waits until no request is being answered. A client may be done with an answer before the server is. Call it
+// when no request is on its way any more.
 func (s *Server) WaitIdle() { s.running.Wait() }
 
+// The order matters: rules first, then the cache, then faults and the limit. A request that fails by a fault has warmed
+// the cache, as a real one may have.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
@@ -160,6 +172,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	a, counts := apiOf(r)
 	if a == nil || r.Method != http.MethodPost {
 		code := http.StatusNotFound
+		// Clients look whether the server is there, or which models it has, before they ask anything.
 		if r.Method == http.MethodHead || strings.HasSuffix(r.URL.Path, "/models") {
 			code = http.StatusOK
 		}
@@ -189,6 +202,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, object{"input_tokens": total, "totalTokens": total})
 		return
 	}
+	// Faults are for requests with tools only, so that n does not depend on a client's side questions.
 	fault := s.begin(seen, p, total, u.cached)
 	switch limit := s.options.ContextLimit; {
 	case fault.Status != 0:
@@ -212,7 +226,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, p, out, fault)
 }
 
-// begin counts a request and returns its fault.
+// begin counts a request and returns its fault. Faults are numbered by it, counting failed requests too, so that a
+// fault for n = 1 does not hit the retry.
 func (s *Server) begin(r *Request, p prompt, tokens, cached int) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,6 +239,7 @@ func (s *Server) begin(r *Request, p prompt, tokens, cached int) Fault {
 	return s.options.Fault(s.models)
 }
 
+// It is for what a correct client never sends; faults and the context limit are not recorded.
 func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int, message string) {
 	status(code)
 	s.mu.Lock()
@@ -232,7 +248,8 @@ func (s *Server) refuse(w http.ResponseWriter, status func(int), a api, code int
 	writeJSON(w, code, a.fail(code, message))
 }
 
-// apiOf returns the API of an address; counts is set where the question is how many tokens a request has.
+// apiOf returns the API of an address; counts is set where the question is how many tokens a request has. nil is an
+// address that no API has. Some clients put /v1 into their base address and some do not.
 func apiOf(r *http.Request) (a api, counts bool) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	switch {
@@ -254,7 +271,8 @@ func apiOf(r *http.Request) (a api, counts bool) {
 	return nil, false
 }
 
-// tooLong are the words of a refusal of a prompt that is too long.
+// tooLong are the words of a refusal of a prompt that is too long. Clients recognise the case by them and compact, and
+// the proxy reads the limit from them.
 func tooLong(a api, tokens, limit int) string {
 	switch a.(type) {
 	case messages:
@@ -268,13 +286,15 @@ func tooLong(a api, tokens, limit int) string {
 		limit, tokens)
 }
 
-// id returns an id that was not used before. The lock is held.
+// id returns an id that was not used before. The lock is held. Ids are counted and not random, so that a failing test
+// fails the same way again.
 func (s *Server) id(prefix string) string {
 	s.ids++
 	return fmt.Sprintf("%s%012d", prefix, s.ids)
 }
 
-// issue returns a proof for a text, as signatures and encrypted reasoning are.
+// issue returns a proof for a text, as signatures and encrypted reasoning are. No two are equal, also for equal texts.
+// The lock is held.
 func (s *Server) issue(text string) string {
 	sum := sha256.Sum256([]byte(fmt.Sprint(len(s.issued), text)))
 	proof := fmt.Sprintf("sig%x", sum)
@@ -282,6 +302,7 @@ func (s *Server) issue(text string) string {
 	return proof
 }
 
+// Without HTML escapes, as providers write it: < stays one byte.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -290,5 +311,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = e.Encode(v)
 }
 
-// badRequest is a refusal in an API's words.
+// badRequest is a refusal in an API's words. Clients match these texts, so that they are quoted, mistakes of spelling
+// included.
 func badRequest(format string, args ...any) error { return fmt.Errorf(format, args...) }

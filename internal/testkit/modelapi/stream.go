@@ -12,7 +12,8 @@ type event struct {
 	data any
 }
 
-// send writes an answer: in one piece, or event by event.
+// send writes an answer: in one piece, or event by event. Each piece is flushed, so that a client sees it before the
+// next one is written; a body in one piece is sent in two halves, which faults need.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer, f Fault) {
 	var pieces [][]byte
 	if p.stream {
@@ -28,6 +29,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer
 	flush := http.NewResponseController(w)
 	sent := 0
 	for i, piece := range pieces {
+		// In the middle, so that the client has seen a part of the answer and must hold on to the connection.
 		if f.Stall != nil && i == len(pieces)/2 {
 			select {
 			case <-f.Stall:
@@ -38,6 +40,8 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer
 		if f.CutAfter > 0 && sent+len(piece) > f.CutAfter {
 			_, _ = w.Write(piece[:max(0, f.CutAfter-sent)])
 			_ = flush.Flush()
+			// The way to break a connection from a handler: net/http closes it without an end of the body, and logs
+			// nothing.
 			panic(http.ErrAbortHandler)
 		}
 		if _, err := w.Write(piece); err != nil {
@@ -48,6 +52,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, p prompt, a answer
 	}
 }
 
+// Chat Completions and Gemini name no events; the other APIs name each.
 func (e event) bytes() []byte {
 	var b bytes.Buffer
 	if e.name != "" {
@@ -64,7 +69,8 @@ func (e event) bytes() []byte {
 	return b.Bytes()
 }
 
-// chunks cuts a text into pieces of at most n bytes, between characters.
+// chunks cuts a text into pieces of at most n bytes, between characters. The last piece may be empty, for an empty
+// text.
 func chunks(s string, n int) (out []string) {
 	for len(s) > n {
 		i := n
@@ -76,7 +82,7 @@ func chunks(s string, n int) (out []string) {
 	return append(out, s)
 }
 
-// encoded is a value as JSON text.
+// encoded is a value as JSON text. Keys are sorted, so that equal values have equal texts, which signatures rely on.
 func encoded(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)

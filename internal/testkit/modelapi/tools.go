@@ -13,7 +13,8 @@ type tool struct {
 	schema     object
 }
 
-// names are patterns of the names of tools that can do something, the best first.
+// names are patterns of the names of tools that can do something, the best first. They cover the agents that the tests
+// run: a tool of a new agent needs a pattern here.
 var names = map[string][]*regexp.Regexp{
 	"read": patterns(`(?i)^read$`, `^view$`, `^read_file$`, `(?i)readfile`, `^read_files$`),
 	"edit": patterns(`(?i)^edit$`, `^replace$`, `^replace_in_file$`, `^apply_patch$`, `^editor$`, `^edit_file$`),
@@ -30,7 +31,8 @@ func patterns(list ...string) (out []*regexp.Regexp) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// act finds a tool for an action and its parameters. What no tool can do is done in a shell.
+// act finds a tool for an action and its parameters. What no tool can do is done in a shell. false if there is no shell
+// either. The script's texts have no characters that sed or the shell would take for their own.
 func (s *Server) act(a Action, tools []tool) (say, bool) {
 	path := filepath.Join(s.options.Dir, a.Path)
 	values := map[string]string{"command": a.Command, "path": path, "old": a.Old, "new": a.New}
@@ -53,6 +55,7 @@ func (s *Server) act(a Action, tools []tool) (say, bool) {
 	return say{name: t.name, kind: t.kind, args: fill(t.schema, values, "run")}, true
 }
 
+// The order of the patterns decides, not that of the tools: agents offer several tools that could do.
 func find(tools []tool, do string) (tool, bool) {
 	for _, p := range names[do] {
 		for _, t := range tools {
@@ -64,11 +67,13 @@ func find(tools []tool, do string) (tool, bool) {
 	return tool{}, false
 }
 
+// The format is that of apply_patch, with the four spaces of an indented line of Python.
 func patch(path, old, new string) string {
 	return "*** Begin Patch\n*** Update File: " + path + "\n@@\n-    " + old + "\n+    " + new + "\n*** End Patch\n"
 }
 
-// fill makes parameters by the meaning of their names in a schema.
+// fill makes parameters by the meaning of their names in a schema. A parameter that is neither understood nor required
+// is left out; the agent's default is better than a guess.
 func fill(schema object, values map[string]string, do string) object {
 	properties, _ := schema["properties"].(object)
 	required := map[string]bool{}
@@ -87,6 +92,7 @@ func fill(schema object, values map[string]string, do string) object {
 	return out
 }
 
+// false if the name says nothing here. Names differ between agents: file_path, path, filename, absolute_path.
 func value(name string, property object, values map[string]string, do string) (any, bool) {
 	kind := strings.ToLower(text(property["type"]))
 	several := func(s string) any {
@@ -110,6 +116,7 @@ func value(name string, property object, values map[string]string, do string) (a
 	case do != "run" && (strings.Contains(name, "path") || name == "file" || name == "files" || name == "filename"):
 		return several(values["path"]), true
 	case do == "run" && (name == "command" || name == "cmd" || name == "commands" || name == "script"):
+		// Some shells take a list of arguments, not a command line.
 		if kind == "array" && name == "command" {
 			return []any{"bash", "-lc", values["command"]}, true
 		}
@@ -118,7 +125,8 @@ func value(name string, property object, values map[string]string, do string) (a
 	return nil, false
 }
 
-// filler is a value for a parameter that is required and not understood.
+// filler is a value for a parameter that is required and not understood. It only has to pass the agent's own check of
+// the schema.
 func filler(property object) any {
 	if allowed := list(property["enum"]); len(allowed) > 0 {
 		return allowed[0]

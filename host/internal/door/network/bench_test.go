@@ -82,8 +82,8 @@ func quantile(times []time.Duration, q float64) float64 {
 	return float64(times[int(q*float64(len(times)-1))].Microseconds()) / 1000
 }
 
-// BenchmarkPrepareThroughTheService compares turns of two sessions of the same length, in turn: one in process, one over
-// gRPC on a Unix socket.
+// BenchmarkPrepareThroughTheService compares turns of two sessions of the same length, in turn: one in process, one
+// over gRPC on a Unix socket.
 func BenchmarkPrepareThroughTheService(b *testing.B) {
 	for _, length := range []int{300, 5000} {
 		b.Run(fmt.Sprint(length), func(b *testing.B) {
@@ -94,7 +94,8 @@ func BenchmarkPrepareThroughTheService(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			far, err := remote.Open(ctx, client.OpenOptions{Settings: map[string]string{"model.contextLimit": "10000000"}})
+			far, err := remote.Open(ctx,
+				client.OpenOptions{Settings: map[string]string{"model.contextLimit": "10000000"}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,16 +16,19 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
-// sessions serves SessionService.
+// sessions serves SessionService. Its methods are in calls.go and turns.go. Each looks its session up under the
+// caller's name, so that the id of another caller's session is the same error as an id that does not exist.
 type sessions struct {
 	service *service.Service
 	guard   *access.Guard
 	store   store.Sessions
-	most    int             // size of a request, in bytes
-	ending  <-chan struct{} // ends watches
+	// It is the host's; a token may have a lower one.
+	most   int             // size of a request, in bytes
+	ending <-chan struct{} // ends watches
 }
 
-// find returns the session of a request, which must be the caller's.
+// find returns the session of a request, which must be the caller's. The id goes into the log line also if there is no
+// such session. The error is a status already.
 func (s *sessions) find(ctx context.Context, id string) (*service.Session, error) {
 	c := callerOf(ctx)
 	c.session = id
@@ -33,7 +36,8 @@ func (s *sessions) find(ctx context.Context, id string) (*service.Session, error
 	return session, failure(ctx, err)
 }
 
-// Describe says what the caller may, so that it need not find out by being refused.
+// Describe says what the caller may, so that it need not find out by being refused. RequestBytes is the lower of the
+// host's bound and the token's.
 func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (*sessionv1.DescribeResponse, error) {
 	info, of := s.service.Info(), callerOf(ctx).grant
 	most := s.most
@@ -41,12 +45,14 @@ func (s *sessions) Describe(ctx context.Context, _ *sessionv1.DescribeRequest) (
 		most = min(most, own)
 	}
 	return &sessionv1.DescribeResponse{
-		Name: info.Name, Version: info.Version, Strategies: info.Strategies, RequestBytes: int32of(most), Owner: of.Name,
+		Name: info.Name, Version: info.Version, Strategies: info.Strategies, RequestBytes: int32of(most),
+		Owner: of.Name,
 	}, nil
 }
 
-// Open goes on with a session that is open or kept: a client that lost its connection cannot know whether it was closed,
-// so that a session which is there is no error.
+// Open goes on with a session that is open or kept: a client that lost its connection cannot know whether it was
+// closed, so that a session which is there is no error. Unlike Add it does not check the size of the store: a session
+// without entries takes next to none.
 func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*sessionv1.OpenResponse, error) {
 	c := callerOf(ctx)
 	c.session = r.GetSession()
@@ -63,6 +69,8 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	// One that is open already costs nothing more.
 	if _, err := s.service.Find(ctx, c.grant.Name, c.session); err != nil {
 		open := len(s.service.Attached(c.grant.Name))
+		// Two requests at the same time may both pass and exceed the limit by one: it protects memory and need not be
+		// exact.
 		if err := s.guard.CheckSessions(ctx, c.grant, open); err != nil {
 			return nil, failure(ctx, err)
 		}
@@ -71,13 +79,16 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
+	// The host made the id if the request had none.
 	c.session = state.Session
 	return &sessionv1.OpenResponse{
-		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
+		Entries: int32of(state.Entries),
 	}, nil
 }
 
-// Get returns no entries, so that it is cheap however long the history is.
+// Get returns no entries, so that it is cheap however long the history is. A session that is stored but not open is
+// loaded for it.
 func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1.GetResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -85,15 +96,18 @@ func (s *sessions) Get(ctx context.Context, r *sessionv1.GetRequest) (*sessionv1
 	}
 	state := session.State(nil)
 	return &sessionv1.GetResponse{
-		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens), Entries: int32of(state.Entries),
-		System: string(service.List(state.System)), SystemTokens: int32of(state.SystemTokens),
+		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
+		Entries: int32of(state.Entries),
+		System:  string(service.List(state.System)), SystemTokens: int32of(state.SystemTokens),
 	}, nil
 }
 
-// defaultPage is how many sessions a list has, unless the request says.
+// defaultPage is how many sessions a list has, unless the request says. There is no upper bound: a session in a list
+// takes some hundred bytes.
 const defaultPage = 100
 
-// List returns what is in the store and, where nothing is stored, what is open.
+// List returns what is in the store and, where nothing is stored, what is open. Both have the order of ids, so that the
+// last id of a page is where the next one begins. Where a session is in both, the store's has more to say.
 func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*sessionv1.ListResponse, error) {
 	limit := int(r.GetLimit())
 	if limit <= 0 {
@@ -108,6 +122,7 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 			}
 		}
 	}
+	// One more than the page, to know whether there are more.
 	filter := store.Filter{Owner: owner, After: store.Key{Owner: owner, ID: r.GetAfter()}, Limit: limit + 1}
 	for head, err := range s.store.List(ctx, filter) {
 		if err != nil {
@@ -129,7 +144,8 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	return answer, nil
 }
 
-// Close looks for the session first: the error for one that does not exist is that of every method.
+// Close looks for the session first: the error for one that does not exist is that of every method. Closing keeps what
+// is stored.
 func (s *sessions) Close(ctx context.Context, r *sessionv1.CloseRequest) (*sessionv1.CloseResponse, error) {
 	if _, err := s.find(ctx, r.GetSession()); err != nil {
 		return nil, err
@@ -170,7 +186,8 @@ func (s *sessions) Add(ctx context.Context, r *sessionv1.AddRequest) (*sessionv1
 	return &sessionv1.AddResponse{Revision: state.Revision, Tokens: int32of(state.Tokens)}, nil
 }
 
-// Set takes values as text, as flags and variables do: protobuf has no type for any value that keeps numbers exact.
+// Set takes values as text, as flags and variables do: protobuf has no type for any value that keeps numbers exact. A
+// wrong key or value is an error of the kind setting, and changes nothing.
 func (s *sessions) Set(ctx context.Context, r *sessionv1.SetRequest) (*sessionv1.SetResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -199,7 +216,7 @@ func (s *sessions) SetSystem(
 	return &sessionv1.SetSystemResponse{Tokens: int32of(answer.Tokens)}, failure(ctx, err)
 }
 
-// SetTodos replaces the whole list.
+// SetTodos replaces the whole list. There is no way to change a single task.
 func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (*sessionv1.SetTodosResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -210,6 +227,8 @@ func (s *sessions) SetTodos(ctx context.Context, r *sessionv1.SetTodosRequest) (
 }
 
 // ReportUsage belongs to the last Prepare that was answered. A caller that has several in progress cannot say to which.
+// The tokens are the provider's count of the whole prompt, cached parts included; from them the session learns how far
+// its own count is off.
 func (s *sessions) ReportUsage(
 	ctx context.Context, r *sessionv1.ReportUsageRequest,
 ) (*sessionv1.ReportUsageResponse, error) {
@@ -222,7 +241,7 @@ func (s *sessions) ReportUsage(
 }
 
 // GetHistory takes the history as it is now. Entries are never changed, so that what is added while parts are sent does
-// no harm.
+// no harm. An empty history is one message without entries, because the revision and the tokens come with the first.
 func (s *sessions) GetHistory(
 	ctx context.Context, r *sessionv1.GetHistoryRequest, stream *connect.ServerStream[sessionv1.GetHistoryResponse],
 ) error {
@@ -240,6 +259,7 @@ func (s *sessions) GetHistory(
 		if i == 0 {
 			answer.Revision, answer.Tokens = h.Revision, int32of(h.Tokens)
 		}
+		// A handler of HTTP/1.1 may write into a connection that is gone; the context tells it earlier.
 		if err := errors.Join(ctx.Err(), stream.Send(answer)); err != nil {
 			return err
 		}

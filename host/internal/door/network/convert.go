@@ -11,9 +11,11 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// int32of is a count of tokens, entries or messages, which are far below the bound.
+// int32of is a count of tokens, entries or messages, which are far below the bound. It is clamped and not wrapped,
+// because a negative count would be worse than one that is too low.
 func int32of(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
+// nil stays absent, which zero is not: an entry at position 0 is a position.
 func optional(n *int) *int32 {
 	if n == nil {
 		return nil
@@ -21,7 +23,8 @@ func optional(n *int) *int32 {
 	return new(int32of(*n))
 }
 
-// rawList takes each text as JSON. Whether it is JSON is found out by what reads it.
+// rawList takes each text as JSON. Whether it is JSON is found out by what reads it. nil stays nil, because an absent
+// list and an empty one differ for the service.
 func rawList(texts []string) []json.RawMessage {
 	if texts == nil {
 		return nil
@@ -41,7 +44,8 @@ func texts(list []json.RawMessage) []string {
 	return out
 }
 
-// entryTexts are entries in the native form.
+// entryTexts are entries in the native form. They travel as JSON text and not as messages of protobuf, so that numbers,
+// unknown fields and their order survive the way through the service.
 func entryTexts(entries []content.Content) ([]string, error) {
 	out := make([]string, len(entries))
 	for i, e := range entries {
@@ -54,7 +58,8 @@ func entryTexts(entries []content.Content) ([]string, error) {
 	return out, nil
 }
 
-// systemOf is a system prompt as JSON; nil if the request has none, null for a prompt without content.
+// systemOf is a system prompt as JSON; nil if the request has none, null for a prompt without content. A text becomes a
+// JSON string; parts are the JSON of a provider's form and pass unread.
 func systemOf(s *sessionv1.System) (json.RawMessage, error) {
 	switch p := s.GetPrompt().(type) {
 	case *sessionv1.System_Text:
@@ -63,12 +68,14 @@ func systemOf(s *sessionv1.System) (json.RawMessage, error) {
 		return json.RawMessage(p.Parts), nil
 	}
 	if s != nil {
+		// The message is there and empty: the caller wants no prompt, which is not the same as saying nothing about it.
 		return json.RawMessage("null"), nil
 	}
 	return nil, nil
 }
 
-// outcomeText is an outcome as JSON. An outcome always has a JSON form.
+// outcomeText is an outcome as JSON. An outcome always has a JSON form. A panic here is a mistake of this program:
+// Connect does not catch it, and net/http ends the request alone.
 func outcomeText(o host.Outcome) string {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -77,6 +84,7 @@ func outcomeText(o host.Outcome) string {
 	return string(text)
 }
 
+// Tasks may have subtasks of any depth; the bound on the size of a request bounds it.
 func todosOf(tasks []*sessionv1.Task) []host.Todo {
 	list := make([]host.Todo, 0, len(tasks))
 	for _, t := range tasks {
@@ -89,7 +97,8 @@ func todosOf(tasks []*sessionv1.Task) []host.Todo {
 	return list
 }
 
-// turnError is a turn that failed, as a part of an answer; nil for none.
+// turnError is a turn that failed, as a part of an answer; nil for none. It is used where the answer is of use
+// nevertheless: an unprepared history, or an event of a watch.
 func turnError(err error) *sessionv1.TurnError {
 	if err == nil {
 		return nil
@@ -97,7 +106,8 @@ func turnError(err error) *sessionv1.TurnError {
 	return &sessionv1.TurnError{Message: err.Error(), Detail: detailOf(err)}
 }
 
-// prepared converts the answer of a Prepare.
+// prepared converts the answer of a Prepare. a may hold an unprepared history, after an error. Instructions are
+// unmarshalled because the field is a message of its own.
 func prepared(a *service.PrepareAnswer) (*sessionv1.PrepareResponse, error) {
 	history, err := entryTexts(a.History)
 	if err != nil {

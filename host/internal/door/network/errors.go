@@ -12,11 +12,13 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
-// errEnding refuses requests that come while the server ends. Another host may take them.
+// errEnding refuses requests that come while the server ends. Another host may take them. Unavailable tells clients and
+// load balancers that a retry is safe: nothing was done.
 var errEnding = connect.NewError(connect.CodeUnavailable, errors.New("the host is shutting down"))
 
 // codes are the status codes of the kinds of errors. A kind that is not here is Unavailable if a retry can help, and
-// Internal otherwise.
+// Internal otherwise. Codes are for generic clients, which retry by them; the kind in the detail is for those that know
+// thresh.
 var codes = map[host.Kind]connect.Code{
 	host.KindEntry:    connect.CodeInvalidArgument,
 	host.KindSetting:  connect.CodeInvalidArgument,
@@ -26,8 +28,8 @@ var codes = map[host.Kind]connect.Code{
 	host.KindCanceled: connect.CodeCanceled,
 }
 
-// failure turns an error into a status with an ErrorDetail. ctx is the request's: an error that its deadline caused says
-// so.
+// failure turns an error into a status with an ErrorDetail. ctx is the request's: an error that its deadline caused
+// says so. nil stays nil, and an error that is a status already stays as it is, so that it may be called twice.
 func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -39,6 +41,7 @@ func failure(ctx context.Context, err error) error {
 	detail := detailOf(err)
 	code, known := codes[host.Kind(detail.GetKind())]
 	switch {
+	// First, because what a deadline breaks off fails in many ways, and none of them is the cause.
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		code = connect.CodeDeadlineExceeded
 	case errors.Is(err, host.ErrSessionExists):
@@ -58,6 +61,7 @@ func failure(ctx context.Context, err error) error {
 		code = connect.CodeInternal
 	}
 	status := connect.NewError(code, err)
+	// Without its detail the status is still of use.
 	if d, err := connect.NewErrorDetail(detail); err == nil {
 		status.AddDetail(d)
 	}
@@ -67,7 +71,8 @@ func failure(ctx context.Context, err error) error {
 // errNotLocal: a method is for the local user alone.
 var errNotLocal = errors.New("only the local user may do this: it concerns all users of the host")
 
-// detailOf says what an error is about.
+// detailOf says what an error is about. Errors that are none of thresh's are internal: their text may be of use to the
+// caller, their kind is not.
 func detailOf(err error) *sessionv1.ErrorDetail {
 	var (
 		request *service.RequestError

@@ -15,25 +15,29 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/access"
 )
 
-// errBrowser refuses what a web page of someone else may have sent.
+// errBrowser refuses what a web page of someone else may have sent. It is checked before the token.
 var errBrowser = errors.New(
 	"requests of web pages are refused: Host and Origin are not those of this service")
 
-// caller is whom a request is from, and what the log says about it.
+// caller is whom a request is from, and what the log says about it. It is made by the gate and changed only by the
+// handler of its request, so that it needs no lock.
 type caller struct {
+	// Its name is "" for the local user.
 	grant   access.Grant
 	session string // the session that the request is about, once that is known
 }
 
 type callerKey struct{}
 
-// callerOf returns the caller of a request that came through the gate.
+// callerOf returns the caller of a request that came through the gate. nil for open paths, which the gate lets through
+// without one.
 func callerOf(ctx context.Context) *caller {
 	c, _ := ctx.Value(callerKey{}).(*caller)
 	return c
 }
 
-// gate lets requests in. It is the outermost handler.
+// gate lets requests in. It is the outermost handler. Every path goes through it: a handler behind it may rely on
+// [callerOf], unless its path is open.
 type gate struct {
 	next  http.Handler
 	guard *access.Guard
@@ -48,7 +52,8 @@ type gate struct {
 	most int
 }
 
-// openPaths need no token: they tell whether the host lives, and nothing else.
+// openPaths need no token: they tell whether the host lives, and nothing else. Load balancers and orchestrators ask
+// them without credentials. They stay open while the server ends, when readiness says so.
 var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -76,6 +81,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	// It counts requests in progress by name.
 	end, err := g.guard.Begin(c.grant)
 	if err != nil {
 		g.refuse(w, r, err)
@@ -86,17 +92,21 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if own := c.grant.Limits.RequestBytes; own > 0 {
 		most = min(most, own)
 	}
+	// Bounded here and not by Connect, whose bound is one for all callers. The error is a status already, so that
+	// Connect passes it on as it is.
 	r.Body = &boundedBody{r.Body, most, failure(r.Context(), access.TooLarge(c.grant, most))}
 	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 }
 
-// boundedBody ends the reading of a request that is too large with an error that names the limit.
+// boundedBody ends the reading of a request that is too large with an error that names the limit. left is in bytes and
+// negative once the body is too large.
 type boundedBody struct {
 	io.ReadCloser
 	left int
 	over error
 }
 
+// What was read beyond the bound is dropped, also if the body would have ended there.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
@@ -105,7 +115,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fromHere reports whether a request is none that a web page made a browser send. Agents send no Origin.
+// fromHere reports whether a request is none that a web page made a browser send. Agents send no Origin. A page that is
+// served under the same host and port may send requests; the host serves none, but a reverse proxy in front of it may.
 func (g *gate) fromHere(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -117,7 +128,7 @@ func (g *gate) fromHere(r *http.Request) bool {
 }
 
 // loopbackName reports whether a host name, with a port perhaps, is one of this machine. A name of a page that points
-// to this machine (DNS rebinding) is none.
+// to this machine (DNS rebinding) is none. Names are not resolved: what a name resolves to is what an attacker decides.
 func loopbackName(hostPort string) bool {
 	name := hostPort
 	if h, _, err := net.SplitHostPort(hostPort); err == nil {
@@ -131,7 +142,8 @@ func loopbackName(hostPort string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// refuse answers in the protocol that the request came in.
+// refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a
+// plain HTTP request, such as one for metrics, gets the text and a status that is close to the code.
 func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	err = failure(r.Context(), err)
 	if g.refusals.IsSupported(r) {

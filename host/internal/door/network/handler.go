@@ -17,7 +17,8 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 )
 
-// maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent.
+// maxRequest bounds one request, in bytes: as for JSON-RPC, far above any request of an agent. It holds after
+// decompression as well: Connect counts what it has decompressed, the gate what arrives.
 const maxRequest = 256 << 20
 
 // minCompressed is from what size on answers are compressed on their way to other machines, in bytes: those of ordinary
@@ -39,7 +40,7 @@ type Options struct {
 var names = []string{sessionv1connect.SessionServiceName, sessionv1connect.PluginServiceName}
 
 // newHandler puts together what is served at an address of a kind. When ending is closed, watches end and new requests
-// are refused.
+// are refused. The gate is around all of it.
 func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithInterceptors(logging{o.Log}), connect.WithReadMaxBytes(maxRequest),
@@ -58,9 +59,12 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	mux.Handle(sessionv1connect.NewPluginServiceHandler(plugins{s}, options...))
 	// Health is asked for every few seconds: it is not logged.
 	mux.Handle(grpchealth.NewHandler(health{ending}))
+	// So that tools such as grpcurl work without the .proto files. Both versions, because old tools ask for v1alpha
+	// only.
 	reflector := grpcreflect.NewStaticReflector(append(names, grpchealth.HealthV1ServiceName)...)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options...))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options...))
+	// Alive is not ready: an orchestrator must not kill a host that is finishing its requests.
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if ended(ending) {
@@ -69,6 +73,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 		}
 		_, _ = io.WriteString(w, "ok\n")
 	})
+	// Behind the gate, because metrics name plugins and strategies.
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics)
 	}
@@ -78,6 +83,7 @@ func newHandler(o Options, at address, ending <-chan struct{}) http.Handler {
 	}
 }
 
+// It does not wait.
 func ended(ending <-chan struct{}) bool {
 	select {
 	case <-ending:
@@ -87,9 +93,10 @@ func ended(ending <-chan struct{}) bool {
 	}
 }
 
-// health answers the health checks of gRPC.
+// health answers the health checks of gRPC. It is what 'grpc_health_probe' and Kubernetes ask for.
 type health struct{ ending <-chan struct{} }
 
+// "" asks about the server as a whole. All services have one state, because they end together.
 func (h health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
 	for _, name := range append([]string{""}, names...) {
 		if r.Service != name {

@@ -11,14 +11,16 @@ import (
 	"time"
 )
 
-// address says what the place where a server listens means for who can reach it.
+// address says what the place where a server listens means for who can reach it. The zero value is an address that
+// anyone may reach.
 type address struct {
 	unix     bool // a Unix socket, which only the user can open
 	loopback bool // only this machine
 }
 
-// Listen opens the address of the setting serve.listen: HOST:PORT, or unix:PATH. The file of a socket is private
-// (mode 0600); one that a host left behind is replaced, one that is in use is not.
+// Listen opens the address of the setting serve.listen: HOST:PORT, or unix:PATH. The file of a socket is private (mode
+// 0600); one that a host left behind is replaced, one that is in use is not. Port 0 is a free port, which [URL] then
+// tells. All errors name the setting.
 func Listen(where string) (net.Listener, error) {
 	if path, isPath := strings.CutPrefix(where, "unix:"); isPath {
 		return listenUnix(path)
@@ -34,9 +36,11 @@ func Listen(where string) (net.Listener, error) {
 }
 
 func listenUnix(path string) (net.Listener, error) {
+	// A relative path would depend on the directory in which the host was started, which clients do not know.
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("serve.listen: unix:%s: the path must begin with /", path)
 	}
+	// Lstat and not Stat: a symbolic link must not lead to the removal of what it points to.
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
 			return nil, fmt.Errorf("serve.listen: %s exists and is no socket", path)
@@ -59,6 +63,7 @@ func listenUnix(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve.listen: %w", err)
 	}
+	// It would remove the path at which it was made, which is gone by then.
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
 		_ = l.Close()
@@ -86,7 +91,7 @@ func dialUntilDead(path string) error {
 	}
 }
 
-// unixListener knows where its socket was moved to.
+// unixListener knows where its socket was moved to. Go's own listener keeps the path that it was opened with.
 type unixListener struct {
 	net.Listener
 	path string
@@ -94,11 +99,13 @@ type unixListener struct {
 
 func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
+// The file goes too, so that the next host need not find out whether it is in use.
 func (l *unixListener) Close() error {
 	return errors.Join(l.Listener.Close(), os.Remove(l.path))
 }
 
-// addressOf says what the address of a listener means, which may have been opened by someone else (systemd).
+// addressOf says what the address of a listener means, which may have been opened by someone else (systemd). An address
+// of another kind is one that anyone may reach.
 func addressOf(l net.Listener) address {
 	switch a := l.Addr().(type) {
 	case *net.UnixAddr:
@@ -115,7 +122,7 @@ func Local(l net.Listener) (local, unix bool) {
 	return at.loopback || at.unix, at.unix
 }
 
-// URL is where clients find a listener.
+// URL is where clients find a listener. It is the address as the client package takes it.
 func URL(l net.Listener, tls bool) string {
 	switch {
 	case addressOf(l).unix:

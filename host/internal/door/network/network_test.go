@@ -220,7 +220,8 @@ func TestATokenSeesItsOwnSessionsOnly(t *testing.T) {
 	if opened, err := bob.Open(ctx, &sessionv1.OpenRequest{Session: "s"}); err != nil || opened.GetEntries() != 0 {
 		t.Errorf("the same id: %v, %v", opened, err)
 	}
-	for name, c := range map[string]sessionv1connect.SessionServiceClient{"alice": alice, "local": s.client(localToken)} {
+	clients := map[string]sessionv1connect.SessionServiceClient{"alice": alice, "local": s.client(localToken)}
+	for name, c := range clients {
 		list, err := c.List(ctx, &sessionv1.ListRequest{})
 		if want := map[string]int{"alice": 1}[name]; err != nil || len(list.GetSessions()) != want {
 			t.Errorf("%s: %v, %v", name, list, err)

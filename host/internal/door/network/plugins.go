@@ -8,7 +8,8 @@ import (
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
 
-// Count needs no session, for an agent that decides what to add.
+// Count needs no session, for an agent that decides what to add. Tokens are the host's own count, without what a
+// session has learned from usage reports. Each has a number for every entry, in their order.
 func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessionv1.CountResponse, error) {
 	counted, err := s.service.Count(ctx, service.CountRequest{Entries: rawList(r.GetEntries())})
 	if err != nil {
@@ -25,6 +26,7 @@ func (s *sessions) Count(ctx context.Context, r *sessionv1.CountRequest) (*sessi
 type plugins struct{ service *service.Service }
 
 // ListPlugins is for every caller: an agent chooses a strategy by it. It names files of the host, and no conversation.
+// A plugin is JSON text, so that the contract need not repeat its fields.
 func (p plugins) ListPlugins(
 	ctx context.Context, _ *sessionv1.ListPluginsRequest,
 ) (*sessionv1.ListPluginsResponse, error) {
@@ -39,7 +41,8 @@ func (p plugins) ListPlugins(
 	return answer, nil
 }
 
-// localOnly refuses a token with a name: what follows concerns everyone who uses the host.
+// localOnly refuses a token with a name: what follows concerns everyone who uses the host. The name "" is the local
+// user's: everyone on a Unix socket, and the owner of the local token.
 func localOnly(ctx context.Context) error {
 	if callerOf(ctx).grant.Name != "" {
 		return failure(ctx, errNotLocal)

@@ -13,6 +13,7 @@ import (
 
 // Bounds of connections. Requests themselves have none but those of their contexts: a turn may take minutes.
 const (
+	// A client that sends its header slowly would hold a connection.
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 5 * time.Minute
 	maxHeader     = 64 << 10 // bytes
@@ -20,11 +21,15 @@ const (
 )
 
 // Serve serves a listener until ctx ends. Then it takes no more requests, ends watches, and gives the requests in
-// progress the time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed.
+// progress the time drain; what is left is cancelled. certificate is nil without TLS. The listener is closed. It
+// returns nil after such an end, and the listener's error if that breaks before.
 func Serve(ctx context.Context, l net.Listener, certificate *tls.Certificate, drain time.Duration, o Options) error {
+	// Closed before Shutdown, which waits for streams: a watch never ends by itself.
 	ending := make(chan struct{})
+	// Requests outlive ctx by the time drain, so that their context must not be ctx itself.
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	// gRPC needs HTTP/2; Connect works with either.
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)

@@ -11,7 +11,8 @@ import (
 )
 
 // Prepare is refused when the money of the day is spent, although not every turn calls a model: which one will is known
-// only when the strategy is asked.
+// only when the strategy is asked. With unprepared set, an error of the turn comes in the answer with the history as it
+// stands, which the agent may send at its own risk.
 func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*sessionv1.PrepareResponse, error) {
 	session, err := s.find(ctx, r.GetSession())
 	if err != nil {
@@ -23,6 +24,7 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	answer, err := session.Prepare(ctx, service.PrepareRequest{
 		PendingTokens: int(r.GetPendingTokens()), Format: host.Form(r.GetFormat()), Since: r.Since,
 	})
+	// Before the error is looked at: a turn that failed may have paid for a model call.
 	if answer != nil {
 		if err := s.spend(ctx, answer.Outcome); err != nil {
 			return nil, failure(ctx, err)
@@ -39,7 +41,8 @@ func (s *sessions) Prepare(ctx context.Context, r *sessionv1.PrepareRequest) (*s
 	return response, nil
 }
 
-// PrepareStream is Prepare with an answer in parts.
+// PrepareStream is Prepare with an answer in parts. The first part has all fields, the others only more of the list. A
+// client puts the lists together.
 func (s *sessions) PrepareStream(
 	ctx context.Context, r *sessionv1.PrepareRequest, stream *connect.ServerStream[sessionv1.PrepareResponse],
 ) error {
@@ -89,7 +92,8 @@ func (s *sessions) CompressHistory(
 	}, nil
 }
 
-// spend notes what a turn cost. It is noted also if the caller has gone: the money is spent.
+// spend notes what a turn cost. It is noted also if the caller has gone: the money is spent. Without a price list a
+// cost is not known, and does not count against the limit.
 func (s *sessions) spend(ctx context.Context, o host.Outcome) error {
 	if o.Compress.LLM == nil || o.Compress.LLM.CostUSD == 0 {
 		return nil
@@ -97,7 +101,9 @@ func (s *sessions) spend(ctx context.Context, o host.Outcome) error {
 	return s.guard.Spend(context.WithoutCancel(ctx), callerOf(ctx).grant, o.Compress.LLM.CostUSD)
 }
 
-// Watch sends events until the caller or the server ends. The first message says that the watch has begun.
+// Watch sends events until the caller or the server ends. The first message says that the watch has begun. Events that
+// the caller does not take in time are dropped and counted in the next one's Missed: a slow watch must not hold up a
+// turn.
 func (s *sessions) Watch(
 	ctx context.Context, r *sessionv1.WatchRequest, stream *connect.ServerStream[sessionv1.WatchResponse],
 ) error {
@@ -105,6 +111,7 @@ func (s *sessions) Watch(
 	c.session = r.GetSession()
 	w := s.service.Watch(c.grant.Name, r.GetSession())
 	defer w.Close()
+	// It goes out at once, so that a caller can wait for it before it does what it wants to see.
 	next := &sessionv1.WatchResponse{}
 	for {
 		if err := stream.Send(next); err != nil {
@@ -116,6 +123,7 @@ func (s *sessions) Watch(
 				Session: e.Session, Method: e.Method, Revision: e.Revision, Tokens: int32of(e.Tokens),
 				Outcome: outcomeText(e.Outcome), Error: turnError(e.Err), Missed: int32of(e.Missed),
 			}
+		// Without this a watch would keep the server from ending until drain is over.
 		case <-s.ending:
 			return errEnding
 		case <-ctx.Done():

@@ -14,11 +14,13 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// branch is one line of a conversation: a session of the host that has the items of its requests as entries.
+// branch is one line of a conversation: a session of the host that has the items of its requests as entries. A branch
+// only grows. A request that differs before the branch's end belongs to another branch.
 type branch struct {
 	thread *thread
 
-	mu      sync.Mutex // held from the search for the branch until its plan is made
+	mu sync.Mutex // held from the search for the branch until its plan is made
+	// closed: the session is closed, and a request that waited for mu must look for another branch.
 	closed  bool
 	session *engine.Session
 	ledger  *engine.Ledger
@@ -35,13 +37,15 @@ type branch struct {
 	model     string
 	relimited bool
 
-	whole   int // tokens of all entries as they were added
+	whole int // tokens of all entries as they were added
+	// rest identifies what requests hold besides the conversation: system prompt, tools, settings.
 	rest    [sha256.Size]byte
 	pending int // tokens of what has the sum rest
 	last    turnSize
 }
 
-// turnSize is what one turn made of a request, in tokens of the host's count.
+// turnSize is what one turn made of a request, in tokens of the host's count. The zero value is a request that no turn
+// was run for.
 type turnSize struct {
 	// whole is the client's request, and sent the one that was made of it.
 	whole, sent int
@@ -51,16 +55,19 @@ type turnSize struct {
 	rewrote bool
 }
 
-// mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no
-// later process finds.
+// mostBranches is how many stored branches of a conversation are looked at before a new one gets a name that no later
+// process finds. Each look reads the entries of a stored session.
 const mostBranches = 32
 
 // open opens the session of a new branch. A store may have it from an earlier process: the first of the conversation's
-// sessions whose entries are the beginning of the request goes on where it was.
+// sessions whose entries are the beginning of the request goes on where it was. The caller holds b.mu, and no lock of
+// the thread. An error leaves the branch without a session and unknown to its thread, so that the next request tries
+// again.
 func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request, chain []body.Sum, beta string) error {
 	settings := s.settings(rt, r, beta)
 	name := b.thread.identity.name
 	if b.thread.identity.shared { // conversations that share an identity differ in how they begin
+		// The first item that is no instruction: instructions are the same in all conversations of a client.
 		first := chain[r.First()]
 		name += "-" + hex.EncodeToString(first[:6])
 	}
@@ -69,6 +76,7 @@ func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request,
 		if n > 0 {
 			id = fmt.Sprintf("%s.%d", name, n+1)
 		}
+		// Opened before it is known whether it fits, because only an open session can be read.
 		session, err := s.options.Host.Session(engine.SessionOptions{ID: id, Settings: settings})
 		if errors.Is(err, engine.ErrSessionExists) {
 			continue // a branch of this process
@@ -81,10 +89,12 @@ func (s *Server) open(ctx context.Context, b *branch, rt route, r *body.Request,
 			b.begin(session, r)
 			return nil
 		}
+		// It is the session of another branch: closing it leaves what is stored as it is.
 		if closed := session.Close(); err != nil || closed != nil {
 			return errors.Join(err, closed)
 		}
 	}
+	// Without an id: the host makes one that nothing derives from the conversation.
 	session, err := s.options.Host.Session(engine.SessionOptions{Settings: settings})
 	if err == nil {
 		b.begin(session, r)
@@ -96,7 +106,8 @@ func (b *branch) begin(session *engine.Session, r *body.Request) {
 	b.session, b.ledger, b.model = session, session.Ledger(), r.Model
 }
 
-// resume takes in the entries of a stored session, if they are a beginning of the request that ends with an item.
+// resume takes in the entries of a stored session, if they are a beginning of the request that ends with an item. A
+// session without entries fits every request. false leaves the branch as it was.
 func (b *branch) resume(r *body.Request, chain []body.Sum, added []engine.Added) bool {
 	if len(added) == 0 {
 		return true
@@ -124,7 +135,8 @@ func (b *branch) resume(r *body.Request, chain []body.Sum, added []engine.Added)
 	return true
 }
 
-// add makes entries of the items that the branch does not have yet.
+// add makes entries of the items that the branch does not have yet. The items are those from b.items on. If the host
+// refuses them, the branch stays as it was, and a retry of the client adds them again.
 func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) error {
 	fresh := r.Entries(b.items)
 	contents := make([]content.Content, len(fresh))
@@ -144,7 +156,7 @@ func (b *branch) add(ctx context.Context, r *body.Request, chain []body.Sum) err
 }
 
 // prepare runs a turn of the session. After an error the view is what the host returned with it: the history as the
-// last turn left it.
+// last turn left it. r must be the request that the branch's entries are of: what is pending depends on it.
 func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error {
 	before := turnSize{whole: b.last.whole, sent: b.last.sent}
 	// Counted once for as long as it stays the same: it is mostly the schemas of tools, 75 kB of Claude Code's.
@@ -156,8 +168,10 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 		}
 		b.rest, b.pending = rest, counted.Tokens(0)
 	}
+	// One time for the turn and for its price: both ask whether the prompt cache has expired.
 	now := time.Now()
 	ready, ids, err := b.session.PrepareIdentified(ctx, engine.PrepareOptions{PendingTokens: b.pending, At: now})
+	// An error without a history leaves the view of the last turn.
 	if ready.History != nil {
 		b.view = make([]body.Shown, len(ready.History))
 		for i, id := range ids {
@@ -167,13 +181,16 @@ func (b *branch) prepare(ctx context.Context, s *Server, r *body.Request) error 
 	stable := ready.Outcome.Stable.Tokens
 	b.last = turnSize{whole: b.whole + b.pending, sent: ready.Tokens + b.pending,
 		rewrote: before.sent > 0 && stable+b.pending < before.sent}
+	// The second prompt is what the client would have sent without the proxy; its prefix is all of its request before.
 	b.last.saved = b.ledger.Request(
 		engine.Prompt{Tokens: b.last.sent, Stable: stable + b.pending},
 		engine.Prompt{Tokens: b.last.whole, Stable: before.whole}, now)
 	return err
 }
 
-// show returns the request with the branch's view instead of its items. Items that the branch does not have stay.
+// show returns the request with the branch's view instead of its items. Items that the branch does not have stay. The
+// error says that the view cannot be written in the API's form, or that the result is not a legal request; nothing is
+// sent of it then.
 func (b *branch) show(r *body.Request) ([]byte, error) {
 	plan, err := r.NewPlan(b.entries, b.view)
 	if err != nil {
@@ -181,6 +198,7 @@ func (b *branch) show(r *body.Request) ([]byte, error) {
 	}
 	edits := r.Edits(plan)
 	if len(edits) == 0 {
+		// The client's own slice, not a copy: nothing changed.
 		return r.Raw, nil
 	}
 	out := body.Apply(r.Raw, edits)
@@ -190,7 +208,8 @@ func (b *branch) show(r *body.Request) ([]byte, error) {
 	return out, nil
 }
 
-// close closes the session. What cannot be written to a transcript log is reported when the host closes.
+// close closes the session. What cannot be written to a transcript log is reported when the host closes. It waits for
+// the request that holds the lock. It may be called twice.
 func (b *branch) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

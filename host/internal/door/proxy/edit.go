@@ -12,7 +12,8 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content/rawjson"
 )
 
-// turn makes the body of a request to the model.
+// turn makes the body of a request to the model. Lock order: a branch's mu, then the thread's; the branch is unlocked
+// when the body is made, not when the answer has come.
 func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, error) {
 	thread, old := s.threads.of(s.identify(x.route, r.Header, req))
 	for _, t := range old {
@@ -31,12 +32,14 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	defer b.mu.Unlock()
 	x.branch, x.session = b, b.session.ID()
+	// Before anything is added, to tell a repeated request from one that goes on.
 	known := b.items
 	if known < len(req.Items) {
 		if err := b.add(r.Context(), req, chain); err != nil {
 			return s.failed(x, req.Raw, nil, err)
 		}
 	}
+	// Before the turn, which must already fit a limit that an answer taught.
 	s.limit(b, req.Model)
 	// A request that is repeated gets what it got before, also if the strategy would say something else by now.
 	var err error
@@ -58,6 +61,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 	}
 	x.size = b.last
 	if repeated {
+		// A repetition has its savings counted already.
 		x.size.saved, x.size.rewrote = 0, false
 	}
 	if s.options.DryRun {
@@ -65,6 +69,7 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 		return req.Raw, nil
 	}
 	x.outcome = "edited"
+	// An edit that keeps the length counts as none; the header only informs.
 	if len(out) == len(req.Raw) {
 		x.outcome = "unchanged"
 	}
@@ -72,7 +77,8 @@ func (s *Server) turn(r *http.Request, x *exchange, req *body.Request) ([]byte, 
 }
 
 // counted makes the body of a question about a request: with what is sent of the conversation so far. It changes
-// nothing.
+// nothing. What the branch does not have yet is counted as the client sent it. Errors cost the client only a number
+// that is too high.
 func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte {
 	thread, _ := s.threads.of(s.identify(x.route, r.Header, req))
 	b := thread.find(req.Chain())
@@ -92,7 +98,8 @@ func (s *Server) counted(r *http.Request, x *exchange, req *body.Request) []byte
 }
 
 // failed is what is sent when a turn failed: the last view if there is one that fits, else the client's bytes, or an
-// error if the user wants that.
+// error if the user wants that. The error is nil unless there is nothing to send: the client is gone, or the user wants
+// errors (the option Fail).
 func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error) {
 	if errors.Is(err, context.Canceled) {
 		return nil, err // the client is gone
@@ -110,10 +117,13 @@ func (s *Server) failed(x *exchange, raw, view []byte, err error) ([]byte, error
 	return raw, nil
 }
 
-// settings are those of a new session: what the request says of its model, unless the user has set it.
+// settings are those of a new session: what the request says of its model, unless the user has set it. beta is the
+// header by which clients of Anthropic's ask for the context window of a million tokens. Gemini's models have one of
+// that size.
 func (s *Server) settings(rt route, r *body.Request, beta string) map[string]any {
 	c := s.options.Host.Config()
 	set := map[string]any{}
+	// A setting that the user made anywhere, in a file, a variable or a flag, is never overridden.
 	byDefault := func(key string) bool {
 		e, err := c.Explain(key)
 		return err == nil && len(e) == 1 && (e[0].Origin.Layer == config.LayerDefault || e[0].Origin.Layer == "")

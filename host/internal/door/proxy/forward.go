@@ -15,7 +15,8 @@ import (
 // outcomeHeader tells the client what was done with its request.
 const outcomeHeader = "X-Thresh-Outcome"
 
-// exchange is a request on its way to the provider, and what was done with it.
+// exchange is a request on its way to the provider, and what was done with it. It travels in the context of the
+// request, because the forwarder's callbacks get nothing else.
 type exchange struct {
 	server *Server
 	route  route
@@ -32,7 +33,8 @@ type exchange struct {
 	size    turnSize
 }
 
-// pass notes why the request is forwarded as it came.
+// pass notes why the request is forwarded as it came. why becomes a label of a counter and part of a header, so that it
+// must be one of a fixed set.
 func (x *exchange) pass(why body.Reason) {
 	x.outcome = "passed; reason=" + string(why)
 	x.server.totals.passed(why)
@@ -48,7 +50,8 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, x *exchange) {
 	s.forwarder.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// rewrite makes the request that is sent. All headers of the client stay but those of the connection.
+// rewrite makes the request that is sent. All headers of the client stay but those of the connection. It also removes
+// the header with which a user names the conversation: it is for the proxy alone.
 func rewrite(p *httputil.ProxyRequest) {
 	x := p.In.Context().Value(exchangeKey{}).(*exchange)
 	p.Out.URL, p.Out.Host = x.target, x.target.Host
@@ -61,7 +64,8 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.Header.Del("X-Thresh-Session")
 }
 
-// answered begins to read the usage of an answer as it passes.
+// answered begins to read the usage of an answer as it passes. The body is not touched. Answers to requests that are
+// only passed, such as lists of models, are not read.
 func (s *Server) answered(answer *http.Response) error {
 	x := answer.Request.Context().Value(exchangeKey{}).(*exchange)
 	answer.Header.Set(outcomeHeader, x.outcome)
@@ -73,7 +77,8 @@ func (s *Server) answered(answer *http.Response) error {
 	return nil
 }
 
-// finished takes in what an answer told.
+// finished takes in what an answer told. It runs once for each answer, at its end or when the client goes away. refusal
+// is the beginning of an answer that is no stream.
 func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	s.totals.answered(x, u)
 	if x.branch == nil || s.options.DryRun {
@@ -83,6 +88,7 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	if u.Prompt() > 0 {
 		x.branch.session.ReportUsage(u.Prompt())
 	}
+	// The refused request is not sent again by the proxy: its client decides, and the retry is made to fit.
 	if status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge {
 		if limit, ok := refusedLimit(refusal, x.size.sent); ok {
 			s.limits.learn(x.branch.model, limit)
@@ -93,7 +99,8 @@ func (s *Server) finished(x *exchange, status int, u Usage, refusal []byte) {
 	}
 }
 
-// unanswered answers for a provider that did not.
+// unanswered answers for a provider that did not. 502 and not 500, so that clients treat it as they treat a provider
+// that is down.
 func (s *Server) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	x := r.Context().Value(exchangeKey{}).(*exchange)
 	if errors.Is(err, context.Canceled) {

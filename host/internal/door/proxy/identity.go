@@ -20,7 +20,8 @@ type identity struct {
 	shared bool
 }
 
-// clientHeaders are the headers in which clients send an id of their conversation, with the name of the client.
+// clientHeaders are the headers in which clients send an id of their conversation, with the name of the client. The
+// first that is present counts. Their values are not secret and may stand in file names.
 var clientHeaders = [][2]string{
 	{"X-Claude-Code-Session-Id", "claude"},
 	{"Thread-Id", "codex"}, {"Session-Id", "codex"},
@@ -30,6 +31,8 @@ var clientHeaders = [][2]string{
 // identify returns the identity of a request: what the user set, else what its client says, else who sends it where. It
 // never depends on the system prompt, which differs between requests of one conversation and is the same in others.
 func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
+	// An id is a client's own: the same one for another API or another provider is another conversation. NUL cannot
+	// occur in a header.
 	scope := string(rt.api) + "\x00" + s.options.Upstreams.of(rt.provider).String() + "\x00"
 	if id := h.Get("X-Thresh-Session"); id != "" {
 		return identity{key: scope + "thresh\x00" + id, name: printable(id)}
@@ -47,6 +50,7 @@ func (s *Server) identify(rt route, h http.Header, r *body.Request) identity {
 	if r.SessionID != "" {
 		return identity{key: scope + "body\x00" + r.SessionID, name: printable(r.SessionID)}
 	}
+	// With a secret of this process, so that a key of the map does not give away a hash of a credential.
 	mac := hmac.New(sha256.New, s.secret)
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
 		mac.Write([]byte(h.Get(name) + "\x00"))
@@ -63,6 +67,7 @@ func printable(id string) string {
 		}
 		return '-'
 	}, id)
+	// In bytes. The hash keeps long ids with a common beginning apart.
 	const most = 64
 	if len(id) > most {
 		sum := sha256.Sum256([]byte(id))

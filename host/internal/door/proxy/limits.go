@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// limits are the context limits that providers told, by model.
+// limits are the context limits that providers told, by model. They hold for all conversations with a model, until the
+// process ends. The zero value knows none.
 type limits struct {
 	mu    sync.Mutex
 	known map[string]int
@@ -26,7 +27,8 @@ var noNumber = regexp.MustCompile(`context_length_exceeded|exceeds the context w
 	`Request exceeds the maximum size|request_too_large`)
 
 // refusedLimit returns the limit that a provider's refusal names. Where it names none, the limit is below what was
-// sent: a tenth is taken off. ok is false if the refusal is about something else.
+// sent: a tenth is taken off. ok is false if the refusal is about something else. sent is in tokens of the host's
+// count.
 func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
 	for _, re := range tooLong {
 		if m := re.FindSubmatch(answer); m != nil {
@@ -41,7 +43,7 @@ func refusedLimit(answer []byte, sent int) (limit int, ok bool) {
 	return 0, false
 }
 
-// learn stores the limit of a model.
+// learn stores the limit of a model. The latest refusal counts, also if it names a higher limit.
 func (l *limits) learn(model string, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,6 +53,7 @@ func (l *limits) learn(model string, limit int) {
 	l.known[model] = limit
 }
 
+// 0 is a limit that is not known.
 func (l *limits) of(model string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,6 +67,7 @@ func (s *Server) limit(b *branch, model string) {
 		return
 	}
 	m := b.session.Config().Settings().Model
+	// A budget that the lower limit cannot hold could make the setting of the limit fail.
 	if m.CompletionBudget > learned/2 {
 		_ = b.session.Set("model.completionBudget", 0)
 	}

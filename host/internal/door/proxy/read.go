@@ -20,13 +20,15 @@ const (
 // errSlow: a client stopped sending its body.
 var errSlow = errors.New("the request's body did not arrive in time")
 
-// read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream.
+// read reads a body. Where it is larger than maxBody, whole is false, and rest has all of it as a stream. raw is set if
+// whole is true. The error is always [errSlow], joined with what the connection reported.
 func read(w http.ResponseWriter, r *http.Request) (raw []byte, rest io.Reader, whole bool, err error) {
 	control := http.NewResponseController(w)
 	var buf bytes.Buffer
 	if n := r.ContentLength; n > 0 && n <= maxBody {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
+	// One byte more than the bound is read, to tell a body of that size from a larger one.
 	body := idleReader{r.Body, control}
 	_, err = io.Copy(&buf, io.LimitReader(body, maxBody+1))
 	// Streams may take any time, and so may the next request on this connection.

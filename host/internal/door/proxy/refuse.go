@@ -7,7 +7,8 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
-// refuse answers with an error in the form of the request's API, so that clients show its message.
+// refuse answers with an error in the form of the request's API, so that clients show its message. A client that cannot
+// decode an error may show none.
 func refuse(w http.ResponseWriter, rt route, status int, message string) {
 	var v any
 	switch {

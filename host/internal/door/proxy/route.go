@@ -9,7 +9,7 @@ import (
 )
 
 // Upstreams are the providers' base URLs, as clients of the APIs take them: OpenAI's with /v1, the others' without a
-// version. A request cannot name one.
+// version. A request cannot name one. If it could, a page or an agent could have the user's keys sent to any address.
 type Upstreams struct{ Anthropic, OpenAI, Gemini *url.URL }
 
 // provider is one of the upstreams.
@@ -32,7 +32,8 @@ const (
 	count             // a question how many tokens a request has: it is about what would be sent
 )
 
-// route is what an address is about.
+// route is what an address is about. The zero task passes the request on: an address that is not known is forwarded,
+// not refused, because clients use more of the APIs than is edited here.
 type route struct {
 	task     task
 	api      body.API
@@ -73,7 +74,8 @@ func (s *Server) routeOf(r *http.Request) route {
 	return rt
 }
 
-// providerOf tells the provider of a request by what its clients send with each one.
+// providerOf tells the provider of a request by what its clients send with each one. Paths alone do not suffice:
+// several providers have one such as /v1/models.
 func (s *Server) providerOf(r *http.Request) provider {
 	switch h := r.Header; {
 	case h.Get("anthropic-version") != "", h.Get("x-api-key") != "", strings.HasPrefix(r.URL.Path, "/v1/messages"):
@@ -92,7 +94,7 @@ func (s *Server) providerOf(r *http.Request) provider {
 	return anthropic
 }
 
-// target is the address of a request at its upstream.
+// target is the address of a request at its upstream. The query goes on as it is; Gemini's may hold the key.
 func (s *Server) target(rt route, r *http.Request) *url.URL {
 	base := s.options.Upstreams.of(rt.provider)
 	u := *base

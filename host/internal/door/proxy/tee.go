@@ -31,6 +31,7 @@ type answerReader interface {
 	end() (Usage, []byte)
 }
 
+// done is called once, from the goroutine that reads or closes the answer.
 func newTee(answer *http.Response, api body.API, done func(Usage, []byte)) *tee {
 	t := &tee{ReadCloser: answer.Body, done: done}
 	events := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream")
@@ -70,7 +71,8 @@ func (t *tee) finish() {
 	}
 }
 
-// eventReader reads server-sent events line by line. Providers write the data of an event in one line.
+// eventReader reads server-sent events line by line. Providers write the data of an event in one line. Only the line
+// that is being read is kept, so that memory does not grow with the answer.
 type eventReader struct {
 	api   body.API
 	line  []byte
@@ -98,6 +100,7 @@ func (e *eventReader) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+// Most events are deltas without usage: a search for the word saves decoding them.
 func (e *eventReader) endLine() {
 	if data, ok := bytes.CutPrefix(e.line, []byte("data:")); ok && !e.skip && bytes.Contains(data, []byte(`"usage`)) {
 		e.usage.read(e.api, data)
@@ -113,7 +116,7 @@ func (e *eventReader) end() (Usage, []byte) {
 	return e.usage, nil
 }
 
-// wholeReader keeps an answer that is no stream.
+// wholeReader keeps an answer that is no stream. skip: it is too long or cannot be decoded, and nothing of it is kept.
 type wholeReader struct {
 	api        body.API
 	gzip, skip bool

@@ -11,7 +11,8 @@ import (
 // request begins a session with all of its items.
 const maxThreads = 256
 
-// threads are the conversations of a server by identity.
+// threads are the conversations of a server by identity. Lock order: mu is never held together with that of a thread or
+// a branch. The zero value is empty.
 type threads struct {
 	mu    sync.Mutex
 	byKey map[string]*list.Element // of *thread
@@ -19,7 +20,8 @@ type threads struct {
 }
 
 // thread is a conversation as its client knows it: a tree of branches. Requests that go on where a branch ends belong
-// to it; one that differs earlier begins a branch of its own.
+// to it; one that differs earlier begins a branch of its own. Its mu is taken while a branch's is held, never the other
+// way round.
 type thread struct {
 	identity identity
 
@@ -27,7 +29,8 @@ type thread struct {
 	heads map[body.Sum]*branch // the branches by the sum of their last item
 }
 
-// of returns the thread of an identity, and the threads that must be closed to make room for it.
+// of returns the thread of an identity, and the threads that must be closed to make room for it. The caller closes them
+// without a lock held, because closing waits for requests.
 func (t *threads) of(id identity) (found *thread, old []*thread) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,6 +79,7 @@ func (t *thread) find(chain []body.Sum) *branch {
 	}
 }
 
+// The longest first, so that a branch is preferred to the one that it grew from.
 func (t *thread) longest(chain []body.Sum) *branch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +98,8 @@ func (t *thread) begin() *branch {
 	return b
 }
 
-// advance notes where a branch ends now.
+// advance notes where a branch ends now. Two branches with the same end cannot be told apart: the later one is found
+// from then on.
 func (t *thread) advance(b *branch, head body.Sum, items int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

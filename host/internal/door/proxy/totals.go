@@ -8,7 +8,7 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 )
 
-// Totals are what happened since a server began.
+// Totals are what happened since a server began. Tokens are of the host's count, but for Usage.
 type Totals struct {
 	// Requests are those to a model. Of them, Edited had a conversation that was prepared, and Passed were forwarded as
 	// they came, by the reason.
@@ -52,6 +52,7 @@ func (t *totals) learned() {
 	t.Learned++
 }
 
+// A size of zero is a request that no turn was run for.
 func (t *totals) request(x *exchange) {
 	if x.route.task != turn {
 		return
@@ -76,6 +77,7 @@ func (t *totals) answered(_ *exchange, u Usage) {
 	t.Usage.CacheRead, t.Usage.CacheWrite = t.Usage.CacheRead+u.CacheRead, t.Usage.CacheWrite+u.CacheWrite
 }
 
+// The map is a copy, which the caller may keep.
 func (t *totals) now() Totals {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +86,8 @@ func (t *totals) now() Totals {
 	return out
 }
 
-// logged remembers when each message was logged last: an agent with a broken plugin would otherwise fill its log.
+// logged remembers when each message was logged last: an agent with a broken plugin would otherwise fill its log. The
+// zero value has logged nothing. Messages are constants, so that the map stays small.
 type logged struct {
 	mu   sync.Mutex
 	last map[string]time.Time

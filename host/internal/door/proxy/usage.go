@@ -12,10 +12,12 @@ type Usage struct {
 	Input, CacheRead, CacheWrite, Output int
 }
 
-// Prompt is the size of the whole prompt.
+// Prompt is the size of the whole prompt. It is what a session compares its own count with.
 func (u Usage) Prompt() int { return u.Input + u.CacheRead + u.CacheWrite }
 
 // reported is where the APIs report usage, in one form: field names do not collide, so that one decoding serves all.
+// Anthropic's stream has it in the message at its beginning, the Responses API in the response at its end, Gemini in
+// usageMetadata.
 type reported struct {
 	Usage    *numbers `json:"usage"`
 	Metadata *numbers `json:"usageMetadata"`
@@ -27,6 +29,7 @@ type reported struct {
 	} `json:"response"`
 }
 
+// A field that a provider leaves out is 0.
 type numbers struct {
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`

@@ -24,7 +24,8 @@ type Guard struct {
 	refused []uint32 // numbers of calls, each once
 }
 
-// The layouts of what the kernel and a guard exchange.
+// The layouts of what the kernel and a guard exchange. They must match struct seccomp_notif, seccomp_notif_resp,
+// seccomp_notif_addfd and seccomp_data of the kernel, field by field.
 type (
 	notification struct {
 		id         uint64
@@ -67,7 +68,8 @@ func NewGuard(file *os.File, dir string, flood func(why string)) *Guard {
 // Close ends the guard. Calls that the filter does not decide then fail with ENOSYS.
 func (g *Guard) Close() { _ = g.file.Close() }
 
-// serve answers calls, until it is closed or no process is left that could make one.
+// serve answers calls, until it is closed or no process is left that could make one. It is the only goroutine that
+// reads the file.
 func (g *Guard) serve() {
 	conn, err := g.file.SyscallConn()
 	if err != nil {
@@ -76,6 +78,8 @@ func (g *Guard) serve() {
 	second, count := time.Now(), 0
 	for ended := false; !ended; {
 		if err := conn.Read(func(fd uintptr) bool {
+			// Asked without waiting: the runtime waits for the descriptor, and false sends it back to that, so that no
+			// thread of the host is blocked.
 			polls := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 			if n, err := unix.Poll(polls, 0); err != nil || n == 0 {
 				return false
@@ -99,7 +103,7 @@ func (g *Guard) serve() {
 	}
 }
 
-// answer answers one call.
+// answer answers one call. Any answer is an error for the program or 0; the program's own call never runs.
 func (g *Guard) answer(fd int) {
 	var n notification
 	if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
@@ -124,7 +128,7 @@ func ioctl(fd int, request uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// remember records a call that was refused.
+// remember records a call that was refused. Beyond maxNames it is dropped: the first ones explain an end best.
 func (g *Guard) remember(number uint32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

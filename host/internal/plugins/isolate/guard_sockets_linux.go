@@ -17,16 +17,19 @@ import (
 // before the kernel reads it again; therefore it never lets the program's own call go on, but makes another socket,
 // binds or connects that one, and puts it in the place of the program's.
 
-// unixAddress is the longest address of a Unix socket, with its family.
+// unixAddress is the longest address of a Unix socket, with its family. In bytes; the kernel takes no longer one.
 const unixAddress = 2 + 108
 
-// socket answers a bind or connect. Only sockets in the program's run directory can be reached.
+// socket answers a bind or connect. Only sockets in the program's run directory can be reached. The result is the errno
+// for the program, 0 for success.
 func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	name, flags, err := g.asked(fd, n)
 	if err != nil {
 		g.remember(n.data.number)
 		return unix.EACCES
 	}
+	// Nonblocking, so that a listener that does not accept cannot hold up the guard, which serves all threads of the
+	// program.
 	ours, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return unix.EMFILE
@@ -40,6 +43,7 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 		err = connectTo(ours, path.Join(g.dir, name))
 	}
 	if err == nil {
+		// The program's own socket may have been blocking.
 		err = unix.SetNonblock(ours, flags&unix.O_NONBLOCK != 0)
 	}
 	if err == nil {
@@ -58,7 +62,8 @@ func (g *Guard) socket(fd int, n *notification) unix.Errno {
 	return unix.EACCES
 }
 
-// connectTo connects a socket to the one at a path. It follows no link at its end.
+// connectTo connects a socket to the one at a path. It follows no link at its end. The path is opened once, and what is
+// open is checked and used, so that the program cannot exchange it in between.
 func connectTo(socket int, name string) error {
 	there, err := unix.Open(name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -75,7 +80,8 @@ func connectTo(socket int, name string) error {
 	return unix.Connect(socket, &unix.SockaddrUnix{Name: fmt.Sprintf("/proc/self/fd/%d", there)})
 }
 
-// asked returns the name in the run directory that a call is about, and the flags of its descriptor.
+// asked returns the name in the run directory that a call is about, and the flags of its descriptor. What cannot be
+// read is an error, and so refused.
 func (g *Guard) asked(fd int, n *notification) (name string, flags int, err error) {
 	address := make([]byte, min(n.data.args[2], unixAddress))
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", n.pid))
@@ -90,6 +96,7 @@ func (g *Guard) asked(fd int, n *notification) (name string, flags int, err erro
 	if err != nil {
 		return "", 0, err
 	}
+	// After reading: only then is it certain that the process id was still that of the program.
 	if err := valid(fd, n.id); err != nil {
 		return "", 0, err
 	}

@@ -31,6 +31,7 @@ func landlockABI() int {
 // handled returns every kind of file access that this version can forbid. A kernel refuses a ruleset with an unknown
 // bit.
 func handled(abi int) uint64 {
+	// The thirteen rights of the first version, of which making symbolic links is the last.
 	const first = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
 	access := uint64(first)
 	if abi >= 2 {
@@ -48,7 +49,8 @@ func handled(abi int) uint64 {
 // signalsABI is the first Landlock version that can restrict signals and abstract sockets.
 const signalsABI = 6
 
-// landlockGuardsSignals reports whether [limitFiles] keeps signals from processes outside.
+// landlockGuardsSignals reports whether [limitFiles] keeps signals from processes outside. Both measures are needed,
+// because one ruleset holds the rights to files and the scope of signals.
 func landlockGuardsSignals(spec Spec) bool {
 	return landlockABI() >= signalsABI && slices.Contains(spec.Apply, Signals) && slices.Contains(spec.Apply, Files)
 }
@@ -142,7 +144,8 @@ func limitFiles(spec Spec) error {
 	return nil
 }
 
-// allowPath adds a rule for the file or directory at path. O_PATH needs no permission to read it.
+// allowPath adds a rule for the file or directory at path. O_PATH needs no permission to read it. Symbolic links are
+// followed: the rule is for what they lead to.
 func allowPath(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

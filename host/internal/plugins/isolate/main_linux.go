@@ -42,7 +42,7 @@ func Main() {
 const launcherFailed = 125
 
 // NewLauncher returns how to start a launcher for spec. The caller adds files, environment and directory.
-// /proc/self/exe is the running program even if its file was replaced.
+// /proc/self/exe is the running program even if its file was replaced. The error is that of encoding the spec.
 func NewLauncher(spec Spec) (Launcher, error) {
 	flags := namespacesOf(spec)
 	spec.OwnUser = flags != 0 && !canMount()
@@ -53,7 +53,8 @@ func NewLauncher(spec Spec) (Launcher, error) {
 }
 
 // steps are what a launcher does for each measure, in this order: mounting needs privileges and no Landlock, and the
-// filter of system calls forbids what the others need. Measures that share a step are taken together.
+// filter of system calls forbids what the others need. Measures that share a step are taken together. A step runs if
+// any of its measures is wanted. The name is what a [Failure] reports.
 var steps = []struct {
 	name     Measure
 	measures []Measure
@@ -83,6 +84,7 @@ func become(spec Spec) *Failure {
 			return newFailure(string(step.name), err)
 		}
 	}
+	// A trial finds out whether the measures work here, without a program.
 	if spec.Trial {
 		syscall.Exit(0)
 	}
@@ -108,7 +110,8 @@ func closeDescriptors(spec Spec) error {
 	return closeFrom(first, math.MaxInt32)
 }
 
-// closeFrom marks a range of descriptors to be closed by exec. The launcher itself still needs its own.
+// closeFrom marks a range of descriptors to be closed by exec. The launcher itself still needs its own. last may be
+// above any descriptor that is open.
 func closeFrom(first, last int) error {
 	if first > last {
 		return nil
@@ -127,7 +130,8 @@ func closeFrom(first, last int) error {
 	return err
 }
 
-// keepPrivileges makes sure that no program gains any, such as a setuid one.
+// keepPrivileges makes sure that no program gains any, such as a setuid one. It stays set for everything that the
+// program starts.
 func keepPrivileges(Spec) error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
 // setLimits bounds open files, the size of a written file and core dumps (none: they could contain conversation). The
@@ -168,7 +172,8 @@ func limitThreads(spec Spec) error {
 	return limit(unix.RLIMIT_NPROC, MaxThreads)
 }
 
-// limit lowers a resource limit for good; it never raises one.
+// limit lowers a resource limit for good; it never raises one. The hard limit is lowered too, so that the program
+// cannot raise it again.
 func limit(resource int, most uint64) error {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &now); err != nil {

@@ -18,7 +18,7 @@ import (
 // namespace is for programs that may start others: when the first process ends, the kernel kills the rest. Other
 // programs are a single process, and stay in the host's namespace, since a first process ignores signals by default.
 
-// namespacesOf returns the flags of clone for a launcher.
+// namespacesOf returns the flags of clone for a launcher. 0 is no namespaces. All depend on the mount namespace.
 func namespacesOf(spec Spec) uintptr {
 	var flags uintptr
 	if slices.Contains(spec.Apply, Paths) {
@@ -47,7 +47,8 @@ func inNamespaces(flags uintptr, ownUser bool) *syscall.SysProcAttr {
 	return a
 }
 
-// canMount reports whether this process may make namespaces other than user namespaces.
+// canMount reports whether this process may make namespaces other than user namespaces. Inside a container root may
+// lack this capability, so that the user id says too little.
 func canMount() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -61,7 +62,8 @@ type exposed struct {
 	tree int // a descriptor of a detached mount
 }
 
-// view collects what a mount namespace is to show.
+// view collects what a mount namespace is to show. Descriptors of its trees stay open until they are mounted or the
+// launcher ends.
 type view struct {
 	trees []exposed
 	links map[string]string // symbolic links to make, by path
@@ -118,7 +120,7 @@ func (v *view) addOpen(fd int) error {
 }
 
 // realPath returns a path without symbolic links. Package filepath, which has the same, is among those that a launcher
-// does not wait for.
+// does not wait for. It needs /proc.
 func realPath(name string) (string, error) {
 	fd, err := unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -53,6 +53,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		w.disconnect()
 		return nil, s.fault(ctx, err)
 	}
+	// query_only makes a statement that would write an error, should one ever get to this pool.
 	read, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
 	if err == nil {
 		read.SetMaxOpenConns(readers)

@@ -67,6 +67,7 @@ func leased(t *testing.T, a, b store.Store) {
 func fenced(t *testing.T, a, b store.Store) {
 	create(t, a, local)
 	before := lease(t, a, "a", soon)
+	// Host b tries until the lease of a has ended by the store's clock.
 	eventually(t, "taking a lease that ends", func() error {
 		_, err := b.Lease(t.Context(), local, "b", time.Hour)
 		return err
@@ -87,6 +88,7 @@ func fenced(t *testing.T, a, b store.Store) {
 func outlived(t *testing.T, a, _ store.Store) {
 	create(t, a, local)
 	h := lease(t, a, "a", soon)
+	// Appends succeed until the lease ends, so each goes on from the one before.
 	eventually(t, "an append after the lease", func() error {
 		now, err := a.Append(t.Context(), local, held(h, "a"), oneRecord)
 		if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {

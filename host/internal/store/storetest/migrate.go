@@ -28,6 +28,7 @@ func Migrated(t *testing.T, migrations, samples fs.FS,
 			if err != nil {
 				t.Fatalf("each version needs a sample, also the newest: %v", err)
 			}
+			// Opening it runs the steps that are missing.
 			s := open(t, steps[:version], string(sample))
 			key := store.Key{Owner: "o", ID: "old"}
 			if got := texts(t, s, key, store.Choice{}); !slices.Equal(got, []string{"1 one", "2 two"}) {

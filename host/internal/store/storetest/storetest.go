@@ -107,7 +107,7 @@ func record(kind store.Kind, text string) store.Record {
 	return store.Record{Kind: kind, Data: []byte(text)}
 }
 
-// head reads the state of a session.
+// head reads the state of a session. It must be there.
 func head(t *testing.T, s store.Store, key store.Key) store.Head {
 	t.Helper()
 	h, err := s.Head(t.Context(), key)
@@ -149,6 +149,7 @@ func wantConflict(t *testing.T, err error, now store.Head) {
 	if !errors.As(err, &conflict) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
+	// Times and sizes are compared where a test is about them.
 	if conflict.Now.Position() != now.Position() {
 		t.Errorf("the conflict says %+v, the session is at %+v", conflict.Now.Position(), now.Position())
 	}
@@ -167,6 +168,7 @@ func wantError(t *testing.T, err, want error) {
 // fails with the last error.
 func eventually(t *testing.T, what string, try func() error) {
 	t.Helper()
+	// The limit is on all tries together.
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
 	defer cancel()
 	for {

@@ -2,11 +2,13 @@ package body
 
 import "github.com/thresh-dev/thresh/sdk/content"
 
-// chatReader reads bodies of OpenAI's Chat Completions API, which many servers share.
+// chatReader reads bodies of OpenAI's Chat Completions API, which many servers share. A form that one of them adds is
+// unknown here, and makes a request one that is not changed.
 type chatReader struct{}
 
 func (chatReader) names() (string, []string) { return "messages", []string{"tools", "response_format"} }
 
+// The limit of the answer has two names: the older one is deprecated, but most servers know only that.
 func (chatReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
@@ -36,7 +38,8 @@ func (chatReader) item(r *Request, n int32) (Item, error) {
 	return item, nil
 }
 
-// chatResult reads a message that answers a call: it is one part.
+// chatResult reads a message that answers a call: it is one part. A result without the id of its call cannot be paired,
+// so that the form is refused.
 func chatResult(t *tape, n, value int32) (Item, error) {
 	if !named(t, n, "tool_call_id") {
 		return Item{}, ErrForm
@@ -67,6 +70,7 @@ func chatAssistant(t *tape, n, value int32) (Item, error) {
 		}
 		item.Parts = append(item.Parts, Part{Kind: Call, Speaker: content.AI, Span: t.span(c), node: c})
 	}
+	// The form before tool_calls has no ids: results cannot be paired.
 	if !t.absent(t.get(n, "function_call")) {
 		return item, ErrForm
 	}
@@ -76,7 +80,8 @@ func chatAssistant(t *tape, n, value int32) (Item, error) {
 	return item, nil
 }
 
-// chatPart reads one part of a message's content.
+// chatPart reads one part of a message's content. What is not known stays Fixed, so that it never changes and never
+// goes.
 func chatPart(t *tape, n int32, speaker content.Speaker) Part {
 	p := Part{Kind: Fixed, Speaker: speaker}
 	kind := t.get(n, "type")

@@ -6,13 +6,14 @@ import (
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
-// Edit replaces a span of a body.
+// Edit replaces a span of a body. An empty span inserts, an empty New removes.
 type Edit struct {
 	Span
 	New []byte
 }
 
 // Apply returns a body with edits made. The edits are in order and do not overlap. Without edits it is the body itself.
+// raw itself is never written to: a failed edit must leave the client's bytes to send.
 func Apply(raw []byte, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return raw
@@ -31,7 +32,8 @@ func Apply(raw []byte, edits []Edit) []byte {
 	return append(out, raw[at:]...)
 }
 
-// Edits returns a plan as edits of the request's bytes. A plan that changes nothing has none.
+// Edits returns a plan as edits of the request's bytes. A plan that changes nothing has none. They are in order, do not
+// overlap, and refer to the original bytes.
 func (r *Request) Edits(p *Plan) []Edit {
 	d := draft{request: r, gone: make([]bool, len(r.Items)), parts: map[Ref]bool{}, before: map[int][]byte{},
 		marked: map[Ref][]byte{}}
@@ -68,11 +70,12 @@ func (r *Request) Edits(p *Plan) []Edit {
 	d.moveMarks()
 	d.items()
 	d.removeParts()
+	// Edits are found by kind, and [Apply] needs them by position.
 	slices.SortFunc(d.edits, func(a, b Edit) int { return a.Start - b.Start })
 	return d.edits
 }
 
-// draft collects the edits of a request.
+// draft collects the edits of a request. It lives for one call of [Request.Edits].
 type draft struct {
 	request *Request
 	gone    []bool         // the items that go
@@ -102,7 +105,8 @@ func (d *draft) items() {
 	d.list(r.list, spans, func(i int) bool { return d.gone[i] }, d.before)
 }
 
-// list takes elements out of an array and puts new ones in.
+// list takes elements out of an array and puts new ones in. array includes its brackets. before has new elements by the
+// position of the element that they stand before; len(elements) is the end.
 func (d *draft) list(array Span, elements []Span, gone func(int) bool, before map[int][]byte) {
 	// Each round decides about the gap before one element: what stands between two that stay is left alone, with its
 	// comma and white space, unless something there goes or comes.
@@ -140,7 +144,8 @@ func (d *draft) list(array Span, elements []Span, gone func(int) bool, before ma
 	}
 }
 
-// removeParts takes parts out of items that stay.
+// removeParts takes parts out of items that stay. The order of the items does not matter here: edits are sorted at the
+// end.
 func (d *draft) removeParts() {
 	r := d.request
 	touched := map[int]bool{}
@@ -160,7 +165,8 @@ func (d *draft) removeParts() {
 	}
 }
 
-// newText returns the JSON that stands for a new text of a part.
+// newText returns the JSON that stands for a new text of a part. Gemini's responses are objects and take no plain text;
+// a text goes into the field "output", which is also where it is read from.
 func (r *Request) newText(p *Part, text string) []byte {
 	if r.API == Gemini && p.Kind == Response {
 		return append(append([]byte(`{"output":`), content.String(text)...), '}')
@@ -168,7 +174,8 @@ func (r *Request) newText(p *Part, text string) []byte {
 	return content.String(text)
 }
 
-// newItem writes an entry of text as an item.
+// newItem writes an entry of text as an item. The APIs differ in the name of the model's role and in the kind of a text
+// part.
 func (r *Request) newItem(c content.Content) []byte {
 	role, kind := "user", "text"
 	if c.Speaker == content.AI {

@@ -25,7 +25,8 @@ var pinned = json.RawMessage(`{"pinned":true}`)
 // Entries reads the items from position from on as entries of a history. A run of parts of one speaker is one entry:
 // what the model says in one turn, or results that come together. Instructions at the beginning are left out.
 //
-// Everything is copied: entries do not refer to the body.
+// Everything is copied: entries do not refer to the body. Reading from the middle gives the entries that reading all
+// would give behind that position, unless it parts a run of the model.
 func (r *Request) Entries(from int) []Entry {
 	var out []Entry
 	var at *Entry // the entry that parts are added to
@@ -54,7 +55,7 @@ func (r *Request) Entries(from int) []Entry {
 	return out
 }
 
-// block reads a part as a block.
+// block reads a part as a block. Every kind becomes some block, so that positions of blocks and of parts are the same.
 func (r *Request) block(at Ref) content.Block {
 	t, p := r.tape, r.part(at)
 	switch p.Kind {
@@ -76,7 +77,8 @@ func (r *Request) block(at Ref) content.Block {
 
 func (r *Request) part(at Ref) *Part { return &r.Items[at.Item].Parts[at.Part] }
 
-// blockID is the id of a call. Gemini's calls may have none; their position tells them apart.
+// blockID is the id of a call. Gemini's calls may have none; their position tells them apart. The position stays the
+// same as long as a client only appends.
 func (r *Request) blockID(id string, call Ref) string {
 	if id == "" {
 		return fmt.Sprintf("call-%d-%d", call.Item, call.Part)
@@ -105,6 +107,7 @@ func (r *Request) parameters(p *Part) json.RawMessage {
 	}
 }
 
+// It never fails: models write arguments that are no JSON, and these must be carried too.
 func inner(t *tape, n int32) json.RawMessage {
 	if s := t.str(n); json.Valid([]byte(s)) {
 		return json.RawMessage(s)
@@ -112,7 +115,8 @@ func inner(t *tape, n int32) json.RawMessage {
 	return bytes.Clone(t.text(n))
 }
 
-// response reads a tool's result: its text if it is text, else the JSON that stands there.
+// response reads a tool's result: its text if it is text, else the JSON that stands there. The pairs must be known:
+// [Index] has found them for every request that may be edited.
 func (r *Request) response(p *Part, at Ref) content.Block {
 	t := r.tape
 	id, _ := r.responseID(p)
@@ -189,7 +193,8 @@ func (r *Request) media(p *Part) content.Block {
 	return content.Media{MimeType: kind, Data: "thresh:not-copied", Encoding: "url"}
 }
 
-// opaque carries what is not known. A strategy sees its kind and does not touch it.
+// opaque carries what is not known. A strategy sees its kind and does not touch it. The kind is the part's own type if
+// it has one.
 func opaque(raw []byte) content.Block {
 	if rawjson.FieldText(raw, "type") == "" {
 		// A block has a kind; this form has none.

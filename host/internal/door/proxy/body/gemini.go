@@ -3,13 +3,14 @@ package body
 import "github.com/thresh-dev/thresh/sdk/content"
 
 // geminiReader reads bodies of Gemini's generateContent. Calls may lack ids: then results answer them by name and
-// order.
+// order. The model and whether the answer is streamed stand in the address, not in the body.
 type geminiReader struct{}
 
 func (geminiReader) names() (string, []string) {
 	return "contents", []string{"tools", "systemInstruction", "system_instruction", "safetySettings"}
 }
 
+// The number of tokens is read digit by digit: a fraction or an exponent counts as no limit.
 func (geminiReader) top(r *Request) {
 	if !r.hasTools() {
 		r.Reason = NoTools
@@ -36,6 +37,7 @@ func (geminiReader) item(r *Request, n int32) (Item, error) {
 	switch {
 	case t.is(role, "model"):
 		item.eachPart(t, parts, content.AI, geminiPart)
+	// Responses are in items of people; geminiPart makes them a tool's.
 	case t.is(role, "user"), t.is(role, "function"):
 		item.eachPart(t, parts, content.Human, geminiPart)
 	default:
@@ -47,7 +49,8 @@ func (geminiReader) item(r *Request, n int32) (Item, error) {
 	return item, nil
 }
 
-// geminiPart reads one part. A signature binds what it stands on, whatever that is.
+// geminiPart reads one part. A signature binds what it stands on, whatever that is. A call keeps its kind with a
+// signature: calls are never rewritten in any case.
 func geminiPart(t *tape, n int32, speaker content.Speaker) Part {
 	p := Part{Kind: Fixed, Speaker: speaker}
 	call, response := t.get(n, "functionCall"), t.get(n, "functionResponse")

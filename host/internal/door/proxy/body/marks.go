@@ -4,6 +4,7 @@ import "bytes"
 
 // moveMarks gives the cache markers of parts that go to the block before, so that what comes before it stays cached. A
 // block that has a marker keeps it, and a marker with nothing before it is lost. So there are never more than before.
+// Anthropic refuses a request with more than four.
 func (d *draft) moveMarks() {
 	r := d.request
 	for i := range r.Items {
@@ -22,7 +23,8 @@ func (d *draft) moveMarks() {
 	}
 }
 
-// markable returns the last part before another that stays and can have a marker. Instructions are not touched.
+// markable returns the last part before another that stays and can have a marker. Instructions are not touched. false
+// if there is none. It searches backwards, over the borders of items.
 func (d *draft) markable(before Ref) (Ref, bool) {
 	r := d.request
 	for i := before.Item; i >= 0; i-- {
@@ -39,12 +41,14 @@ func (d *draft) markable(before Ref) (Ref, bool) {
 	return Ref{}, false
 }
 
-// mark writes a marker into a part. A text alone becomes an array of one part, because a string cannot have one.
+// mark writes a marker into a part. A text alone becomes an array of one part, because a string cannot have one. mark
+// is the value of the client's marker, such as its lifetime, and is copied as it stands.
 func (d *draft) mark(ref Ref, mark []byte) Edit {
 	r := d.request
 	p := r.part(ref)
 	field := append([]byte(`,"cache_control":`), mark...)
 	if !p.Alone {
+		// Before the closing brace. The part has members already, so that a comma is right.
 		end := p.End - 1
 		return Edit{Span{end, end}, field}
 	}

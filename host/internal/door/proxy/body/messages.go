@@ -76,7 +76,8 @@ func messagesPart(t *tape, n int32, speaker content.Speaker) Part {
 	return p
 }
 
-// parted begins an item: its content is a text, which is the item's only part, or an array of parts.
+// parted begins an item: its content is a text, which is the item's only part, or an array of parts. Any other kind of
+// value is [ErrForm].
 func parted(t *tape, n, value int32) (item Item, list int32, err error) {
 	switch t.kind(value) {
 	case '[':
@@ -88,7 +89,8 @@ func parted(t *tape, n, value int32) (item Item, list int32, err error) {
 	return item, value, nil
 }
 
-// eachPart reads the parts of an item. A text alone is the value of one part.
+// eachPart reads the parts of an item. A text alone is the value of one part. read need not set the span and the node;
+// they are set here for every API.
 func (item *Item) eachPart(t *tape, value int32, speaker content.Speaker,
 	read func(*tape, int32, content.Speaker) Part) {
 	if t.kind(value) == '"' {
@@ -103,7 +105,8 @@ func (item *Item) eachPart(t *tape, value int32, speaker content.Speaker,
 	}
 }
 
-// named reports whether fields are strings that are not empty.
+// named reports whether fields are strings that are not empty. Ids and names that are missing would make pairing
+// guesswork.
 func named(t *tape, n int32, fields ...string) bool {
 	for _, f := range fields {
 		if v := t.get(n, f); t.kind(v) != '"' || t.is(v, "") {

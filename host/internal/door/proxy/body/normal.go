@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Sum identifies a beginning of a conversation.
+// Sum identifies a beginning of a conversation. Sums of different APIs never agree, because the name of the API is
+// hashed first.
 type Sum [sha256.Size]byte
 
 // hashDepth is how deep items are hashed member by member: the item, its content, a part, the part's content, and a
@@ -15,7 +16,8 @@ const hashDepth = 6
 
 // Chain returns a sum for each beginning of the conversation: the last is that of all items. Two requests with a common
 // beginning have the same sums for it, also where a client has moved its cache marker or has written a text as an array
-// of one part. It costs one SHA-256 of the items.
+// of one part. It costs one SHA-256 of the items. Each sum is hashed with the one before it, so that a change in one
+// item changes all that follow.
 func (r *Request) Chain() []Sum {
 	n := normaliser{request: r, hash: sha256.New()}
 	chain := make([]Sum, len(r.Items))
@@ -43,12 +45,14 @@ func (n *normaliser) value(i int32, depth int, item bool) {
 	t := n.request.tape
 	switch kind := t.kind(i); {
 	case kind == '{' && depth > 0:
+		// Members are hashed in the order of their keys, because a client may write them in another order each time.
 		members := n.members[:0]
 		for c := range t.children(i) {
 			if string(t.raw[t.nodes[c].key:t.nodes[c].keyEnd]) != "cache_control" {
 				members = append(members, c)
 			}
 		}
+		// The buffer is used again by the values below.
 		members = slices.Clone(members)
 		slices.SortStableFunc(members, func(a, b int32) int {
 			return slices.Compare(t.raw[t.nodes[a].key:t.nodes[a].keyEnd], t.raw[t.nodes[b].key:t.nodes[b].keyEnd])
@@ -77,7 +81,8 @@ func (n *normaliser) value(i int32, depth int, item bool) {
 	}
 }
 
-// alone hashes the text of an item as the array of one part that it stands for.
+// alone hashes the text of an item as the array of one part that it stands for. It must write exactly what value writes
+// for that array, member by member.
 func (n *normaliser) alone(item, text int32) {
 	t := n.request.tape
 	kind := `"text"`

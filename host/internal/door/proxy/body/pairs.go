@@ -5,7 +5,7 @@ import (
 	"github.com/thresh-dev/thresh/sdk/turns"
 )
 
-// Ref names a part of a request.
+// Ref names a part of a request. It holds for one request, and for longer ones that begin with the same items.
 type Ref struct{ Item, Part int }
 
 // pairs say which response answers which call.
@@ -18,7 +18,8 @@ type pairs struct {
 }
 
 // pair finds the call of each response. It returns why the request must not be changed: because a result answers no
-// call, or a call has no result.
+// call, or a call has no result. A history with such a gap would be refused by the provider, or mean something that is
+// not known here.
 func (r *Request) pair() Reason {
 	var match turns.Matcher
 	r.pairs = pairs{call: map[Ref]Ref{}, open: len(r.Items)}
@@ -50,7 +51,7 @@ func (r *Request) pair() Reason {
 }
 
 // lastExchange returns the first item of the exchange at the end: the model's run of items with calls that nothing of
-// the model follows.
+// the model follows. len(r.Items) if that run makes no calls.
 func (r *Request) lastExchange() int {
 	end := len(r.Items)
 	for end > 0 && r.speaker(end-1) != content.AI {
@@ -70,7 +71,8 @@ func (r *Request) lastExchange() int {
 	return len(r.Items)
 }
 
-// speaker returns who an item is from: the speaker of its first part.
+// speaker returns who an item is from: the speaker of its first part. An item without parts counts as a person's, so
+// that it ends a run of the model.
 func (r *Request) speaker(item int) content.Speaker {
 	if len(r.Items[item].Parts) == 0 {
 		return content.Human
@@ -78,7 +80,8 @@ func (r *Request) speaker(item int) content.Speaker {
 	return r.Items[item].Parts[0].Speaker
 }
 
-// callID returns a call's id and the name of its tool.
+// callID returns a call's id and the name of its tool. The id is "" where the API allows a call without one. A shell
+// call of the Responses API has no name of its own.
 func (r *Request) callID(p *Part) (id, name string) {
 	t := r.tape
 	switch r.API {

@@ -16,7 +16,7 @@ type Shown struct {
 	Content content.Content
 }
 
-// fate is what becomes of an entry of a request.
+// fate is what becomes of an entry of a request. The zero value leaves the entry as it is.
 type fate struct {
 	gone bool
 	// texts are new texts of blocks, by their position; nil if all are as they were.
@@ -29,7 +29,7 @@ type made struct {
 	entry  content.Content
 }
 
-// Plan is what is done to the entries of a request.
+// Plan is what is done to the entries of a request. fates has one element for each entry, by position.
 type Plan struct {
 	entries []Entry
 	fates   []fate
@@ -53,7 +53,8 @@ const blanked = "[result removed: superseded later in the conversation]"
 //   - What is left begins with words of a person: the last before it stay.
 //   - The exchange at the end stays: the model has not seen its results yet. They may be shortened.
 //
-// Entries of the view that the request does not have, and that are text, are inserted.
+// Entries of the view that the request does not have, and that are text, are inserted. The error is [ErrMade], or says
+// that the view has entries in another order than the request; a request is then not edited.
 func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 	p := &Plan{entries: entries, fates: make([]fate, len(entries))}
 	at := make(map[string]int, len(entries))
@@ -82,7 +83,8 @@ func (r *Request) NewPlan(entries []Entry, view []Shown) (*Plan, error) {
 	return p, nil
 }
 
-// writable reports whether an entry can be written in each API's form: text of a person or of the model.
+// writable reports whether an entry can be written in each API's form: text of a person or of the model. Calls and
+// results that the model never made would have ids that the provider does not know.
 func writable(c content.Content) bool {
 	for _, b := range c.Blocks {
 		if _, ok := b.(content.Text); !ok {
@@ -93,6 +95,7 @@ func writable(c content.Content) bool {
 }
 
 // compare finds what became of the blocks of an entry that is still there. Calls that are gone are noted in lost.
+// Blocks of the view are in the order of the entry's; one that does not match is taken to have been removed.
 func compare(e Entry, now content.Content, lost map[Ref]bool) fate {
 	f := fate{}
 	next := 0
@@ -121,7 +124,7 @@ func (f *fate) set(block int, text string) {
 }
 
 // same reports whether a block of the view is that of the entry, perhaps changed. aligned: as many blocks are left in
-// both, so that none was removed.
+// both, so that none was removed. A text has no id: it is recognised by its place, or by being equal.
 func same(was, now content.Block, aligned bool) bool {
 	switch was := was.(type) {
 	case content.ToolCall:
@@ -138,7 +141,7 @@ func same(was, now content.Block, aligned bool) bool {
 }
 
 // changedText returns the new text of a block that differs. Calls and attachments are never changed: the client's
-// stand.
+// stand. false if it is equal or may not change.
 func changedText(was, now content.Block) (string, bool) {
 	switch was := was.(type) {
 	case content.Text:
@@ -225,7 +228,7 @@ func (r *Request) keepPrompt(p *Plan) {
 }
 
 // mayRead reports whether a part may have a new text. Words of the model are never rewritten: citations and signatures
-// of what follows may refer to them.
+// of what follows may refer to them. An empty text is none, because APIs refuse it.
 func (r *Request) mayRead(p *Part, at Ref, text string) bool {
 	return !p.Value.Empty() && text != "" && utf8.ValidString(text) && !r.Items[at.Item].Pinned &&
 		(p.Kind == Response || p.Kind == Text && p.Speaker == content.Human)

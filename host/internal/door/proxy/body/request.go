@@ -58,7 +58,8 @@ const (
 	Fixed
 )
 
-// Part is a piece of an item that becomes one block of an entry.
+// Part is a piece of an item that becomes one block of an entry. Its span is that of the whole value, or of the whole
+// item where it is alone.
 type Part struct {
 	Kind    PartKind
 	Speaker content.Speaker
@@ -133,7 +134,7 @@ func readerOf(api API) reader {
 }
 
 // Index reads a body. The error says why it cannot be read; such a body is forwarded as it came. The request refers to
-// raw, which must not change.
+// raw, which must not change. A request with a Reason is readable, but is forwarded as it came too.
 func Index(api API, raw []byte) (*Request, error) {
 	form := readerOf(api)
 	items, skip := form.names()
@@ -164,6 +165,7 @@ func Index(api API, raw []byte) (*Request, error) {
 		}
 		r.Items[i].leading = true
 	}
+	// As late as this, because odd is set while fields are looked up.
 	if t.odd || len(r.Items) == 0 {
 		return nil, ErrForm
 	}
@@ -173,7 +175,8 @@ func Index(api API, raw []byte) (*Request, error) {
 	return r, nil
 }
 
-// shape returns why the conversation must not be changed, "" if it may.
+// shape returns why the conversation must not be changed, "" if it may. Only the last item is searched for words:
+// earlier ones may quote a summary that was asked for before.
 func (r *Request) shape() Reason {
 	last := r.Items[len(r.Items)-1]
 	for _, p := range last.Parts {
@@ -185,7 +188,8 @@ func (r *Request) shape() Reason {
 	return r.pair()
 }
 
-// compactions begin or end the last message with which clients ask for a summary of the history.
+// compactions begin or end the last message with which clients ask for a summary of the history. They are words of the
+// clients' own prompts, and must be looked at again when a client changes them.
 var compactions = []string{
 	"Respond with TEXT ONLY", "create a detailed summary of the conversation so far", // Claude Code
 	"CONTEXT CHECKPOINT COMPACTION",                   // Codex
@@ -212,7 +216,7 @@ func (r *Request) First() int {
 }
 
 // Rest returns what a request holds besides its conversation: everything before and behind the array of items, and the
-// instructions at its beginning.
+// instructions at its beginning. Its size is what a turn needs beyond the history. The slice is a copy.
 func (r *Request) Rest() []byte {
 	start := r.list.Start
 	for i := range r.Items {
@@ -252,7 +256,8 @@ func (r *Request) hasTools() bool {
 	return false
 }
 
-// integer returns a non-negative integer field of the top level, 0 if it is none.
+// integer returns a non-negative integer field of the top level, 0 if it is none. A number that is far too large counts
+// as none, so that the sum cannot overflow.
 func (r *Request) integer(name string) int {
 	n := 0
 	for _, c := range r.tape.text(r.tape.get(0, name)) {

@@ -3,13 +3,14 @@ package body
 import "github.com/thresh-dev/thresh/sdk/content"
 
 // responsesReader reads bodies of OpenAI's Responses API. Its items are flat: what other APIs call a message of the
-// model is a run of reasoning, messages and calls.
+// model is a run of reasoning, messages and calls. Instructions and tools are outside of them.
 type responsesReader struct{}
 
 func (responsesReader) names() (string, []string) {
 	return "input", []string{"tools", "instructions", "client_metadata", "text"}
 }
 
+// A request that continues a stored response holds no whole conversation, so that nothing could be compared.
 func (responsesReader) top(r *Request) {
 	t := r.tape
 	switch {
@@ -61,6 +62,7 @@ func (responsesReader) item(r *Request, n int32) (Item, error) {
 	return alone(Fixed, content.AI, Span{})
 }
 
+// A role that is not known makes the whole request one that is not changed.
 func responsesMessage(t *tape, n int32) (Item, error) {
 	item, list, err := parted(t, n, t.get(n, "content"))
 	if err != nil {

@@ -33,7 +33,7 @@ type Span struct{ Start, End int }
 func (s Span) Empty() bool { return s.Start == s.End }
 
 // node is one value. The nodes of a body are in the order in which the values begin, so that the subtree of node i is
-// the nodes from i up to next.
+// the nodes from i up to next. 32-bit positions halve its size; a body of 2 GiB is refused for that.
 type node struct {
 	// The key's name without quotes, undecoded; both 0 for elements of arrays. pair is where the key begins, with its
 	// quote: a member is removed from there.
@@ -43,7 +43,7 @@ type node struct {
 	kind        byte  // '{', '[', '"', 't', 'f', 'n', '0'; nested below maxDepth: '~'
 }
 
-// tape is a body as nodes. Nothing of the body is copied.
+// tape is a body as nodes. Nothing of the body is copied. It holds as long as the body's bytes do not change.
 type tape struct {
 	raw   []byte
 	nodes []node
@@ -55,7 +55,8 @@ type tape struct {
 // none is the node that is not there.
 const none = int32(-1)
 
-// parse reads a body. skip names members of the top level whose values are checked but not told apart.
+// parse reads a body. skip names members of the top level whose values are checked but not told apart. The error says
+// what is wrong with the JSON, or which bound is exceeded.
 func parse(raw []byte, skip ...string) (*tape, error) {
 	if len(raw) > math.MaxInt32 {
 		return nil, errSize
@@ -86,6 +87,7 @@ func (p *parser) value(depth int, key, keyEnd int32) error {
 	i := int32(len(p.nodes))
 	kind := p.scan.Kind()
 	n := node{key: key, keyEnd: keyEnd, start: int32(p.scan.Offset()), kind: kind}
+	// By position and not by pointer: the slice may move while children are appended.
 	p.nodes = append(p.nodes, n)
 	err := error(nil)
 	switch {
@@ -130,6 +132,7 @@ func escaped(raw []byte, i int) bool {
 	return n%2 == 1
 }
 
+// Schemas of tools have thousands of values, of which none matters here.
 func (p *parser) skipped(depth int, key, keyEnd int32) bool {
 	if depth != 1 {
 		return false
@@ -142,7 +145,8 @@ func (p *parser) skipped(depth int, key, keyEnd int32) bool {
 	return false
 }
 
-// get returns the value of an object's field, none if it has no such field or i is no object.
+// get returns the value of an object's field, none if it has no such field or i is no object. It is a linear search:
+// objects of requests have few fields.
 func (t *tape) get(i int32, name string) int32 {
 	found := none
 	if i == none || t.nodes[i].kind != '{' {
@@ -207,7 +211,8 @@ func (t *tape) str(i int32) string {
 	return s
 }
 
-// is reports whether a field of an object is a certain string without escapes.
+// is reports whether a field of an object is a certain string without escapes. Escaped spellings do not count; the form
+// is then one that is not known.
 func (t *tape) is(i int32, want string) bool {
 	if t.kind(i) != '"' {
 		return false

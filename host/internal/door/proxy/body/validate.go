@@ -9,7 +9,8 @@ import (
 )
 
 // Validate checks an edited body against the request that it was made from: that it is a request which the API accepts
-// if it accepts the original, and that what must stay byte for byte has stayed. The error says what does not hold.
+// if it accepts the original, and that what must stay byte for byte has stayed. The error says what does not hold. An
+// edit that fails here is a mistake of this package; the client's bytes are sent instead.
 func Validate(was *Request, edited []byte) error {
 	// Read again from the bytes, and not from the edits: a mistake in making edits must be seen here.
 	now, err := Index(was.API, edited)
@@ -32,7 +33,8 @@ func Validate(was *Request, edited []byte) error {
 	return now.order(was)
 }
 
-// marks counts the cache markers of the conversation.
+// marks counts the cache markers of the conversation. Those outside are not counted, because they are compared byte for
+// byte.
 func (r *Request) marks() int {
 	n := 0
 	for i := range r.Items {
@@ -83,6 +85,7 @@ func sameFixed(was, now *Request) error {
 }
 
 // boundPart is a part that is kept byte for byte, the part behind it if it is reasoning, and the number of its turn.
+// mayGo: it may go together with its whole turn.
 type boundPart struct {
 	text, next []byte
 	mayGo      bool
@@ -90,7 +93,7 @@ type boundPart struct {
 }
 
 // bound returns the parts that are kept byte for byte: reasoning, unknown parts, instructions, and calls, which may
-// have signatures.
+// have signatures. They are in the order of the body. Cache markers are left out, because these may move.
 func (r *Request) bound() []boundPart {
 	var out []boundPart
 	turn := 0
@@ -117,7 +120,8 @@ func (r *Request) bound() []boundPart {
 	return out
 }
 
-// unmarked returns a part's bytes without its cache marker, which may move.
+// unmarked returns a part's bytes without its cache marker, which may move. A marker that is the first member stays: it
+// is then found in both or in none.
 func (r *Request) unmarked(p *Part) []byte {
 	if p.mark.Empty() {
 		return r.Raw[p.Start:p.End]
@@ -130,7 +134,8 @@ func (r *Request) unmarked(p *Part) []byte {
 	return append(text[:i], r.Raw[p.mark.End:p.End]...)
 }
 
-// following returns the part of the model behind another one, nil if something else follows.
+// following returns the part of the model behind another one, nil if something else follows. It goes on over the border
+// of items, because the Responses API has reasoning and its call in two items.
 func (r *Request) following(item, part int) []byte {
 	for part++; item < len(r.Items); item, part = item+1, 0 {
 		if part < len(r.Items[item].Parts) {
@@ -144,7 +149,8 @@ func (r *Request) following(item, part int) []byte {
 	return nil
 }
 
-// order checks the order of items that each API demands. Pairing was checked by [Index].
+// order checks the order of items that each API demands. Pairing was checked by [Index]. Rules that the client's own
+// request breaks are not demanded of the edited one: the provider may take what is not known here.
 func (r *Request) order(was *Request) error {
 	first := 0
 	for first < len(r.Items) && r.Items[first].leading {
@@ -167,7 +173,8 @@ func (r *Request) order(was *Request) error {
 	return r.adjacent()
 }
 
-// adjacent checks that results stand where the API looks for them: behind the calls, before anything else.
+// adjacent checks that results stand where the API looks for them: behind the calls, before anything else. The Chat
+// Completions API allows results of the same message in between, the others calls of the same turn.
 func (r *Request) adjacent() error {
 	for ref, call := range r.pairs.call {
 		switch r.API {
@@ -189,6 +196,7 @@ func (r *Request) adjacent() error {
 	return nil
 }
 
+// Instructions before the conversation do not count. false if there is nothing else.
 func (r *Request) startsHuman() bool {
 	for i := range r.Items {
 		if !r.Items[i].leading {
@@ -198,6 +206,7 @@ func (r *Request) startsHuman() bool {
 	return false
 }
 
+// An API that took an empty item once takes it again.
 func (r *Request) hasEmpty() bool {
 	for i := range r.Items {
 		if len(r.Items[i].Parts) == 0 {
