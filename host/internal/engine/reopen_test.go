@@ -185,3 +185,21 @@ func goesOn(t *testing.T, entries []content.Content, settings map[string]any) {
 		}
 	}
 }
+
+// A setting that is taken back stays so: its record must be written although there is nothing left in it.
+func TestTheLastOverrideIsTakenBackForGood(t *testing.T) {
+	kept := store.NewMemory()
+	h := openOn(t, kept, nil)
+	const key = "compression.threshold"
+	for _, value := range []any{0.25, nil} {
+		s, err := h.Session(engine.SessionOptions{ID: "s"})
+		must(t, err, nil)
+		must(t, s.Set(key, value), nil)
+		must(t, s.Close(), nil)
+	}
+	s, err := openOn(t, kept, nil).Session(engine.SessionOptions{ID: "s"})
+	must(t, err, nil)
+	if got := s.Config().Settings().Compression.Threshold; got != nil {
+		t.Errorf("%s is %v", key, *got)
+	}
+}

@@ -75,7 +75,8 @@ type Groups map[int32][]byte
 // Groups encodes a state. Groups that have the zero value are empty. The error is that of a setting or a task list that
 // cannot be written as JSON.
 func (s State) Groups() (Groups, error) {
-	g := Groups{}
+	// Every group is there, empty or not, so that one that became empty is written.
+	g := Groups{groupOverrides: nil, groupTodos: nil}
 	if len(s.Overrides) > 0 {
 		raw, err := json.Marshal(s.Overrides)
 		if err != nil {
@@ -138,7 +139,6 @@ func (s State) turnGroups(g Groups) {
 		last.uint(4, uint64(s.LastTokens))
 	}
 	g[groupTurn], g[groupNoOp], g[groupFailure], g[groupSent], g[groupLast] = turn, noop, failure, sent, last
-	// Every group of turns is there, empty or not, so that one that became empty is written.
 	g[groupCalibration] = calibration(t.Calibration)
 }
 
