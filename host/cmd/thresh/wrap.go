@@ -132,7 +132,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		a.printVariables(client, base, token)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, os.Environ()), a)
+		err = runWrapped(client, command, base, a)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), time.Second)
 	defer cancel()
@@ -166,7 +166,12 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("the agent ended with status %d", int(e)) }
 
 // runWrapped runs the agent with this process's terminal, and waits for it.
-func runWrapped(agent *exec.Cmd, a *app) error {
+func runWrapped(w wrapping, command []string, base string, a *app) error {
+	agent, end, err := w.start(command, base, os.Environ())
+	if err != nil {
+		return err
+	}
+	defer end()
 	agent.Stdin, agent.Stdout, agent.Stderr = a.in, a.out, a.err
 	if err, ok := a.err.(safeStderr); ok {
 		agent.Stderr = err.File // the file itself: a pipe would hide the terminal from the agent

@@ -98,8 +98,9 @@ func (chat) answer(s *Server, p prompt, u usage, says []say) answer {
 	}
 	counted := object{"prompt_tokens": u.input + u.cached, "completion_tokens": u.output,
 		"total_tokens": u.input + u.cached + u.output, "prompt_tokens_details": object{"cached_tokens": u.cached}}
+	id := s.id("chatcmpl-") // clients may take two answers with one id for the same message
 	base := func(kind string) object {
-		return object{"id": "chatcmpl-1", "object": kind, "created": 1, "model": p.body["model"]}
+		return object{"id": id, "object": kind, "created": 1, "model": p.body["model"]}
 	}
 	whole := base("chat.completion")
 	message := object{"role": "assistant", "content": content, "refusal": nil}

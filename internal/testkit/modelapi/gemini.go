@@ -117,12 +117,13 @@ func (g gemini) answer(s *Server, p prompt, u usage, says []say) answer {
 	// promptTokenCount includes what was cached, unlike Anthropic's input_tokens.
 	counted := object{"promptTokenCount": u.input + u.cached, "cachedContentTokenCount": u.cached,
 		"candidatesTokenCount": u.output, "totalTokenCount": u.input + u.cached + u.output}
+	id := s.id("r")
 	response := func(parts []any, last bool) object {
 		c := object{"content": object{"role": "model", "parts": parts}, "index": 0}
 		if last {
 			c["finishReason"] = "STOP"
 		}
-		return object{"candidates": []any{c}, "usageMetadata": counted, "modelVersion": "test", "responseId": "r"}
+		return object{"candidates": []any{c}, "usageMetadata": counted, "modelVersion": "test", "responseId": id}
 	}
 	var events []event
 	for i, part := range parts {
