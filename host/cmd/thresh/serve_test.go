@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -22,6 +24,7 @@ type server struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string
+	proxy   string // the address of the proxy, if there is one
 	token   string // the file
 	log     chan string
 }
@@ -47,6 +50,9 @@ func (p *place) serveNetwork(args ...string) *server {
 			p.t.Fatalf("it ended: %s%s", before.String(), line)
 		}
 		before.WriteString(line)
+		if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
+			s.proxy = strings.TrimSpace(proxy)
+		}
 		_, address, _ := strings.Cut(line, "thresh: serving at ")
 		s.address = strings.TrimSpace(address)
 	}
@@ -233,7 +239,10 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	path := p.path("work", "t.sock")
-	s := p.serveNetwork("--set", "serve.listen=unix:"+path)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	s := p.serveNetwork("--set", "serve.listen=unix:"+path, "--set", "proxy.listen=127.0.0.1:0",
+		"--set", "proxy.upstreams.anthropic="+up.URL)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -256,7 +265,20 @@ func TestServeOverAUnixSocket(t *testing.T) {
 			t.Fatalf("%+v, %v", ready, err)
 		}
 	}
+	// The proxy of the same host keeps its sessions in the same store.
+	request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
+		`"messages":[{"role":"user","content":"x"}],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Thresh-Session", "of-an-agent")
+	if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("through the proxy: %+v, %v", answer, err)
+	}
 	s.end(syscall.SIGINT)
+	if r := p.run("sessions", "list"); !strings.Contains(r.stdout, "of-an-agent") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("the socket is left: %v", err)
 	}
