@@ -183,7 +183,7 @@ func TestAccessTokensOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
-		!strings.Contains(r.stderr, "keeps no tokens") {
+		!strings.Contains(r.stderr, "keeps nothing") {
 		t.Errorf("%d: %s", r.code, r.stderr)
 	}
 	created := p.run("access", "create", "alice", "--sessions", "1")
