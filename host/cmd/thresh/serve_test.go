@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -188,7 +189,7 @@ func TestAccessTokensOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
-		!strings.Contains(r.stderr, "keeps no tokens") {
+		!strings.Contains(r.stderr, "keeps nothing") {
 		t.Errorf("%d: %s", r.code, r.stderr)
 	}
 	created := p.run("access", "create", "alice", "--sessions", "1")
@@ -255,14 +256,27 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	say := func(text string) content.Content {
+		return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
+	}
+	var prepared [][]content.Content
 	for n := range 3 { // the second and third time, only what is new travels
-		if _, err := session.Add(t.Context(), entry); err != nil {
+		if _, err := session.Add(t.Context(), say(fmt.Sprint("hello ", n))); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
 		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "high-density" {
 			t.Fatalf("%+v, %v", ready, err)
+		}
+		// What a caller appends is its own, and what it was given stays as it was.
+		_ = append(ready.History, say("mine"))
+		prepared = append(prepared, ready.History)
+	}
+	for n, history := range prepared {
+		for i, e := range history {
+			if got := e.Blocks[0].(content.Text).Text; got != fmt.Sprint("hello ", i) {
+				t.Errorf("prepared %d, entry %d: %q", n, i, got)
+			}
 		}
 	}
 	// The proxy of the same host keeps its sessions in the same store.
