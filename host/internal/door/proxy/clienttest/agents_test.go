@@ -252,3 +252,16 @@ func (d *daemon) restart() {
 	d.stop()
 	d.start()
 }
+
+// Each agent has a section of the documentation, with the command by which it is started here.
+func TestEachAgentIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../../../docs/use-with.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients {
+		if !strings.Contains(string(page), "\nthresh wrap "+cmp.Or(c.program, c.install)) {
+			t.Errorf("docs/use-with.md has no command for %s", c.name)
+		}
+	}
+}
