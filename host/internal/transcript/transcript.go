@@ -105,7 +105,8 @@ type Note struct {
 	// Entry in the history, counted from 0; -1 if it concerns no entry.
 	Entry   int    `json:"entry"`
 	Message string `json:"message"`
-	// Kind is the same for all notes about the same thing, in any place and any file.
+	// Kind is the same for all notes about the same thing, in any place and any file; "" for a note that is about this
+	// file alone.
 	Kind string `json:"-"`
 	// Routine marks notes that need no attention: what was left out is never conversation, such as the recorder's
 	// bookkeeping and fields of its own. Other notes are warnings: something was lost, odd or broken.

@@ -68,6 +68,7 @@ func (b *builder) judge(given bool) error {
 		return fail(ErrUnknownFormat, "%s; --from FORMAT reads it all the same", found)
 	}
 	b.note(0, -1, "%s", found)
+	b.t.Notes[len(b.t.Notes)-1].Kind = "" // each file has its own share
 	return nil
 }
 
