@@ -14,6 +14,6 @@
 //	pairs.go      which response answers which call
 //	entries.go    items as entries of a history
 //	plan.go       what becomes of each entry
-//	edits.go      the plan as edits; marks.go moves cache markers; made.go writes new items
+//	edits.go      the plan as edits, new items included; marks.go moves cache markers
 //	validate.go   what must hold for each API
 package body
