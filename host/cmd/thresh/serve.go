@@ -130,7 +130,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	stop := context.AfterFunc(cmd.Context(), func() { notify("STOPPING=1") })
 	defer stop()
 	err = network.Serve(cmd.Context(), l, certificate, set.Serve.Drain, network.Options{
-		Host: h, Guard: access.NewGuard(kept, localToken), Store: kept, Metrics: measured.Handler(), Log: log,
+		Host: h, Guard: access.NewGuard(kept, localToken), Store: kept, Recall: set.Proxy.Recall,
+		Metrics: measured.Handler(), Log: log,
 	})
 	return errors.Join(err, h.Close())
 }

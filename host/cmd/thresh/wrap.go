@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
@@ -119,7 +120,7 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 		return err
 	}
 	p := proxy.New(proxy.Options{Host: h, Upstreams: upstreams, Client: client.provider, DryRun: f.dryRun,
-		Fail: set.Proxy.OnError == "fail", Token: token, Logger: log.Named("proxy")})
+		Fail: set.Proxy.OnError == "fail", Recall: set.Proxy.Recall, Token: token, Logger: log.Named("proxy")})
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--listen: %w", err), h.Close())
@@ -129,10 +130,10 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 	go func() { served <- server.Serve(listener) }()
 	base := "http://" + listener.Addr().String()
 	if f.print {
-		a.printVariables(client, base, token)
+		a.printVariables(client, base, token, set.Proxy.Recall)
 		<-cmd.Context().Done()
 	} else {
-		err = runWrapped(client.start(command, base, os.Environ()), a)
+		err = runWrapped(client.start(command, base, set.Proxy.Recall, os.Environ()), a)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), time.Second)
 	defer cancel()
@@ -150,9 +151,12 @@ func (a *app) wrap(cmd *cobra.Command, f wrapFlags, command []string) error {
 }
 
 // printVariables prints what an agent must have in its environment, as a shell reads it.
-func (a *app) printVariables(w wrapping, base, token string) {
+func (a *app) printVariables(w wrapping, base, token string, recall bool) {
 	for _, v := range w.variables {
 		fmt.Fprintf(a.out, "export %s=%s\n", v.name, base+v.path)
+	}
+	if recall {
+		fmt.Fprintf(a.out, "export %s=%s\n", mcpURL, base+mcp.Path)
 	}
 	if token != "" {
 		fmt.Fprintf(a.out, "# Clients elsewhere must send this header: X-Thresh-Token: %s\n", token)

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/thresh-dev/thresh/host/internal/door/mcp"
 	"github.com/thresh-dev/thresh/host/internal/door/proxy/body"
 	"github.com/thresh-dev/thresh/host/internal/engine"
 )
@@ -28,6 +29,8 @@ type Options struct {
 	Fail bool
 	// DryRun sends the client's bytes always. What would have been sent is counted.
 	DryRun bool
+	// Recall marks results that are removed with an id, and serves [mcp.Path], where the agent gets them back.
+	Recall bool
 	// Token must be sent by clients in X-Thresh-Token; "" asks for none, which is for loopback only.
 	Token string
 	// Logger receives what goes wrong: each kind of failure once a minute at most, never content or keys.
@@ -95,6 +98,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Header.Del(tokenHeader)
+	if s.options.Recall && r.URL.Path == mcp.Path {
+		(&mcp.Server{Recall: s.recall}).ServeHTTP(w, r)
+		return
+	}
 	// Before anything is forwarded: a tunnel would carry conversations past the host.
 	if r.Header.Get("Upgrade") != "" {
 		// Codex asks for a WebSocket first, and goes on over HTTP when it is told so.
