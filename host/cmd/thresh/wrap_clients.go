@@ -59,9 +59,10 @@ var wrapped = []wrapping{
 		variables: []variable{anthropicURL},
 		// A base URL that is not Anthropic's switches tool search off, which doubles the request.
 		others: []string{"ENABLE_TOOL_SEARCH=true"},
-		// In one argument: given apart, the option takes the words behind it too.
+		// In one argument: given apart, the option takes the words behind it too. alwaysLoad spares the model a search
+		// for the tool.
 		recall: func(url string) []string {
-			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `"}}}`}
+			return []string{`--mcp-config={"mcpServers":{"thresh":{"type":"http","url":"` + url + `","alwaysLoad":true}}}`}
 		}},
 	{command: "codex", how: "-c openai_base_url=…, or the base_url of your model_provider", provider: "openai",
 		arguments: codexArguments, own: codexProvider,
