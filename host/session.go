@@ -174,6 +174,20 @@ func (s *Session) HistoryAt(m *Mark) History {
 	return History{h.Contents(), State{h.Revision, h.Tokens}}
 }
 
+// Size is the size of a history at one moment.
+type Size struct {
+	State
+	// Entries is how many entries it has.
+	Entries int
+}
+
+// Size returns the size of the owned history without what was added after a mark; nil is now. It copies nothing, so
+// that it is cheap however long the history is.
+func (s *Session) Size(m *Mark) Size {
+	revision, tokens, entries := s.engine.Size(m)
+	return Size{State{revision, tokens}, entries}
+}
+
 // Originals returns what was added under an id, unchanged, whatever strategies made of it since. The id is that of an
 // entry, as outcomes name it, or that of a tool call, which returns the entries with the call and its responses.
 //

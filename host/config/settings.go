@@ -190,6 +190,8 @@ type Metrics struct {
 
 // Proxy holds the settings under "proxy".
 type Proxy struct {
+	// Listen is HOST:PORT; "" if 'thresh serve' is no proxy. It is checked when it is used.
+	Listen    string    `koanf:"listen"`
 	Upstreams Upstreams `koanf:"upstreams"`
 	// OnError is forward or fail.
 	OnError string `koanf:"onError"`

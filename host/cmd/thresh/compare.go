@@ -47,6 +47,10 @@ doing nothing.
   cost        ($, one column for each price list) cost of the prompts and of the strategy's own model calls, against
               doing nothing, for which it is in USD; usd: the same for all rows in USD
   recall      of the names that later turns used and that were in the unpruned history, the share still there
+  needs       of the calls that followed, the share whose paths, names in the command, and lines that an edit replaces
+              were all still there, so far as the unpruned history had them; edits: the same of edits alone;
+              mean: of the sessions' shares, worst: the lowest of them
+  results     recall of the names that stood in results of tools only
   over-limit  requests that were still too large for the model
   peak        the largest request
   rewrites    requests that changed something of the one before, so that the prompt cache is useless from there on

@@ -28,7 +28,8 @@ the ids into the places of removed results, and tells the agent. 'thresh serve' 
   claude mcp add thresh -- thresh mcp`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+			// It may be started before the host that makes the file.
+			return s.withStore(cmd, true, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				server := mcp.Server{Recall: func(ctx context.Context, id string) ([]content.Content, error) {
 					found, err := engine.FindRecorded(ctx, kept, s.key(session), id)
 					return found, missing(err, session)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,40 +192,32 @@ func codexConfig(getenv func(string) string) (provider, base string) {
 // variable or its configuration says; else the provider.
 func upstreamsFor(c *config.Config, w wrapping, getenv func(string) string) (proxy.Upstreams, error) {
 	set := c.Settings().Proxy.Upstreams
-	var out proxy.Upstreams
 	for _, u := range []struct {
-		name, value string
-		variable    string
-		to          **url.URL
+		name, variable string
+		value          *string
 	}{
-		{"anthropic", set.Anthropic, anthropicURL.name, &out.Anthropic},
-		{"openai", set.OpenAI, openaiURL.name, &out.OpenAI},
-		{"gemini", set.Gemini, geminiURL.name, &out.Gemini},
+		{"anthropic", anthropicURL.name, &set.Anthropic}, {"openai", openaiURL.name, &set.OpenAI},
+		{"gemini", geminiURL.name, &set.Gemini},
 	} {
 		key, from := "proxy.upstreams."+u.name, ""
 		if e, err := c.Explain(key); err == nil && e[0].Origin.Layer == config.LayerDefault {
 			if v := getenv(u.variable); v != "" {
-				u.value, from = v, u.variable
+				*u.value, from = v, u.variable
 			}
 			if w.own != nil && u.name == w.provider {
 				if v := w.own(getenv); v != "" {
-					u.value, from = v, "the configuration of "+w.command
+					*u.value, from = v, "the configuration of "+w.command
 				}
 			}
 		}
 		if from != "" { // a setting was checked when it was read
 			i := slices.IndexFunc(config.Specs(), func(s config.Spec) bool { return s.Key == key })
-			if _, err := config.Specs()[i].Check(u.value); err != nil {
-				return out, fmt.Errorf("%s: %w", from, err)
+			if _, err := config.Specs()[i].Check(*u.value); err != nil {
+				return proxy.Upstreams{}, fmt.Errorf("%s: %w", from, err)
 			}
 		}
-		parsed, err := url.Parse(u.value)
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", key, err)
-		}
-		*u.to = parsed
 	}
-	return out, nil
+	return proxy.ParseUpstreams(set)
 }
 
 // summary is the line that thresh wrap ends with.

@@ -81,7 +81,7 @@ func (s *Session) countAll(ctx context.Context, counter *tokens.Counter,
 	entries []content.Content) ([]history.Count, error) {
 	counts, err := counting{counter}.All(ctx, entries)
 	if err != nil {
-		return nil, fmt.Errorf("session %q: count entries: %w", s.id, err)
+		return nil, fmt.Errorf("session %q: count entries: %w", s.key.ID, err)
 	}
 	return counts, nil
 }
@@ -145,11 +145,8 @@ func (s *Session) appendDurably(
 
 // logEntries gives entries to the transcript log.
 func (s *Session) logEntries(entries []*history.Entry) {
-	if s.log == nil {
-		return
-	}
 	for _, e := range entries {
-		s.log.Add([]string{e.ID}, []content.Content{e.Content})
+		s.log.Add(e.ID, e.Content)
 	}
 }
 

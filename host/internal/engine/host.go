@@ -213,10 +213,10 @@ func (h *Host) enter(s *Session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return fmt.Errorf("open session %q: host: %w", s.id, ErrClosed)
+		return fmt.Errorf("open session %q: host: %w", s.key.ID, ErrClosed)
 	}
 	if _, exists := h.sessions[s.key]; exists {
-		return fmt.Errorf("open session %q: %w", s.id, ErrSessionExists)
+		return fmt.Errorf("open session %q: %w", s.key.ID, ErrSessionExists)
 	}
 	h.sessions[s.key] = s
 	return nil

@@ -61,9 +61,6 @@ func (s *Session) wake() error {
 	case !found:
 		return s.deleted()
 	}
-	if was, err := s.stored.groups.State(); err == nil {
-		s.reconfigured(was)
-	}
 	s.released.Store(false)
 	return nil
 }
@@ -73,7 +70,7 @@ func (s *Session) wake() error {
 func (s *Session) entered(what string) (leave func()) {
 	leave, err := s.enter()
 	if err != nil {
-		s.host.log.Warn("session could not be read from the store", "session", s.id, "for", what, "error", err)
+		s.host.log.Warn("session could not be read from the store", "session", s.key.ID, "for", what, "error", err)
 	}
 	return leave
 }

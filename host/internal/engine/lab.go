@@ -33,15 +33,13 @@ func (h *Host) Count(ctx context.Context, entries []content.Content) (Counted, e
 }
 
 // CountSystem counts a system prompt as [Session.SetSystem] does, with the host's settings.
-func (h *Host) CountSystem(ctx context.Context, blocks []content.Block) (tokens int, err error) {
-	if len(blocks) == 0 {
-		return 0, nil
-	}
-	counted, err := h.Count(ctx, []content.Content{systemEntry(blocks)})
+func (h *Host) CountSystem(blocks []content.Block) (int, error) {
+	set := h.Config().Settings()
+	counter, err := tokens.For(set.Model.Name, set.Model.Encoding)
 	if err != nil {
 		return 0, err
 	}
-	return counted.Tokens(0), nil
+	return countSystem(counter, blocks), nil
 }
 
 // Len is the number of entries.

@@ -21,7 +21,7 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	case s.log == nil && s.stored != nil:
 		return s.storedOriginals(ctx, id)
 	case s.log == nil:
-		return nil, fmt.Errorf("session %q: %w", s.id, ErrNoTranscript)
+		return nil, fmt.Errorf("session %q: %w", s.key.ID, ErrNoTranscript)
 	}
 	if err := s.flush(); err != nil && s.done.Err() == nil {
 		return nil, err
@@ -29,24 +29,24 @@ func (s *Session) Originals(ctx context.Context, id string) ([]content.Content, 
 	out, unread, err := transcriptlog.Find(ctx, s.TranscriptPath(), id)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("session %q: %w", s.id, err)
+		return nil, fmt.Errorf("session %q: %w", s.key.ID, err)
 	case out == nil && unread > 0:
 		return nil, fmt.Errorf("session %q: %q: %w (%d lines of the transcript could not be read)",
-			s.id, id, ErrNotRecorded, unread)
+			s.key.ID, id, ErrNotRecorded, unread)
 	case out == nil:
-		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
+		return nil, fmt.Errorf("session %q: %q: %w", s.key.ID, id, ErrNotRecorded)
 	}
 	return out, nil
 }
 
 // storedOriginals is Originals from the store.
 func (s *Session) storedOriginals(ctx context.Context, id string) ([]content.Content, error) {
-	found, err := recorded(ctx, s.stored.store, s.stored.key, id, true)
+	found, err := recorded(ctx, s.stored.store, s.key, id, true)
 	switch {
 	case err != nil:
 		return nil, s.storeError(err)
 	case found == nil:
-		return nil, fmt.Errorf("session %q: %q: %w", s.id, id, ErrNotRecorded)
+		return nil, fmt.Errorf("session %q: %q: %w", s.key.ID, id, ErrNotRecorded)
 	}
 	return found, nil
 }

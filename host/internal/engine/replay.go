@@ -16,7 +16,7 @@ import (
 
 // load reads the session from the store, if it is there. found is false for a new session. Callers hold s.adding. It
 // begins at the last snapshot, so the time it takes depends on the history as it is and not on all that was ever
-// written.
+// written. What turns learned under settings that are no longer in force is forgotten.
 func (s *Session) load(ctx context.Context) (found bool, err error) {
 	p := s.stored
 	head, err := p.store.Head(ctx, p.key)
@@ -37,7 +37,12 @@ func (s *Session) load(ctx context.Context) (found bool, err error) {
 	if _, err := r.tail(ctx, 0); err != nil {
 		return false, s.storeError(err)
 	}
-	return true, s.install()
+	was, err := s.install()
+	if err != nil {
+		return false, err
+	}
+	s.reconfigured(was)
+	return true, nil
 }
 
 // catchUp takes in what other hosts have written since this one last looked. A record with the tag is this host's own;
@@ -72,7 +77,8 @@ func (s *Session) catchUp(ctx context.Context, tag uint64) (news, error) {
 	p.unsure, n.moved = false, true
 	// The state is installed if it is not the one in memory. After its own write, the host had not taken it in either.
 	if n.state || n.own {
-		return n, s.install()
+		_, err = s.install()
+		return n, err
 	}
 	return n, nil
 }

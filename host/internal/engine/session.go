@@ -30,7 +30,6 @@ import (
 type Session struct {
 	host    *Host
 	key     store.Key
-	id      string // the key's
 	history *history.History
 	done    context.Context // ends with the session
 	end     context.CancelFunc
@@ -78,7 +77,7 @@ func newSession(h *Host, key store.Key, settings map[string]any, c *config.Confi
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{host: h, key: key, id: key.ID, history: history.New(), counter: counter, config: c,
+	s := &Session{host: h, key: key, history: history.New(), counter: counter, config: c,
 		overrides: map[string]json.RawMessage{}}
 	for setting, value := range settings {
 		if value == nil {
@@ -109,12 +108,6 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 		s.adding.Lock()
 		var err error
 		found, err = s.load(ctx)
-		if err == nil && found {
-			was, broken := s.stored.groups.State()
-			if err = broken; err == nil {
-				s.reconfigured(was)
-			}
-		}
 		s.adding.Unlock()
 		if err != nil {
 			return err
@@ -126,7 +119,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 		}
 	}
 	if o.Existing && !found {
-		return fmt.Errorf("session %q: %w", s.id, ErrNoSession)
+		return fmt.Errorf("session %q: %w", s.key.ID, ErrNoSession)
 	}
 	if leave, err := s.enter(); err == nil { // counts its memory
 		leave()
@@ -137,7 +130,7 @@ func (s *Session) begin(ctx context.Context, o SessionOptions) error {
 	}
 	var err error
 	if s.log, err = transcriptlog.Open(dir, s.name()); err != nil {
-		return fmt.Errorf("session %q: %w", s.id, err)
+		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
 	if system := s.System(); len(system) > 0 { // of a session that goes on
 		s.log.SetSystem(system)
@@ -156,21 +149,21 @@ func (s *Session) resume(settings map[string]any, own map[string]json.RawMessage
 			continue
 		}
 		if err := s.Set(key, settings[key]); err != nil {
-			return fmt.Errorf("open session %q: %w", s.id, err)
+			return fmt.Errorf("open session %q: %w", s.key.ID, err)
 		}
 	}
 	return nil
 }
 
 // ID returns the session's id.
-func (s *Session) ID() string { return s.id }
+func (s *Session) ID() string { return s.key.ID }
 
 // name is unique among the sessions of the host, where ids are among those of an owner: for plugins and files.
 func (s *Session) name() string {
 	if s.key.Owner == "" {
-		return s.id
+		return s.key.ID
 	}
-	return s.key.Owner + "/" + s.id
+	return s.key.Owner + "/" + s.key.ID
 }
 
 // SetTodos tells the session the agent's task list, which replaces the one before. The unfinished tasks are passed to
@@ -178,7 +171,7 @@ func (s *Session) name() string {
 // reads the list from calls of known tools (REQ-HD-011.2).
 func (s *Session) SetTodos(list []sdk.Todo) error {
 	if err := todos.Check(list); err != nil {
-		return fmt.Errorf("session %q: %w", s.id, err)
+		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
 	list = todos.Active(list)
 	return s.change(context.Background(), "set the task list", func() error {
@@ -201,6 +194,13 @@ func (s *Session) HistoryAt(m *history.Mark) history.Snapshot {
 	return s.history.SnapshotAt(m)
 }
 
+// Size returns the size of the history without what was added after a mark; a nil mark is now. It costs the same for any
+// history.
+func (s *Session) Size(m *history.Mark) (revision uint64, tokens, entries int) {
+	h := s.HistoryAt(m)
+	return h.Revision, h.Tokens, len(h.Entries)
+}
+
 // currentCounter returns the counter in force. Set may replace it as long as nothing was added.
 func (s *Session) currentCounter() *tokens.Counter {
 	s.mu.Lock()
@@ -209,7 +209,7 @@ func (s *Session) currentCounter() *tokens.Counter {
 }
 
 func (s *Session) closedError(what string) error {
-	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrClosed)
+	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, ErrClosed)
 }
 
 // untilClosed returns a context that ends with ctx and with the session.
@@ -222,7 +222,7 @@ func (s *Session) untilClosed(ctx context.Context) (context.Context, context.Can
 // flush writes to the transcript log what it does not hold yet.
 func (s *Session) flush() error {
 	if err := s.log.Flush(); err != nil {
-		return fmt.Errorf("session %q: %w (nothing was lost; make room or change transcript.dir)", s.id, err)
+		return fmt.Errorf("session %q: %w (nothing was lost; make room or change transcript.dir)", s.key.ID, err)
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (s *Session) Close() error {
 	defer s.adding.Unlock()
 	if s.done.Err() == nil {
 		if err := s.log.Flush(); err != nil {
-			return fmt.Errorf("close session %q: %w (it stays open: make room and close it again)", s.id, err)
+			return fmt.Errorf("close session %q: %w (it stays open: make room and close it again)", s.key.ID, err)
 		}
 	}
 	s.end()
@@ -246,7 +246,7 @@ func (s *Session) Close() error {
 // closeLog closes the transcript log of a session that has ended.
 func (s *Session) closeLog() error {
 	if err := s.log.Close(); err != nil {
-		return fmt.Errorf("session %q: %w", s.id, err)
+		return fmt.Errorf("session %q: %w", s.key.ID, err)
 	}
 	return nil
 }

@@ -83,9 +83,7 @@ func (s *Session) set(key string, value any, raw json.RawMessage) error {
 // useCounter makes the session count in another encoding. Callers hold s.mu.
 func (s *Session) useCounter(counter *tokens.Counter) {
 	s.counter = counter
-	if len(s.system) > 0 {
-		s.systemTokens = counter.Entry(systemEntry(s.system))
-	}
+	s.systemTokens = countSystem(counter, s.system)
 	s.pipeline = prepare.New(s.name(), s.history, counting{counter})
 }
 

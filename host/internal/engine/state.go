@@ -116,18 +116,18 @@ func (s *Session) snapshot(tag uint64, u update) ([]store.Record, error) {
 	return []store.Record{{Kind: store.Snapshot, Data: data}}, nil
 }
 
-// install makes the session's state what the log says. Callers hold s.adding. The views have to be those of the groups:
-// see [replay.views].
-func (s *Session) install() error {
+// install makes the session's state what the log says, and returns it. Callers hold s.adding. The views have to be those
+// of the groups: see [replay.views]. Without a store it does nothing.
+func (s *Session) install() (sessionlog.State, error) {
 	if s.stored == nil {
-		return nil
+		return sessionlog.State{}, nil
 	}
 	state, err := s.stored.groups.State()
 	if err != nil {
-		return s.storeError(err)
+		return state, s.storeError(err)
 	}
 	state.Turns.Sent.View = s.stored.sentView
-	return s.adopt(state, s.stored.lastView)
+	return state, s.adopt(state, s.stored.lastView)
 }
 
 // adopt takes over a state with its views: what was sent, and what the last Prepare returned. If a setting does not
@@ -153,10 +153,7 @@ func (s *Session) adopt(state sessionlog.State, last history.View) error {
 	}
 	s.config, s.overrides = c, state.Overrides
 	// Counted again, as the counter may be another one than when it was written.
-	s.system, s.systemTokens = state.System, 0
-	if len(s.system) > 0 {
-		s.systemTokens = s.counter.Entry(systemEntry(s.system))
-	}
+	s.system, s.systemTokens = state.System, countSystem(s.counter, state.System)
 	s.told = state.Told
 	s.todos = state.Todos
 	// Without a list of its own, the agent's calls say what its tasks are.

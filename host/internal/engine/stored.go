@@ -55,17 +55,17 @@ type news struct {
 
 // busyError is for a session that other hosts write to all the time. The caller may try again.
 func (s *Session) busyError(what string) error {
-	return fmt.Errorf("%s: session %q: %w", what, s.id, ErrBusy)
+	return fmt.Errorf("%s: session %q: %w", what, s.key.ID, ErrBusy)
 }
 
 // storeError adds the session to an error of the store. The cause stays visible for errors.As.
-func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.id, err) }
+func (s *Session) storeError(err error) error { return fmt.Errorf("session %q: %w", s.key.ID, err) }
 
-// write appends a change behind what this host has seen of the log. If another host has written more, nothing is
-// written, and the session is brought up to date. Callers hold s.adding. It returns nil and the zero news if the change
+// write appends a change behind what this host has seen of the log; u is what the change holds of the session's state.
+// If another host has written more, nothing is written, and the session is brought up to date. Callers hold s.adding. It returns nil and the zero news if the change
 // was written. If news.moved is set, it was not, unless news.own is set as well: the caller looks at what is new and
 // decides again.
-func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.Change) (news, error) {
+func (s *Session) write(ctx context.Context, tag uint64, holder string, u update, c store.Change) (news, error) {
 	p := s.stored
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
@@ -101,6 +101,8 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.
 				p.since = 0
 			}
 		}
+		// A write that is found in the log later is taken in from there: see catchUp.
+		p.wrote(u)
 		return news{}, nil
 	}
 	conflict, fault := (*store.ConflictError)(nil), (*store.Fault)(nil)
@@ -133,7 +135,7 @@ func (s *Session) write(ctx context.Context, tag uint64, holder string, c store.
 func (s *Session) deleted() error {
 	s.end()
 	s.host.forget(s)
-	return fmt.Errorf("session %q: %w", s.id, ErrDeleted)
+	return fmt.Errorf("session %q: %w", s.key.ID, ErrDeleted)
 }
 
 // storeAdded writes entries that are about to be added. Entries get their place in the log here, before they are in the
@@ -159,12 +161,7 @@ func (s *Session) storeAdded(ctx context.Context, entries []*history.Entry) (new
 	}
 	added := sessionlog.Added{Tag: tag, Encoding: s.currentCounter().Encoding(), Entries: entries}
 	records = append(records, store.Record{Kind: store.Added, Data: w.Added(added)})
-	n, err := s.write(ctx, tag, "", store.Change{Records: records, Contents: w.Contents, Summary: sum})
-	// After a write that was found in the log, catchUp has taken in the state.
-	if err == nil && !n.moved && !n.own {
-		p.wrote(state)
-	}
-	return n, err
+	return s.write(ctx, tag, "", state, store.Change{Records: records, Contents: w.Contents, Summary: sum})
 }
 
 // apply returns the function that carries out a plan of a turn: it writes the rewrite, then changes the history. It is
@@ -222,12 +219,9 @@ func (s *Session) storeRewritten(plan *history.Plan, step, strategy string) (new
 	sum := store.Summary{
 		Entries: len(now.Entries) - entries + plan.Len(), Tokens: now.Tokens - tokens + plan.After,
 	}
-	n, err := s.write(context.Background(), tag, p.holder, store.Change{
+	n, err := s.write(context.Background(), tag, p.holder, state, store.Change{
 		Records: records, Contents: w.Contents, Summary: sum,
 	})
-	if err == nil && !n.moved && !n.own {
-		p.wrote(state)
-	}
 	if n.moved {
 		// The lease has ended, or has gone to another host. If that has not rewritten the history, the revision alone
 		// makes the next try safe.
@@ -262,11 +256,7 @@ func (s *Session) storeState(ctx context.Context) (news, error) {
 		return news{}, nil
 	}
 	c.Summary = store.Summary{Entries: len(now.Entries), Tokens: now.Tokens}
-	n, err := s.write(ctx, tag, "", c)
-	if err == nil && !n.moved && !n.own {
-		p.wrote(state)
-	}
-	return n, err
+	return s.write(ctx, tag, "", state, c)
 }
 
 // change makes a change of the session's state, and writes it. It is made again if another host has changed the state
@@ -380,5 +370,6 @@ func (s *Session) settle(ctx context.Context) error {
 func (s *Session) restart() error {
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	return s.install()
+	_, err := s.install()
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/thresh-dev/thresh/host/internal/tokens"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
 
@@ -15,25 +16,18 @@ import (
 func (s *Session) SetSystem(ctx context.Context, blocks ...content.Block) error {
 	for i, b := range blocks {
 		if _, ok := b.(content.Text); !ok {
-			return fmt.Errorf("session %q: system block %d: %w: a system prompt has blocks of text only", s.id, i,
+			return fmt.Errorf("session %q: system block %d: %w: a system prompt has blocks of text only", s.key.ID, i,
 				ErrInvalidEntry)
 		}
 	}
 	system := slices.Clone(blocks)
 	return s.change(ctx, "set the system prompt", func() error {
-		tokens := 0
-		if len(system) > 0 {
-			counts, err := counting{s.currentCounter()}.All(ctx, []content.Content{systemEntry(system)})
-			if err != nil {
-				return fmt.Errorf("session %q: count the system prompt: %w", s.id, err)
-			}
-			tokens = counts[0].Tokens
-		}
+		counted := countSystem(s.currentCounter(), system)
 		s.log.SetSystem(system)
 		_ = s.log.Flush() // tried again, as for entries: see append
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.system, s.systemTokens = system, tokens
+		s.system, s.systemTokens = system, counted
 		return nil
 	})
 }
@@ -59,7 +53,10 @@ func (s *Session) pendingTokens(others int) int {
 	return min(max(0, others), maxPending-s.systemTokens) + s.systemTokens
 }
 
-// systemEntry is a system prompt as it is counted: like a message.
-func systemEntry(blocks []content.Block) content.Content {
-	return content.Content{Speaker: content.Human, Blocks: blocks}
+// countSystem returns the tokens of a system prompt, which counts like a message; none is 0.
+func countSystem(counter *tokens.Counter, blocks []content.Block) int {
+	if len(blocks) == 0 {
+		return 0
+	}
+	return counter.Entry(content.Content{Speaker: content.Human, Blocks: blocks})
 }

@@ -159,7 +159,7 @@ func (s *Session) logWarnings(warnings []string) {
 			s.warned = map[string]bool{}
 		}
 		s.warned[w] = true
-		s.host.log.Warn(w, "session", s.id)
+		s.host.log.Warn(w, "session", s.key.ID)
 	}
 }
 

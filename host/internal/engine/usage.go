@@ -22,7 +22,7 @@ func (s *Session) ReportUsage(promptTokens int) {
 	})
 	// The report is lost: later ones teach the same.
 	if err != nil && !errors.Is(err, ErrClosed) {
-		s.host.log.Warn("usage that was reported could not be stored", "session", s.id, "error", err)
+		s.host.log.Warn("usage that was reported could not be stored", "session", s.key.ID, "error", err)
 	}
 }
 

@@ -65,40 +65,40 @@ func (a *attached) leave(k key, p *place) {
 // Attach opens a session, or returns the one that is open already: an agent that lost its connection goes on with what
 // it had. Settings and a system prompt in the request then apply to it. If a setting is refused, those before it in the
 // order of their names stay applied.
-func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, StateAnswer, error) {
+func (s *Service) Attach(ctx context.Context, r OpenRequest) (*Session, error) {
 	k := key{r.Owner, r.ID}
 	if r.ID == "" { // a new one, with a random id
-		opened, _, err := s.Open(ctx, r)
+		opened, err := s.Open(ctx, r)
 		if err != nil {
-			return nil, StateAnswer{}, err
+			return nil, err
 		}
 		p := s.attached.lock(opened.key)
 		p.session.Store(opened)
 		s.attached.leave(opened.key, p)
-		return opened, opened.State(nil), nil
+		return opened, nil
 	}
 	p := s.attached.lock(k)
 	defer s.attached.leave(k, p)
 	session := p.session.Load()
 	if session == nil {
-		opened, _, err := s.Open(ctx, r)
+		opened, err := s.Open(ctx, r)
 		if err != nil {
-			return nil, StateAnswer{}, err
+			return nil, err
 		}
 		p.session.Store(opened)
-		return opened, opened.State(nil), nil
+		return opened, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
 		if err := session.Set(SetRequest{name, r.Settings[name]}); err != nil {
-			return nil, StateAnswer{}, err
+			return nil, err
 		}
 	}
 	if r.System != nil {
 		if err := session.setSystem(ctx, r.System); err != nil {
-			return nil, StateAnswer{}, err
+			return nil, err
 		}
 	}
-	return session, session.State(nil), nil
+	return session, nil
 }
 
 // Find returns a session that is open, or opens it if it is kept: after a restart, agents go on without noticing. The
@@ -110,7 +110,7 @@ func (s *Service) Find(ctx context.Context, owner, id string) (*Session, error) 
 	if session := s.attached.find(key{owner, id}); session != nil {
 		return session, nil
 	}
-	session, _, err := s.Attach(ctx, OpenRequest{Owner: owner, ID: id, Existing: true})
+	session, err := s.Attach(ctx, OpenRequest{Owner: owner, ID: id, Existing: true})
 	if errors.Is(err, host.ErrNoSession) {
 		return nil, notOpen(id)
 	}
@@ -164,9 +164,8 @@ func (s *Service) Delete(ctx context.Context, owner, id string) error {
 	return err
 }
 
-// Attached returns the states of an owner's open sessions, ordered by id. The states are taken without the lock, and
-// may be of slightly different times.
-func (s *Service) Attached(owner string) []StateAnswer {
+// Attached returns an owner's open sessions, ordered by id.
+func (s *Service) Attached(owner string) []*Session {
 	s.attached.mu.Lock()
 	var open []*Session
 	for k, p := range s.attached.byKey {
@@ -176,9 +175,5 @@ func (s *Service) Attached(owner string) []StateAnswer {
 	}
 	s.attached.mu.Unlock()
 	slices.SortFunc(open, func(a, b *Session) int { return strings.Compare(a.key.id, b.key.id) })
-	states := make([]StateAnswer, len(open))
-	for i, session := range open {
-		states[i] = session.State(nil)
-	}
-	return states
+	return open
 }

@@ -135,7 +135,7 @@ type CompressAnswer struct {
 func (s *Session) Compress(ctx context.Context, upTo *host.Mark) (CompressAnswer, error) {
 	out, err := s.host.CompressUpTo(ctx, upTo)
 	// Of the new history without what was added meanwhile, so that the figures belong to the outcome.
-	h := s.host.HistoryAt(upTo)
+	h := s.host.Size(upTo)
 	s.publish(Event{Method: "compress", Revision: h.Revision, Tokens: h.Tokens, Outcome: out, Err: err})
 	if err != nil {
 		return CompressAnswer{}, err

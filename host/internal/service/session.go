@@ -27,32 +27,26 @@ type OpenRequest struct {
 	System   json.RawMessage `json:"system"`
 }
 
-// OpenAnswer has the session's id and the size of its history, which is not empty if the session was kept.
-type OpenAnswer struct {
-	Session  string `json:"session"`
-	Revision uint64 `json:"revision"`
-	Tokens   int    `json:"tokens"`
-	Entries  int    `json:"entries"`
-}
-
 // Open opens a session, which must not be open; on an error there is none.
-func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, OpenAnswer, error) {
+func (s *Service) Open(ctx context.Context, r OpenRequest) (*Session, error) {
 	opened, err := s.host.Session(host.SessionOptions{
 		Owner: r.Owner, ID: r.ID, Existing: r.Existing, Settings: r.Settings,
 	})
 	if err != nil {
-		return nil, OpenAnswer{}, err
+		return nil, err
 	}
 	session := &Session{opened, key{r.Owner, opened.ID()}, s}
 	if r.System != nil {
 		if err := session.setSystem(ctx, r.System); err != nil {
 			_ = opened.Close() // nothing was added
-			return nil, OpenAnswer{}, err
+			return nil, err
 		}
 	}
-	now := session.State(nil)
-	return session, OpenAnswer{now.Session, now.Revision, now.Tokens, now.Entries}, nil
+	return session, nil
 }
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.key.id }
 
 // Close closes the session. After an error, such as a transcript that cannot be written, it is still open.
 func (s *Session) Close() error { return s.host.Close() }
@@ -60,8 +54,8 @@ func (s *Session) Close() error { return s.host.Close() }
 // Mark returns the moment after everything that was added so far.
 func (s *Session) Mark() host.Mark { return s.host.Mark() }
 
-// Empty reports whether nothing was ever added.
-func (s *Session) Empty() bool { return s.host.History().Revision == 0 }
+// Size returns the size of the history without what was added after a mark; nil is now.
+func (s *Session) Size(upTo *host.Mark) host.Size { return s.host.Size(upTo) }
 
 // StateAnswer is what an agent needs to go on with a session; the counts are in tokens.
 type StateAnswer struct {
@@ -76,10 +70,10 @@ type StateAnswer struct {
 // State returns no entries, so that it is cheap however long the history is. It does not see what was added after a
 // mark; nil is now.
 func (s *Session) State(upTo *host.Mark) StateAnswer {
-	h := s.host.HistoryAt(upTo)
+	h := s.host.Size(upTo)
 	return StateAnswer{
 		Session: s.host.ID(), System: systemBlocks(s.host.System()), SystemTokens: s.host.SystemTokens(),
-		Entries: len(h.Entries), Tokens: h.Tokens, Revision: h.Revision,
+		Entries: h.Entries, Tokens: h.Tokens, Revision: h.Revision,
 	}
 }
 

@@ -15,7 +15,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		t.Skip("no /dev/full on this system: a full disk cannot be shown here")
 	}
 	j := &Log{path: "/dev/full", file: f}
-	j.Add([]string{"e1"}, []content.Content{{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}}})
+	j.Add("e1", content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "a"}}})
 	for range 2 {
 		want := "1 of the entries added are not in the transcript /dev/full: no space left on device"
 		for _, try := range []func() error{j.Flush, j.Close} {

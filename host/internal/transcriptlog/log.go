@@ -104,17 +104,15 @@ func (l *Log) Path() string {
 	return l.path
 }
 
-// Add buffers entries and their ids, one for each. They are in the file after the next [Log.Flush].
-func (l *Log) Add(ids []string, entries []content.Content) {
+// Add buffers an entry with its id. It is in the file after the next [Log.Flush].
+func (l *Log) Add(id string, entry content.Content) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, c := range entries {
-		l.pending = append(AppendEntry(l.pending, ids[i], c), '\n')
-	}
-	l.waiting += len(entries)
+	l.pending = append(AppendEntry(l.pending, id, entry), '\n')
+	l.waiting++
 }
 
 // SetSystem buffers the system prompt, unless it is the one that was set before. Readers go by the last one.

@@ -32,11 +32,13 @@ func TestWhatWasAddedComesBack(t *testing.T) {
 			{Name: "id", Value: []byte(`7`)}}},
 	}
 	ids := []string{"e1", "e2", "e5", "e6"} // e3 and e4 are what a strategy made
-	j.Add(ids[:1], entries[:1])
+	j.Add(ids[0], entries[0])
 	if err := j.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	j.Add(ids[1:], entries[1:])
+	for i := 1; i < len(entries); i++ {
+		j.Add(ids[i], entries[i])
+	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func TestTheSystemPromptComesBack(t *testing.T) {
 			for _, blocks := range tt.set {
 				j.SetSystem(blocks)
 			}
-			j.Add([]string{"e1"}, []content.Content{says("hello")})
+			j.Add("e1", says("hello"))
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +131,7 @@ func TestDirectoryThatCannotBe(t *testing.T) {
 
 func TestNilKeepsNothing(t *testing.T) {
 	var j *transcriptlog.Log
-	j.Add([]string{"e1"}, []content.Content{says("a")})
+	j.Add("e1", says("a"))
 	j.SetSystem([]content.Block{content.Text{Text: "a"}})
 	if j.Flush() != nil || j.Close() != nil || j.Path() != "" {
 		t.Error("a nil Log does something")

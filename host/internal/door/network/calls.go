@@ -75,15 +75,15 @@ func (s *sessions) Open(ctx context.Context, r *sessionv1.OpenRequest) (*session
 			return nil, failure(ctx, err)
 		}
 	}
-	_, state, err := s.service.Attach(ctx, request)
+	session, err := s.service.Attach(ctx, request)
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
 	// The host made the id if the request had none.
-	c.session = state.Session
+	c.session = session.ID()
+	size := session.Size(nil)
 	return &sessionv1.OpenResponse{
-		Session: state.Session, Revision: state.Revision, Tokens: int32of(state.Tokens),
-		Entries: int32of(state.Entries),
+		Session: c.session, Revision: size.Revision, Tokens: int32of(size.Tokens), Entries: int32of(size.Entries),
 	}, nil
 }
 
@@ -115,10 +115,11 @@ func (s *sessions) List(ctx context.Context, r *sessionv1.ListRequest) (*session
 	}
 	owner := callerOf(ctx).grant.Name
 	found := map[string]*sessionv1.SessionInfo{}
-	for _, state := range s.service.Attached(owner) {
-		if state.Session > r.GetAfter() {
-			found[state.Session] = &sessionv1.SessionInfo{
-				Session: state.Session, Entries: int32of(state.Entries), Tokens: int32of(state.Tokens),
+	for _, session := range s.service.Attached(owner) {
+		if id := session.ID(); id > r.GetAfter() {
+			size := session.Size(nil)
+			found[id] = &sessionv1.SessionInfo{
+				Session: id, Entries: int32of(size.Entries), Tokens: int32of(size.Tokens),
 			}
 		}
 	}

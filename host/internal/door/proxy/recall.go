@@ -26,16 +26,18 @@ func (t *thread) mark(p *body.Plan) (tokens int) {
 	return len(results) * markTokens
 }
 
-// recall finds a result by the id of its call, in the conversation that was used last first: ids of calls without one
-// of the provider's are positions, which other conversations have too.
-func (s *Server) recall(_ context.Context, call string) ([]content.Content, error) {
-	for _, t := range s.threads.all() {
-		t.mu.Lock()
-		r, ok := t.recalled[call]
-		t.mu.Unlock()
-		if ok {
-			return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+// recallFor finds results of an owner's conversations by the ids of their calls, in the one that was used last first:
+// ids of calls without one of the provider's are positions, which other conversations have too.
+func (s *Server) recallFor(owner string) func(context.Context, string) ([]content.Content, error) {
+	return func(_ context.Context, call string) ([]content.Content, error) {
+		for _, t := range s.threads.all() {
+			t.mu.Lock()
+			r, ok := t.recalled[call]
+			t.mu.Unlock()
+			if ok && t.identity.ownedBy(owner) {
+				return []content.Content{{Speaker: content.Tool, Blocks: []content.Block{r}}}, nil
+			}
 		}
+		return nil, nil
 	}
-	return nil, nil
 }

@@ -90,7 +90,7 @@ type (
 // setInTurn lets entries be added while it waits, except to an empty history: a setting may then decide how they are
 // counted, and a prepare of an empty history takes no time.
 func setInTurn(ctx context.Context, q *queue, raw json.RawMessage, done func(any, error)) {
-	if q.session.Empty() {
+	if q.session.Size(nil).Revision == 0 { // nothing was ever added
 		q.await()
 		now(func(_ context.Context, s *service.Session, p setParams) (any, error) {
 			return empty{}, s.Set(p.SetRequest)

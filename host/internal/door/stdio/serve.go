@@ -213,6 +213,14 @@ func (s *server) start(ctx context.Context, r jsonrpc.Request, done func(any, er
 	return nil
 }
 
+// openAnswer has the session's id and the size of its history, which is not empty if the session was kept.
+type openAnswer struct {
+	Session  string `json:"session"`
+	Revision uint64 `json:"revision"`
+	Tokens   int    `json:"tokens"`
+	Entries  int    `json:"entries"`
+}
+
 // open queues the opening of a session after earlier requests for the same id, such as closing an earlier session. The
 // queue exists before the session does, so that requests sent right after this one wait for it.
 func (s *server) open(raw json.RawMessage, done func(any, error)) error {
@@ -225,13 +233,14 @@ func (s *server) open(raw json.RawMessage, done func(any, error)) error {
 		p.ID = rand.Text()
 	}
 	s.queues.push(p.ID, job{holds: true, run: func(q *queue) {
-		session, answer, err := s.service.Open(s.ctx, p)
+		session, err := s.service.Open(s.ctx, p)
 		if err != nil {
 			done(nil, err)
 			return
 		}
 		q.session = session
-		done(answer, nil)
+		size := session.Size(nil)
+		done(openAnswer{session.ID(), size.Revision, size.Tokens, size.Entries}, nil)
 	}}, true)
 	return nil
 }

@@ -39,7 +39,7 @@ func Record(ctx context.Context, h *engine.Host, t *transcript.Transcript) (*Rec
 		return nil, err
 	}
 	r := &Recording{Transcript: t, Counted: counted}
-	if r.System, err = h.CountSystem(ctx, t.System); err != nil {
+	if r.System, err = h.CountSystem(t.System); err != nil {
 		return nil, err
 	}
 	var (
