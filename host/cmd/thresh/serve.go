@@ -115,19 +115,15 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	}
 	// After the host, so that the measurements of its end are taken.
 	defer measured.Close()
-	kept, err := openStore(cmd.Context(), c)
-	if err != nil {
-		return err
-	}
-	if kept == nil { // without named tokens: they are kept where sessions are
-		kept = store.NewMemory()
-	}
-	defer kept.Close()
 	machine, err := engine.Open(engine.Options{
 		Config: c, Logger: log, Attach: attach, Meter: measured.Meter(), Keep: true,
 	})
 	if err != nil {
 		return err
+	}
+	kept := machine.Store()
+	if kept == nil { // without named tokens: they are kept where sessions are
+		kept = store.NewMemory()
 	}
 	h, guard := host.Over(machine), access.NewGuard(kept, localToken)
 	doors, ctx := errgroup.WithContext(cmd.Context())
