@@ -3,8 +3,9 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 
-	"connectrpc.com/connect"
+	"google.golang.org/grpc/status"
 
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
 )
@@ -33,27 +34,27 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failure makes an error of a call an [*Error]; nil stays nil.
-func failure(err error) error {
+// failure makes an error of a call an [*Error]; nil stays nil. ctx is the call's: a call that its own side gave up is not
+// one whose connection broke.
+func failure(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Kind: "connection", Retryable: true, Err: err}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		e.Kind, e.Retryable = "canceled", false
-	}
-	var status *connect.Error
-	if !errors.As(err, &status) {
-		return e
-	}
-	for _, d := range status.Details() {
-		if value, err := d.Value(); err == nil {
-			if detail, ok := value.(*sessionv1.ErrorDetail); ok {
-				return ofDetail(detail, errors.New(status.Message()))
-			}
+	state := status.Convert(err)
+	for _, d := range state.Details() {
+		if detail, ok := d.(*sessionv1.ErrorDetail); ok {
+			return ofDetail(detail, errors.New(state.Message()))
 		}
 	}
-	return e
+	if ctx.Err() != nil {
+		return &Error{Kind: "canceled", Err: ctx.Err()}
+	}
+	return &Error{Kind: "connection", Retryable: true, Err: errors.New(state.Message())}
+}
+
+// unreadable is an answer in a form that this client does not know.
+func unreadable(err error) *Error {
+	return &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", err)}
 }
 
 func ofDetail(d *sessionv1.ErrorDetail, err error) *Error {

@@ -4,20 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"slices"
 	"sync"
 
 	"github.com/thresh-dev/thresh/host/outcome"
 	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1"
-	"github.com/thresh-dev/thresh/proto/thresh/v1/sessionv1/sessionv1connect"
 	"github.com/thresh-dev/thresh/sdk/content"
 	"github.com/thresh-dev/thresh/sdk/contract"
 )
 
 // Session is one conversation.
 type Session struct {
-	rpc sessionv1connect.SessionServiceClient
+	rpc sessionv1.SessionServiceClient
 	id  string
 
 	// preparing lets one Prepare run at a time, which the host does too. It guards kept, the answer of the last one, of
@@ -41,7 +40,7 @@ type State struct {
 // State returns where the session is.
 func (s *Session) State(ctx context.Context) (State, error) {
 	got, err := s.rpc.Get(ctx, &sessionv1.GetRequest{Session: s.id})
-	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failure(err)
+	return State{got.GetRevision(), int(got.GetTokens()), int(got.GetEntries())}, failure(ctx, err)
 }
 
 // Add appends entries, all or none. They are kept when it returns, as the host's store keeps them.
@@ -55,7 +54,7 @@ func (s *Session) Add(ctx context.Context, entries ...content.Content) (State, e
 		texts[i] = string(text)
 	}
 	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Entries: texts})
-	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(err)
+	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(ctx, err)
 }
 
 // AddMessages appends messages in a provider's form: "anthropic", "openai-chat" or "openai-responses".
@@ -65,7 +64,7 @@ func (s *Session) AddMessages(ctx context.Context, form string, messages ...json
 		texts[i] = string(m)
 	}
 	added, err := s.rpc.Add(ctx, &sessionv1.AddRequest{Session: s.id, Format: form, Messages: texts})
-	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(err)
+	return State{Revision: added.GetRevision(), Tokens: int(added.GetTokens())}, failure(ctx, err)
 }
 
 // PrepareOptions describe the request that is about to be made.
@@ -93,16 +92,21 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 		Session: s.id, PendingTokens: int32(o.PendingTokens), Since: s.revision, Unprepared: true,
 	})
 	if err != nil {
-		return Prepared{}, failure(err)
+		return Prepared{}, failure(ctx, err)
 	}
-	defer stream.Close()
 	var (
 		first  *sessionv1.PrepareResponse
 		fresh  []content.Content
 		broken error
 	)
-	for stream.Receive() {
-		part := stream.Msg()
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Prepared{}, failure(ctx, err)
+		}
 		if first == nil {
 			first = part
 		}
@@ -112,23 +116,26 @@ func (s *Session) Prepare(ctx context.Context, o PrepareOptions) (Prepared, erro
 			fresh = append(fresh, e)
 		}
 	}
-	if err := stream.Err(); err != nil {
-		return Prepared{}, failure(err)
-	}
 	ready := Prepared{Tokens: int(first.GetTokens()), Revision: first.GetRevision()}
 	broken = errors.Join(broken, json.Unmarshal([]byte(first.GetOutcome()), &ready.Outcome))
 	keep := int(first.GetKeep())
 	if broken != nil || keep > len(s.kept) {
-		s.revision = nil // the next one gets everything
-		return Prepared{}, &Error{Kind: "internal", Err: fmt.Errorf("the host's answer cannot be read: %w", broken)}
+		s.kept, s.revision = nil, nil // the next one gets everything
+		return Prepared{}, unreadable(broken)
 	}
-	ready.History = append(s.kept[:keep:keep], fresh...)
+	// Callers share what is kept, which is never changed: what is new goes behind what any of them has. A turn then costs
+	// the same however long the history is.
+	kept := s.kept[:keep]
+	if keep < len(s.kept) {
+		kept = slices.Clip(kept)
+	}
+	kept = append(kept, fresh...)
+	ready.History = slices.Clip(kept)
 	if e := first.GetError(); e != nil {
-		s.revision = nil
+		s.kept, s.revision = nil, nil
 		return ready, ofDetail(e.GetDetail(), errors.New(e.GetMessage()))
 	}
-	// What the caller has and what is kept are the same list, which is never changed.
-	s.kept, s.revision = slices.Clip(ready.History), &ready.Revision
+	s.kept, s.revision = kept, &ready.Revision
 	return ready, nil
 }
 
@@ -137,21 +144,24 @@ func (s *Session) Compress(ctx context.Context) (outcome.Outcome, error) {
 	var o outcome.Outcome
 	got, err := s.rpc.CompressHistory(ctx, &sessionv1.CompressHistoryRequest{Session: s.id})
 	if err != nil {
-		return o, failure(err)
+		return o, failure(ctx, err)
 	}
-	return o, failure(json.Unmarshal([]byte(got.GetOutcome()), &o))
+	if err := json.Unmarshal([]byte(got.GetOutcome()), &o); err != nil {
+		return o, unreadable(err)
+	}
+	return o, nil
 }
 
 // ReportUsage takes the number of prompt tokens that the provider counted for the last prepared request.
 func (s *Session) ReportUsage(ctx context.Context, promptTokens int) error {
 	_, err := s.rpc.ReportUsage(ctx, &sessionv1.ReportUsageRequest{Session: s.id, PromptTokens: int32(promptTokens)})
-	return failure(err)
+	return failure(ctx, err)
 }
 
 // Set overrides one setting from the next Prepare on; nil removes the override.
 func (s *Session) Set(ctx context.Context, key string, value *string) error {
 	_, err := s.rpc.Set(ctx, &sessionv1.SetRequest{Session: s.id, Key: key, Value: value})
-	return failure(err)
+	return failure(ctx, err)
 }
 
 // SetSystem sets the system prompt; "" removes it.
@@ -161,13 +171,13 @@ func (s *Session) SetSystem(ctx context.Context, prompt string) error {
 		request.System = &sessionv1.System{Prompt: &sessionv1.System_Text{Text: prompt}}
 	}
 	_, err := s.rpc.SetSystem(ctx, request)
-	return failure(err)
+	return failure(ctx, err)
 }
 
 // SetTodos replaces the agent's task list.
 func (s *Session) SetTodos(ctx context.Context, list []contract.Todo) error {
 	_, err := s.rpc.SetTodos(ctx, &sessionv1.SetTodosRequest{Session: s.id, Todos: tasks(list)})
-	return failure(err)
+	return failure(ctx, err)
 }
 
 func tasks(list []contract.Todo) []*sessionv1.Task {
@@ -182,7 +192,7 @@ func tasks(list []contract.Todo) []*sessionv1.Task {
 func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, error) {
 	got, err := s.rpc.GetRecorded(ctx, &sessionv1.GetRecordedRequest{Session: s.id, Id: id})
 	if err != nil {
-		return nil, failure(err)
+		return nil, failure(ctx, err)
 	}
 	return entries(got.GetEntries())
 }
@@ -191,24 +201,26 @@ func (s *Session) Recorded(ctx context.Context, id string) ([]content.Content, e
 func (s *Session) History(ctx context.Context) ([]content.Content, error) {
 	stream, err := s.rpc.GetHistory(ctx, &sessionv1.GetHistoryRequest{Session: s.id})
 	if err != nil {
-		return nil, failure(err)
+		return nil, failure(ctx, err)
 	}
-	defer stream.Close()
 	var texts []string
-	for stream.Receive() {
-		texts = append(texts, stream.Msg().GetHistory()...)
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return entries(texts)
+		}
+		if err != nil {
+			return nil, failure(ctx, err)
+		}
+		texts = append(texts, part.GetHistory()...)
 	}
-	if err := stream.Err(); err != nil {
-		return nil, failure(err)
-	}
-	return entries(texts)
 }
 
 func entries(texts []string) ([]content.Content, error) {
 	list := make([]content.Content, len(texts))
 	for i, text := range texts {
 		if err := list[i].UnmarshalJSON([]byte(text)); err != nil {
-			return nil, &Error{Kind: "internal", Err: err}
+			return nil, unreadable(err)
 		}
 	}
 	return list, nil
@@ -217,5 +229,5 @@ func entries(texts []string) ([]content.Content, error) {
 // Close ends the work with the session.
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.rpc.Close(ctx, &sessionv1.CloseRequest{Session: s.id})
-	return failure(err)
+	return failure(ctx, err)
 }

@@ -48,7 +48,7 @@ var rules = []rule{
 	},
 	{
 		room:   []string{"host/client"},
-		never:  []string{"host", "host/internal/...", grpc},
+		never:  []string{"host", "host/internal/..."},
 		deep:   true,
 		reason: "an agent that calls a host does not link one",
 	},

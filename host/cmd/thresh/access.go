@@ -12,11 +12,10 @@ import (
 	"github.com/thresh-dev/thresh/host/config"
 	"github.com/thresh-dev/thresh/host/internal/access"
 	"github.com/thresh-dev/thresh/host/internal/store"
-	"github.com/thresh-dev/thresh/host/internal/store/backends"
 )
 
-const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token sees that they
-exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed again.
+const accessHelp = `An access token lets a client use 'thresh serve'. Its name owns sessions, and no other token
+sees that they exist. The store of the sessions keeps a hash of each token: what 'create' prints cannot be printed again.
 
 A new token is accepted, and a revoked one refused, within a second. The sessions of a revoked token stay; a new token
 of the same name has them.`
@@ -31,29 +30,6 @@ func accessCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// openStore opens the store of a configuration; nil if sessions are in memory alone.
-func openStore(ctx context.Context, c *config.Config) (store.Store, error) {
-	return backends.Open(ctx, c.Settings().Sessions.Store)
-}
-
-// withAccesses calls f with the store that 'thresh serve' uses under the same configuration. A store in memory is
-// refused: a token created there would be gone at once.
-func (a *app) withAccesses(cmd *cobra.Command, f func(context.Context, store.Accesses) error) (err error) {
-	c, err := a.serveConfig(cmd)
-	if err != nil {
-		return err
-	}
-	s, err := openStore(cmd.Context(), c)
-	if err != nil {
-		return err
-	}
-	if s == nil {
-		return errors.New("sessions.store is memory, which keeps no tokens: set it to sqlite or a database")
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return f(cmd.Context(), s)
-}
-
 func accessCreateCommand(a *app) *cobra.Command {
 	var limits access.Limits
 	cmd := &cobra.Command{
@@ -66,7 +42,7 @@ func accessCreateCommand(a *app) *cobra.Command {
 			if err := limits.Check(); err != nil {
 				return usage(cmd, err)
 			}
-			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				token, err := access.Create(ctx, in, given[0], limits)
 				// A token is never replaced in place: clients that use it would be shut out without a warning.
 				if errors.Is(err, store.ErrExists) {
@@ -103,7 +79,7 @@ func accessListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tokens, with their limits", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				all, err := in.Accesses(ctx)
 				if err != nil {
 					return err
@@ -136,7 +112,7 @@ func accessRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Refuse a token from now on", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.withAccesses(cmd, func(ctx context.Context, in store.Accesses) error {
+			return a.withStore(cmd, true, func(ctx context.Context, _ *config.Config, in store.Store) error {
 				err := in.RevokeAccess(ctx, given[0])
 				if errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("there is no valid token of the name %s; 'thresh access list' lists them",

@@ -3,7 +3,9 @@ package main_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/thresh-dev/thresh/host/client"
+	"github.com/thresh-dev/thresh/internal/testkit/modelapi"
 	"github.com/thresh-dev/thresh/internal/testkit/repo"
 	"github.com/thresh-dev/thresh/sdk/content"
 )
@@ -22,6 +25,7 @@ type server struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	address string
+	proxy   string // the address of the proxy, if there is one
 	token   string // the file
 	log     chan string
 }
@@ -47,6 +51,9 @@ func (p *place) serveNetwork(args ...string) *server {
 			p.t.Fatalf("it ended: %s%s", before.String(), line)
 		}
 		before.WriteString(line)
+		if _, proxy, ok := strings.Cut(line, "thresh: proxy at "); ok {
+			s.proxy = strings.TrimSpace(proxy)
+		}
 		_, address, _ := strings.Cut(line, "thresh: serving at ")
 		s.address = strings.TrimSpace(address)
 	}
@@ -182,7 +189,7 @@ func TestAccessTokensOfTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	if r := p.run("access", "list", "--set", "sessions.store=memory"); r.code != 1 ||
-		!strings.Contains(r.stderr, "keeps no tokens") {
+		!strings.Contains(r.stderr, "keeps nothing") {
 		t.Errorf("%d: %s", r.code, r.stderr)
 	}
 	created := p.run("access", "create", "alice", "--sessions", "1")
@@ -233,7 +240,10 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	path := p.path("work", "t.sock")
-	s := p.serveNetwork("--set", "serve.listen=unix:"+path)
+	up := modelapi.New(modelapi.Options{})
+	defer up.Close()
+	s := p.serveNetwork("--set", "serve.listen=unix:"+path, "--set", "proxy.listen=127.0.0.1:0",
+		"--set", "proxy.upstreams.anthropic="+up.URL)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -246,17 +256,43 @@ func TestServeOverAUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: "hello"}}}
+	say := func(text string) content.Content {
+		return content.Content{Speaker: content.Human, Blocks: []content.Block{content.Text{Text: text}}}
+	}
+	var prepared [][]content.Content
 	for n := range 3 { // the second and third time, only what is new travels
-		if _, err := session.Add(t.Context(), entry); err != nil {
+		if _, err := session.Add(t.Context(), say(fmt.Sprint("hello ", n))); err != nil {
 			t.Fatal(err)
 		}
 		ready, err := session.Prepare(t.Context(), client.PrepareOptions{PendingTokens: 10})
 		if err != nil || len(ready.History) != n+1 || ready.Outcome.Strategy != "high-density" {
 			t.Fatalf("%+v, %v", ready, err)
 		}
+		// What a caller appends is its own, and what it was given stays as it was.
+		_ = append(ready.History, say("mine"))
+		prepared = append(prepared, ready.History)
+	}
+	for n, history := range prepared {
+		for i, e := range history {
+			if got := e.Blocks[0].(content.Text).Text; got != fmt.Sprint("hello ", i) {
+				t.Errorf("prepared %d, entry %d: %q", n, i, got)
+			}
+		}
+	}
+	// The proxy of the same host keeps its sessions in the same store.
+	request, err := http.NewRequest(http.MethodPost, s.proxy+"/v1/messages", strings.NewReader(`{"max_tokens":9,`+
+		`"messages":[{"role":"user","content":"x"}],"tools":[{"name":"t","input_schema":{"type":"object"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Thresh-Session", "of-an-agent")
+	if answer, err := http.DefaultClient.Do(request); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("through the proxy: %+v, %v", answer, err)
 	}
 	s.end(syscall.SIGINT)
+	if r := p.run("sessions", "list"); !strings.Contains(r.stdout, "of-an-agent") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("the socket is left: %v", err)
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,32 +40,6 @@ func sessionsCommand(a *app) *cobra.Command {
 
 // key names a session of the chosen owner.
 func (s *sessions) key(id string) store.Key { return store.Key{Owner: s.owner, ID: id} }
-
-// with calls f with the store. A file that is not there is not created: nothing is in it. create is for commands that
-// write; c is the configuration of 'thresh serve', so both use the same store by default.
-func (s *sessions) with(
-	cmd *cobra.Command, create bool, f func(context.Context, *config.Config, store.Store) error,
-) (err error) {
-	c, err := s.serveConfig(cmd)
-	if err != nil {
-		return err
-	}
-	// Databases are not checked here: opening them creates their tables, if they are missing.
-	if path, file := strings.CutPrefix(c.Settings().Sessions.Store, "sqlite:"); file && !create {
-		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("no sessions are stored: there is no file %s", displayPath(path))
-		}
-	}
-	kept, err := openStore(cmd.Context(), c)
-	if err != nil {
-		return err
-	}
-	if kept == nil {
-		return errors.New("sessions.store is memory, which keeps no sessions: set it to sqlite or a database")
-	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
-	return f(cmd.Context(), c, kept)
-}
 
 // missing says what to do about a session that is not there. Other errors stay as they are.
 func missing(err error, id string) error {
@@ -117,7 +89,7 @@ func (s *sessions) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the sessions of all owners, with their sizes", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 				size, err := kept.Size(ctx)
 				if err != nil {
 					return err
@@ -166,7 +138,8 @@ func (s *sessions) printSessions(all shownStore) error {
 	if all.Free > 0 {
 		free = fmt.Sprintf(", of which 'thresh sessions vacuum' returns %s", sizeText(all.Free))
 	}
-	_, err := fmt.Fprintf(s.out, "%s; the store takes %s%s\n", plural(len(all.Sessions), "session"), sizeText(all.Bytes), free)
+	_, err := fmt.Fprintf(s.out, "%s; the store takes %s%s\n",
+		plural(len(all.Sessions), "session"), sizeText(all.Bytes), free)
 	return err
 }
 
@@ -190,7 +163,7 @@ func (s *sessions) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm ID…", Short: "Delete sessions and all that is kept of them", Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				var errs []error
 				for _, id := range ids { // one that is not there does not keep the others
 					errs = append(errs, missing(kept.Delete(ctx, s.key(id)), id))
@@ -208,7 +181,7 @@ func (s *sessions) vacuumCommand() *cobra.Command {
 space of deleted sessions to the file system. A file is rewritten for that, which takes as much space once more.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.with(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
+			return s.withStore(cmd, false, func(ctx context.Context, c *config.Config, kept store.Store) error {
 				// Measured before and after, as the space is what the command is run for.
 				before, err := kept.Size(ctx)
 				if err != nil {

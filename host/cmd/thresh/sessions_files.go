@@ -26,7 +26,7 @@ the id that the entry has in the session. It is what a host writes with transcri
   thresh sessions export s1 --file s1.jsonl && thresh explain s1.jsonl`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
+			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) (err error) {
 				all, err := engine.ReadRecorded(ctx, kept, s.key(given[0]))
 				if err != nil {
 					return missing(err, given[0])
@@ -72,7 +72,7 @@ func (s *sessions) importCommand() *cobra.Command {
 			if id == "" {
 				id = t.ID
 			}
-			return s.with(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
+			return s.withStore(cmd, true, func(ctx context.Context, c *config.Config, kept store.Store) (err error) {
 				if _, err := kept.Head(ctx, s.key(id)); !errors.Is(err, store.ErrNotFound) {
 					if err == nil {
 						err = fmt.Errorf("there is a session %q: choose another --id", id)

@@ -22,7 +22,7 @@ func (s *sessions) showCommand() *cobra.Command {
 		Use: "show ID", Short: "Show a session, and the sessions that it was forked from and into",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return s.with(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
+			return s.withStore(cmd, false, func(ctx context.Context, _ *config.Config, kept store.Store) error {
 				head, err := kept.Head(ctx, s.key(given[0]))
 				if err != nil {
 					return missing(err, given[0])

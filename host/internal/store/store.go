@@ -192,7 +192,7 @@ type Access struct {
 	Created time.Time
 	// Revoked is zero while the token is valid.
 	Revoked time.Time
-	// Limits is for package engine's users; the store only keeps it.
+	// Limits is what package access reads; the store only keeps it.
 	Limits []byte
 }
 

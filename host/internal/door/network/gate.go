@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -57,7 +54,7 @@ type gate struct {
 var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/grpc.health.v1.Health/Check": true}
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !g.local && !g.fromHere(r) {
+	if !g.local && (access.FromPage(r) || g.loopback && !access.LoopbackName(r.Host)) {
 		g.refuse(w, r, errBrowser)
 		return
 	}
@@ -113,33 +110,6 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		return 0, b.over
 	}
 	return n, err
-}
-
-// fromHere reports whether a request is none that a web page made a browser send. Agents send no Origin. A page that is
-// served under the same host and port may send requests; the host serves none, but a reverse proxy in front of it may.
-func (g *gate) fromHere(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		if err != nil || u.Host != r.Host {
-			return false
-		}
-	}
-	return !g.loopback || loopbackName(r.Host)
-}
-
-// loopbackName reports whether a host name, with a port perhaps, is one of this machine. A name of a page that points
-// to this machine (DNS rebinding) is none. Names are not resolved: what a name resolves to is what an attacker decides.
-func loopbackName(hostPort string) bool {
-	name := hostPort
-	if h, _, err := net.SplitHostPort(hostPort); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	if name == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(name)
-	return err == nil && address.IsLoopback()
 }
 
 // refuse answers in the protocol that the request came in. Connect, gRPC and gRPC-Web each have a form for errors; a

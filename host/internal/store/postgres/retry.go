@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// patience is how long a call tries to reach the database, as long as a restart of it takes. Longer than this, a
+	// retryFor is how long a call tries to reach the database, as long as a restart of it takes. Longer than this, a
 	// turn should fail instead of hanging.
-	patience = 10 * time.Second
+	retryFor = 10 * time.Second
 	// firstPause and longestPause are between the tries. They double, with a random part.
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
@@ -29,7 +29,7 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context, maybe boo
 		return context.Cause(ctx)
 	}
 	// By this host's clock, which may be wrong but goes on: time.Now has a monotonic reading.
-	until := time.Now().Add(patience)
+	until := time.Now().Add(retryFor)
 	var maybe bool
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := f(ctx, maybe)

@@ -192,7 +192,7 @@ func blob(data []byte) []byte {
 }
 
 // Lease implements [store.Sessions]. Both the end of the last lease and that of the new one are by the database's
-// clock, in one statement. A lease that was got twice after a broken connection harms nobody. A holder that has it
+// clock, in one statement. A lease that was taken twice after a broken connection does no harm. A holder that has it
 // already extends it and keeps the fence.
 func (s *Store) Lease(ctx context.Context, key store.Key, holder string, ttl time.Duration) (h store.Head, err error) {
 	err = s.retry(ctx, func(ctx context.Context, _ bool) error {

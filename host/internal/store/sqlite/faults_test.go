@@ -141,8 +141,8 @@ func lockFile(t *testing.T, path string) (unlock func()) {
 }
 
 func TestLockedFile(t *testing.T) {
-	defer func(old time.Duration) { patience = old }(patience)
-	patience = 50 * time.Millisecond
+	defer func(old time.Duration) { lockTimeout = old }(lockTimeout)
+	lockTimeout = 50 * time.Millisecond
 	s, h := filled(t)
 	unlock := lockFile(t, s.path)
 	_, err := s.Append(t.Context(), key, h.Position(), change("locked"))

@@ -16,9 +16,9 @@ import (
 	"github.com/thresh-dev/thresh/host/internal/store"
 )
 
-// patience is how long a statement waits for the lock of another process. A variable for tests, which have none. It is
+// lockTimeout is how long a statement waits for the lock of another process. A variable for tests, which have none. It is
 // passed to SQLite in milliseconds. While the writer waits, all writing calls of the process wait with it.
-var patience = 5 * time.Second
+var lockTimeout = 5 * time.Second
 
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -91,7 +91,7 @@ func (s *Store) create() error {
 // statement on.
 func dsn(path string, more ...string) string {
 	pragmas := append([]string{
-		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
+		fmt.Sprintf("busy_timeout(%d)", lockTimeout.Milliseconds()),
 		"journal_mode(WAL)", // readers do not wait for the writer, and a commit is one write to the disk
 		"synchronous(FULL)", // and that one is waited for: what is acknowledged survives a loss of power
 		"foreign_keys(1)",   // for each connection: SQLite does not keep them otherwise
