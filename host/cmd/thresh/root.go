@@ -107,8 +107,8 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(replayCommand(a), wrapCommand(a), runCommand(a), serveCommand(a), accessCommand(a),
 		optimizeCommand(a), compressCommand(a), convertCommand(a),
 		compareCommand(a), tokensCommand(a), pricesCommand(a), explainCommand(a), restoreCommand(a),
-		sessionsCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a), schemaCommand(a),
-		doctorCommand(a), versionCommand(a))
+		sessionsCommand(a), mcpCommand(a), pluginsCommand(a), promptsCommand(a), llmCommand(a), configCommand(a),
+		schemaCommand(a), doctorCommand(a), versionCommand(a))
 	root.AddCommand(buildCommands()...)
 	return root
 }
