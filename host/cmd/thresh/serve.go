@@ -140,7 +140,8 @@ func (a *app) serveNetwork(cmd *cobra.Command, insecure bool) error {
 	defer stop()
 	doors.Go(func() error {
 		return network.Serve(ctx, l, certificate, set.Serve.Drain, network.Options{
-			Host: h, Guard: guard, Store: kept, Metrics: measured.Handler(), Log: log,
+			Host: h, Guard: guard, Store: kept, Recall: set.Proxy.Recall, Metrics: measured.Handler(),
+			Log: log,
 		})
 	})
 	return errors.Join(doors.Wait(), h.Close())
@@ -164,8 +165,8 @@ func (a *app) serveProxy(ctx context.Context, doors *errgroup.Group, machine *en
 		return errors.Join(err, l.Close())
 	}
 	local, _ := network.Local(l)
-	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail", Guard: guard,
-		Open: local, Logger: log})
+	p := proxy.New(proxy.Options{Host: machine, Upstreams: upstreams, Fail: set.Proxy.OnError == "fail",
+		Recall: set.Proxy.Recall, Guard: guard, Open: local, Logger: log})
 	doors.Go(func() error {
 		defer p.Close()
 		return network.Run(ctx, p.Server(), l, certificate, set.Serve.Drain, log)

@@ -62,7 +62,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "cline"} {
-		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*\"\n" +
+		script := "#!/bin/sh\necho \"$ENABLE_TOOL_SEARCH|$OPENCODE_CONFIG_CONTENT|$*|$THRESH_MCP_URL|\"\n" +
 			"[ \"$1\" = --extension ] && sed 's/1:[0-9]*/1:PORT/g' \"$2\"\n" +
 			"[ -n \"$CLINE_PROVIDER_SETTINGS_PATH\" ] && sed 's/1:[0-9]*/1:PORT/g' " +
 			"\"$CLINE_PROVIDER_SETTINGS_PATH\"\nexit 0\n"
@@ -80,7 +80,7 @@ func TestWrapKnowsAgents(t *testing.T) {
 	// Others read a file, which is there as long as they run.
 	for name, want := range map[string]string{
 		"pi": `registerProvider("anthropic", { baseUrl: "http://127.0.0.1:PORT" });`,
-		"cline": `||x` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
+		"cline": `||x||` + "\n" + `{"version":1,"providers":{"anthropic":{"settings":{"apiKey":"k","baseUrl":` +
 			`"http://127.0.0.1:PORT/v1","provider":"anthropic"},"tokenSource":"manual"},"gemini":`,
 	} {
 		r := p.wrap(up, "./"+name, "x")
@@ -92,6 +92,16 @@ func TestWrapKnowsAgents(t *testing.T) {
 			if _, err := os.Stat(path); !ok || !os.IsNotExist(err) {
 				t.Errorf("%q is left: %v", path, err)
 			}
+		}
+	}
+	// With proxy.recall they are told of the MCP server too, and any agent by a variable.
+	for name, want := range map[string]string{
+		"claude": `"type":"http","url":"http://127.0.0.1:`, "codex": `mcp_servers.thresh.url="http://127.0.0.1:`,
+		"opencode": `"mcp":{"thresh":{"type":"remote","url":"http://127.0.0.1:`,
+	} {
+		cmd := p.command("--set", "proxy.recall=true", "wrap", "./"+name)
+		if r := p.finish(cmd); !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, "/mcp|") {
+			t.Errorf("%s: %q, %s", name, r.stdout, r.stderr)
 		}
 	}
 	// An own provider of Codex is found in its configuration, and its address becomes the upstream.
